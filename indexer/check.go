@@ -27,7 +27,7 @@ func (w *Writer) checkPosts(c *contents, r *record) {
 	want := 0
 	obj := w.x.decode.Object(r.value.stored())
 	for _, ix := range c.indexes {
-		if _, broken := ix.broken[r.key()]; broken {
+		if _, broken := ix.unindexed[r.key()]; broken {
 			continue
 		}
 		for _, value := range ix.valuesOf(nil, r, obj) { // cannot fail: a record with a failed function is marked as broken

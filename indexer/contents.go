@@ -122,7 +122,7 @@ func (c *contents) remove(r *record) {
 // forget drops the record of failed index functions for a key.
 func (c *contents) forget(key Key) {
 	for _, ix := range c.indexes {
-		delete(ix.broken, key)
+		delete(ix.unindexed, key)
 	}
 }
 

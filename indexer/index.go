@@ -75,7 +75,7 @@ type index struct {
 	asked  atomic.Bool
 	values *table[vector]
 	// broken holds the keys on which Append failed. Only the writer reads or writes it.
-	broken map[Key]struct{}
+	unindexed map[Key]struct{}
 }
 
 func newIndex(ix Index[any], f family) *index {

@@ -73,7 +73,7 @@ func (w *Writer) emptyContents(like []*index, size int) *contents {
 	indexes := make([]*index, len(like))
 	for i, ix := range like {
 		indexes[i] = ix.empty()
-		indexes[i].broken = maps.Clone(ix.broken)
+		indexes[i].unindexed = maps.Clone(ix.unindexed)
 	}
 	return newContents(newTable[entry](size), new(vector), indexes)
 }

@@ -287,7 +287,7 @@ func (all *pendingValues) at(i int) []indexKey {
 // apply writes the pending records to contents and calls the visitor for each.
 func (s *Staging) apply(c *contents, all pendingValues, v Visitor) {
 	for i, r := range s.pending.order {
-		if r == nil || s.yields(c, r, v) {
+		if r == nil || s.outdated(c, r, v) {
 			continue
 		}
 		var values []indexKey
@@ -312,9 +312,9 @@ func (s *Staging) object(i int, r *record) any {
 	return s.w.x.decode.Object(r.value.stored())
 }
 
-// yields reports whether the pending record is dropped because another part's object is newer.
+// outdated reports whether the pending record is dropped because another part's object is newer.
 // A replacement of the whole store always replaces the object, and leaves it in the other part.
-func (s *Staging) yields(c *contents, r *record, v Visitor) bool {
+func (s *Staging) outdated(c *contents, r *record, v Visitor) bool {
 	if !s.all && v.Outdated == nil {
 		return false
 	}

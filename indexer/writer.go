@@ -27,7 +27,7 @@ type Writer struct {
 	faults    []*IndexError       // of this write section, not reported yet
 	taken     int                 // how many of the faults Tx.Faults has returned
 
-	broken atomic.Int64 // the answer of Unindexed; written at the end of each write section
+	unindexed atomic.Int64 // the answer of Unindexed; written at the end of each write section
 }
 
 // New returns the write side of a new, empty indexer; an informer's user does not need it. The error is
@@ -92,9 +92,9 @@ func (w *Writer) unlock() (faults []*IndexError) {
 	}
 	n := 0
 	for _, ix := range w.x.live.Load().indexes {
-		n += len(ix.broken)
+		n += len(ix.unindexed)
 	}
-	w.broken.Store(int64(n))
+	w.unindexed.Store(int64(n))
 	faults, w.faults, w.taken = w.faults[w.taken:], nil, 0
 	return faults
 }
@@ -111,7 +111,7 @@ func (w *Writer) Freeze(do func(tx *Tx)) {
 
 // Unindexed counts the objects on which an index function has failed; an object counts once for
 // each such index. It never waits, and counts the state after the last write section.
-func (w *Writer) Unindexed() int { return int(w.broken.Load()) }
+func (w *Writer) Unindexed() int { return int(w.unindexed.Load()) }
 
 // indexKeysOf returns the index values of a record with an object, in the order of the indexes,
 // and records failed index functions. The slice is valid until the next call. The caller must
@@ -135,8 +135,8 @@ func (w *Writer) callIndexes(indexes []*index, r *record, obj any) ([]indexKey, 
 // noteFailures records which index functions have failed on the next object of a record.
 func (w *Writer) noteFailures(indexes []*index, r *record, failures []failure) {
 	for _, ix := range indexes {
-		if len(ix.broken) > 0 {
-			delete(ix.broken, r.view())
+		if len(ix.unindexed) > 0 {
+			delete(ix.unindexed, r.view())
 		}
 	}
 	for _, f := range failures {
@@ -174,10 +174,10 @@ func (w *Writer) appendIndexKeys(indexes []*index, from int, r *record, obj any)
 }
 
 func (w *Writer) failed(ix *index, key Key, err error) {
-	if ix.broken == nil {
-		ix.broken = make(map[Key]struct{})
+	if ix.unindexed == nil {
+		ix.unindexed = make(map[Key]struct{})
 	}
-	ix.broken[key] = struct{}{}
+	ix.unindexed[key] = struct{}{}
 	w.faults = append(w.faults, &IndexError{Index: ix.Name, Key: key, Err: err})
 }
 

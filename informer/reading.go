@@ -42,7 +42,7 @@ func (c *core) newReading(run *run) *reading {
 
 // begin begins to read all sources.
 func (r *reading) begin() {
-	if r.core.sharing.watched {
+	if r.core.sharing.detectsWrites {
 		r.group.Go(func() {
 			r.run.Within(func() { r.core.sharing.guard(r.run.Context, func(err error) { r.core.observe(err) }) })
 		})

@@ -14,9 +14,9 @@ import (
 // sharing holds the values shared by the objects of an informer. With TIDEMARK_VERIFY=1 or
 // client-go's mutation detector, it looks for shared values that somebody has written into.
 type sharing struct {
-	table   *share.Table // nil for none
-	watched bool
-	broken  chan struct{} // closed when a shared value was found changed
+	table         *share.Table // nil for none
+	detectsWrites bool
+	broken        chan struct{} // closed when a shared value was found changed
 }
 
 func newSharing(d reflector.Decoding) sharing {
@@ -25,8 +25,8 @@ func newSharing(d reflector.Decoding) sharing {
 		return s
 	}
 	s.table = share.New(d.ShareBytes)
-	if s.watched = verify.On || detecting; s.watched {
-		s.table.Watch()
+	if s.detectsWrites = verify.On || detecting; s.detectsWrites {
+		s.table.DetectWrites()
 	}
 	return s
 }
@@ -60,7 +60,7 @@ func (s *sharing) guard(ctx context.Context, tell func(error)) {
 // until returns a context that ends with ctx, or when a shared value was found changed.
 func (s *sharing) until(ctx context.Context) (context.Context, context.CancelFunc) {
 	run, end := context.WithCancel(ctx)
-	if s.watched && !closed(s.broken) {
+	if s.detectsWrites && !closed(s.broken) {
 		go func() {
 			select {
 			case <-s.broken:

@@ -283,7 +283,7 @@ func (s *informerSink) poison(d *deltafifo.Delta, err error) {
 
 // sharePassed returns an object that shares values with others, after its transform.
 func (s *informerSink) sharePassed(key indexer.Key, decoded, result any) any {
-	if table := s.core.sharing.table; table.Watched() {
+	if table := s.core.sharing.table; table.DetectsWrites() {
 		table.Name(key.String)
 	}
 	return s.pass.Share(decoded, result)

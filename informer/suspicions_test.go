@@ -69,7 +69,7 @@ func TestASharedValueThatWasChangedIsNotForgotten(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
 		i, j := New(s, Options[*corev1.Pod]{Observe: observed}), &journal{}
-		if !i.core.sharing.watched {
+		if !i.core.sharing.detectsWrites {
 			t.Skip("shared values are watched in verify mode")
 		}
 		j.mustHandle(t, i)

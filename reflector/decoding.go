@@ -76,7 +76,7 @@ func newKindDecoder(k objectKind, s sharing, drop *fields.Set) *kindDecoder {
 
 // name passes the key of the next object to the table of shared values.
 func (d *kindDecoder) name(it item) {
-	if d.table.Watched() {
+	if d.table.DetectsWrites() {
 		o, _ := it.identity()
 		d.table.Name(o.key.String)
 	}

@@ -34,7 +34,7 @@ func newDeltaMaker(o Options) deltaMaker {
 
 // fromWatch makes a delta of an object from a watch. After an error the delta is invalid.
 func (d deltaMaker) fromWatch(delta *deltafifo.Delta, op deltafifo.Op, obj runtime.Object) error {
-	err := d.fromList(delta, op, obj)
+	err := d.fromObject(delta, op, obj)
 	if err == nil {
 		err = d.check(obj)
 	}
@@ -94,8 +94,8 @@ func (d deltaMaker) cut(obj runtime.Object) runtime.Object {
 	return obj
 }
 
-// fromList makes a delta of an object from a list.
-func (d deltaMaker) fromList(delta *deltafifo.Delta, op deltafifo.Op, obj runtime.Object) error {
+// fromObject makes a delta of an object from a list.
+func (d deltaMaker) fromObject(delta *deltafifo.Delta, op deltafifo.Op, obj runtime.Object) error {
 	if d.fits != nil {
 		if err := d.fits(obj); err != nil {
 			return fmt.Errorf("%w: %w", ErrUnexpected, err)

@@ -37,7 +37,7 @@ func TestDecodeReadsMetadataOnce(t *testing.T) {
 
 	it := &thing{meta: meta}
 	var e deltafifo.Delta
-	err = newDeltaMaker(ofType[any](Options{})).fromList(&e, deltafifo.Added, it)
+	err = newDeltaMaker(ofType[any](Options{})).fromObject(&e, deltafifo.Added, it)
 	require.NoError(t, err)
 	require.Equal(t, deltafifo.Delta{Op: deltafifo.Added, Key: key, UID: "u", Version: "7", Object: it}, e)
 }
@@ -119,7 +119,7 @@ func reads[T any](o Options) func(deltafifo.Op, runtime.Object) error {
 
 func lists[T any](o Options) func(deltafifo.Op, runtime.Object) error {
 	return func(op deltafifo.Op, obj runtime.Object) error {
-		err := newDeltaMaker(ofType[T](o)).fromList(new(deltafifo.Delta), op, obj)
+		err := newDeltaMaker(ofType[T](o)).fromObject(new(deltafifo.Delta), op, obj)
 		return err
 	}
 }

@@ -90,7 +90,7 @@ func (l *loop) writePage() error {
 		if sink == nil {
 			obj = l.deltaMaker.cut(obj)
 		}
-		if err := l.deltaMaker.fromList(l.addDelta(), deltafifo.Added, obj); err != nil {
+		if err := l.deltaMaker.fromObject(l.addDelta(), deltafifo.Added, obj); err != nil {
 			l.dropDelta()
 			l.reportSkipped(fmt.Errorf("list item %s: %w", nameOf(obj), err))
 			return nil

@@ -162,7 +162,7 @@ type historyState uint8
 
 const (
 	known      historyState = iota // not older than the known version
-	untrusted                      // at "": the server does not serve the known version, or nothing has confirmed it
+	atLatest                       // at "": the server does not serve the known version, or nothing has confirmed it
 	rolledBack                     // at "", by a list: the history went back, and a new one begins
 )
 
@@ -267,18 +267,18 @@ type cell func(*machine, input) action
 //	listing, paging  page        no version, but one is due          fail                                waitingToList
 //	                 page        the first, and older                report; rolledBack                  listing
 //	                 page        more, last                          begin if listing, write             paging, committingList
-//	listing          failed      expired, too large: asked for one   fail; untrusted                     listing
-//	                 failed      invalid: asked for the server's     fail; untrusted                     listing
+//	listing          failed      expired, too large: asked for one   fail; atLatest                     listing
+//	                 failed      invalid: asked for the server's     fail; atLatest                     listing
 //	                 failed      else                                fail                                waitingToList
 //	paging           items                                           write                               paging
 //	                 failed      expired, with a limit               fail                                listing, without a limit
 //	                 failed      else                                fail                                waitingToList
 //	                 broken                                          fail; listBroke                     waitingToList
 //	openingStream    opened                                          begin                               streaming
-//	openingStream,   failed      expired, too large: asked for one   fail; untrusted                     openingStream
+//	openingStream,   failed      expired, too large: asked for one   fail; atLatest                     openingStream
 //	 streaming       failed      busy                                fail                                waitingToList
 //	openingStream,   failed      else                                report; streamsDisabled             listing
-//	 streaming       silent      unconfirmed                         confirmed; untrusted                relist
+//	 streaming       silent      unconfirmed                         confirmed; atLatest                relist
 //	                 silent      nothing came, and it may not stream report; streamsDisabled             listing
 //	                 silent      else                                fail; streamsDisabled               listing
 //	streaming        events      ; bookmark, not the last            active, confirmed                   streaming
@@ -298,10 +298,10 @@ type cell func(*machine, input) action
 //	                 closed      short, and brought nothing          fail                                waitingToList
 //	                 closed      short, and so was the last one                                          waitingToWatch, for one step
 //	                 closed      else                                reopened                            openingWatch
-//	openingWatch     silent      resumed                             confirmed; untrusted                relist
-//	watching         silent      resumed, without a pause            confirmed; untrusted                relist
+//	openingWatch     silent      resumed                             confirmed; atLatest                relist
+//	watching         silent      resumed, without a pause            confirmed; atLatest                relist
 //	                 silent      resumed                             unconfirmed; caughtUp               watching
-//	openingWatch,    silent      unconfirmed                         confirmed; untrusted                relist
+//	openingWatch,    silent      unconfirmed                         confirmed; atLatest                relist
 //	 watching        silent      else                                fail; unconfirmed, unless a fake's  openingWatch
 //	                 failed      busy                                fail                                waitingToWatch
 //	                 failed      expired                             fail                                relist; waitingToList if freeRelistUsed
@@ -309,7 +309,7 @@ type cell func(*machine, input) action
 //	waitingToList    waited                                                                              relist
 //	waitingToWatch   waited                                          unconfirmed, unless resumed         openingWatch
 //	all with requests failed     missing                             fail; streams enabled if listing    absent
-//	absent           served                                          untrusted                           relist
+//	absent           served                                          atLatest                           relist
 //	                 withdrawn                                       begin                               withdrawing
 //	                 unknowable                                                                          waitingToList
 //	                 failed      missing: in this version            fail                                absent
@@ -452,7 +452,7 @@ func (m *machine) versionIsDue() bool {
 func (m *machine) listFailed(in input) action {
 	a := m.fail()
 	if in.unavailable() && m.request.version != "" || in.class == classInvalid && m.asksForServersVersion() {
-		m.markUntrusted()
+		m.markAtLatest()
 		return m.list(a)
 	}
 	return m.waitToList(a)
@@ -517,7 +517,7 @@ func (m *machine) streamFailed(in input) action {
 	switch {
 	case in.unavailable() && m.request.version != "":
 		a := m.fail()
-		m.markUntrusted()
+		m.markAtLatest()
 		return m.stream(a)
 	case in.class == classBusy:
 		return m.waitToList(m.fail())
@@ -659,7 +659,7 @@ func (m *machine) await(a action) action {
 
 // isServed requests a full state from etcd, since a cache may have objects of a deleted definition.
 func (m *machine) isServed(input) action {
-	m.markUntrusted()
+	m.markAtLatest()
 	m.watch.proof = confirmed
 	return m.relist(action{})
 }
@@ -684,15 +684,15 @@ func (m *machine) confirm() {
 // distrust requests a full state at "", since nothing has confirmed the version.
 func (m *machine) distrust() action {
 	m.watch.proof = confirmed
-	m.markUntrusted()
+	m.markAtLatest()
 	return m.relist(action{})
 }
 
-// markUntrusted makes the next full state be requested at "". The machine still compares other versions
+// markAtLatest makes the next full state be requested at "". The machine still compares other versions
 // with the known one.
-func (m *machine) markUntrusted() {
+func (m *machine) markAtLatest() {
 	if m.history.state == known {
-		m.history.state = untrusted
+		m.history.state = atLatest
 	}
 }
 

@@ -48,9 +48,9 @@ type reception struct {
 
 	batch []received
 	// kindless is true once an item has no kind, nor its list yet. All further items wait for it.
-	kindless   bool
-	bytes      int       // encoded, of the batch
-	handedOver time.Time // when the last batch was handed over; zero before the first
+	kindless bool
+	bytes    int       // encoded, of the batch
+	sent     time.Time // when the last batch was sent; zero before the first
 
 	// Valid once batches is closed:
 	head listHead // of a list
@@ -87,7 +87,7 @@ func startReception(r *reception, list bool) *reception {
 		} else {
 			r.err = r.readEvents()
 		}
-		r.handOver()
+		r.send()
 	}()
 	return r
 }
@@ -155,7 +155,7 @@ func (r *reception) readItems(body io.Reader) error {
 }
 
 func (r *reception) readEvents() error {
-	events, err := newEventItems(handingOver{r})
+	events, err := newEventItems(sendingBody{r})
 	if err != nil {
 		return watchError(err)
 	}
@@ -186,7 +186,7 @@ func (r *reception) addItem(it item, of *listHead) error {
 		return fmt.Errorf("%w: a list whose kind does not come", errForeign)
 	}
 	if !r.kindless && (len(r.batch) == batchItems || r.bytes >= batchBytes) {
-		r.handOver()
+		r.send()
 	}
 	return r.ctx.Err()
 }
@@ -211,13 +211,13 @@ func (r *reception) setKinds() error {
 			}
 		}
 		r.batch = all
-		r.handOver()
+		r.send()
 	}
 	return nil
 }
 
-// handOver passes the batch on, unless its reader has gone.
-func (r *reception) handOver() {
+// send passes the batch on, unless its reader has gone.
+func (r *reception) send() {
 	if len(r.batch) == 0 {
 		return
 	}
@@ -227,17 +227,17 @@ func (r *reception) handOver() {
 	}
 	r.batch, r.bytes = nil, 0
 	if r.initial {
-		r.handedOver = time.Now()
+		r.sent = time.Now()
 	}
 }
 
-// handingOver is the body of a watch. It passes the batch on before it waits for more, unless
+// sendingBody is the body of a watch. It passes the batch on before it waits for more, unless
 // items are gathered.
-type handingOver struct{ r *reception }
+type sendingBody struct{ r *reception }
 
-func (h handingOver) Read(p []byte) (int, error) {
-	if !h.r.initial || time.Since(h.r.handedOver) >= gatherFor {
-		h.r.handOver()
+func (h sendingBody) Read(p []byte) (int, error) {
+	if !h.r.initial || time.Since(h.r.sent) >= gatherFor {
+		h.r.send()
 	}
 	return h.r.body.Read(p)
 }

@@ -22,27 +22,27 @@ type checks struct {
 	dropped []Change      // values that were found changed when the table dropped them
 }
 
-// watched is the state of a value when it enters the table.
-type watched struct {
+// original is the state of a value when it enters the table.
+type original struct {
 	fingerprint uint64
 	objects     []string
 }
 
-// Watch makes the table look for changes of its values. The caller calls it before anything is
+// DetectWrites makes the table look for changes of its values. The caller calls it before anything is
 // decoded.
-func (t *Table) Watch() {
+func (t *Table) DetectWrites() {
 	if t != nil {
 		t.checks = &checks{}
 	}
 }
 
-// Watched reports whether the table looks for changes.
-func (t *Table) Watched() bool { return t != nil && t.checks != nil }
+// DetectsWrites reports whether the table looks for changes.
+func (t *Table) DetectsWrites() bool { return t != nil && t.checks != nil }
 
 // Name sets the name of the object that is decoded next. The table calls name while it is locked,
 // and only if it looks for changes. The caller has not locked the table.
 func (t *Table) Name(name func() string) {
-	if !t.Watched() {
+	if !t.DetectsWrites() {
 		return
 	}
 	t.mu.Lock()
@@ -71,27 +71,27 @@ func (t *Table) Changed() []Change {
 }
 
 func (t *Table) change(e *entry) (Change, bool) {
-	if e.watched == nil || t.fingerprint(e.value) == e.watched.fingerprint {
+	if e.original == nil || t.fingerprint(e.value) == e.original.fingerprint {
 		return Change{}, false
 	}
-	return Change{Path: e.site.String(), Objects: slices.Clone(e.watched.objects)}, true
+	return Change{Path: e.site.String(), Objects: slices.Clone(e.original.objects)}, true
 }
 
 // kept records the state of a new value.
 func (c *checks) kept(t *Table, e *entry) {
 	if c != nil {
-		e.watched = &watched{fingerprint: t.fingerprint(e.value)}
+		e.original = &original{fingerprint: t.fingerprint(e.value)}
 		c.shared(e)
 	}
 }
 
 // shared records that another object has got a value.
 func (c *checks) shared(e *entry) {
-	if c == nil || c.name == nil || e.watched == nil || len(e.watched.objects) == maxNames {
+	if c == nil || c.name == nil || e.original == nil || len(e.original.objects) == maxNames {
 		return
 	}
-	if name := c.name(); !slices.Contains(e.watched.objects, name) {
-		e.watched.objects = append(e.watched.objects, name)
+	if name := c.name(); !slices.Contains(e.original.objects, name) {
+		e.original.objects = append(e.original.objects, name)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestChangeOfASharedValueIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			table := New(0)
-			table.Watch()
+			table.DetectWrites()
 			value := watch(table, siteA, 3, test.build)
 			require.NotNil(t, value)
 			assert.Empty(t, table.Changed())
@@ -71,7 +71,7 @@ func TestChangeOfASharedValueIsFound(t *testing.T) {
 // Reading a time, or a Quantity with a cached text, is not a change.
 func TestReadingIsNoChange(t *testing.T) {
 	table := New(0)
-	table.Watch()
+	table.DetectWrites()
 	q := watch(table, siteA, 3, func() *resource.Quantity {
 		q := resource.MustParse("250m")
 		_ = q.String()
@@ -89,7 +89,7 @@ func TestReadingIsNoChange(t *testing.T) {
 // Only some of the objects that share a value are named, each once.
 func TestChangeNamesSomeObjects(t *testing.T) {
 	table := New(0)
-	table.Watch()
+	table.DetectWrites()
 	for range 2 {
 		value := watch(table, siteA, 100, func() *int { return new(int) })
 		*value++
@@ -101,7 +101,7 @@ func TestChangeNamesSomeObjects(t *testing.T) {
 
 func TestChangeIsFoundThoughTheTableDropsTheValue(t *testing.T) {
 	table := New(2000)
-	table.Watch()
+	table.DetectWrites()
 	*watch(table, siteA, 3, func() *int { return new(int) }) = 7
 	for i := range 5000 {
 		for range 2 {
@@ -118,7 +118,7 @@ func TestNobodyWatchesUnlessAsked(t *testing.T) {
 	*watch(table, siteA, 3, func() *int { return new(int) }) = 7
 	assert.Empty(t, table.Changed())
 	var none *Table
-	none.Watch()
+	none.DetectWrites()
 	none.Name(func() string { return "" })
 	assert.Empty(t, none.Changed())
 }

@@ -64,7 +64,7 @@ type entry struct {
 	value any
 	size  int // of the value and the key
 
-	watched *watched // nil unless changes are looked for
+	original *original // nil unless changes are looked for
 }
 
 // Mark carries a hash from [Table.Find] to [Table.Keep]. With the zero Mark, Keep does nothing.
