@@ -61,7 +61,7 @@ func (c *core) fill(states []State[any]) error {
 		return fmt.Errorf("informer %s: %w: %d states for %d sources", c.options.Name, ErrState, len(states), len(c.sources))
 	}
 	for i := range states {
-		if err := c.validateState(&states[i]); err != nil {
+		if err := c.objects.validateState(&states[i]); err != nil {
 			return fmt.Errorf("informer %s: %w", c.options.Name, err)
 		}
 	}
@@ -75,12 +75,12 @@ func (c *core) fill(states []State[any]) error {
 }
 
 // validateState returns an error if a state cannot be the state of a source.
-func (c *core) validateState(s *State[any]) error {
+func (t *objectType) validateState(s *State[any]) error {
 	if s.Version == "0" || s.Version == "" && len(s.Objects) > 0 {
 		return fmt.Errorf("%w: %d objects at version %q", ErrState, len(s.Objects), s.Version)
 	}
 	for _, obj := range s.Objects {
-		if err := c.objects.validate(obj); err != nil {
+		if err := t.validate(obj); err != nil {
 			return err
 		}
 		if object.Meta(obj) == nil || reflect.ValueOf(obj).IsZero() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/tidemark-k8s/tidemark/internal/object"
@@ -70,6 +71,14 @@ func (t *objectType) watched() reflect.Type {
 		return nil
 	}
 	return t.goType
+}
+
+// fits returns the check of decoded objects, nil if all types are accepted.
+func (t *objectType) fits() func(runtime.Object) error {
+	if t.check == nil {
+		return nil
+	}
+	return func(obj runtime.Object) error { return t.check(obj) }
 }
 
 // validate returns an error if an object is not of the type and cannot be stored.

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -151,7 +149,7 @@ func (c *core) reflector(sink *informerSink, version string, how reflector.Resum
 	return reflector.New(c.sources[sink.part], sink, reflector.Options{
 		Name:            c.options.Name,
 		Type:            c.objects.watched(),
-		Check:           c.fits(),
+		Check:           c.objects.fits(),
 		Expect:          c.objects.kind,
 		PageSize:        c.options.PageSize,
 		MinWatchTimeout: c.options.MinWatchTimeout,
@@ -164,14 +162,6 @@ func (c *core) reflector(sink *informerSink, version string, how reflector.Resum
 		DecodeTimes:     &c.decodeTimes,
 		Observe:         sink.observe,
 	})
-}
-
-// fits returns the check of decoded objects, nil if all types are accepted.
-func (c *core) fits() func(runtime.Object) error {
-	if c.objects.check == nil {
-		return nil
-	}
-	return func(obj runtime.Object) error { return c.objects.check(obj) }
 }
 
 // observe takes note of an event of the reflector, and passes it on.

@@ -1,0 +1,363 @@
+package informer
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// status records the reports of an informer's goroutines.
+type status struct {
+	quarantined atomic.Int64
+
+	watchLasts time.Duration // the longest time that a healthy watch may be silent
+
+	mu          sync.Mutex
+	parts       []partStatus
+	applied     []atomic.Uint64 // by part: the deltas applied since the informer was made
+	lists       int             // full states: by list, by stream, or filled in by a user
+	errors      int
+	lastError   error
+	lastErrorAt time.Time
+	recent      []RecentError
+	totals      Totals // but for Relists
+	relists     []relists
+	started     time.Time // when the first run began
+	syncTook    time.Duration
+	leftOut     leftOut
+}
+
+// noteKind is a feature that a source may lack.
+type noteKind uint8
+
+const (
+	noteVersions noteKind = iota
+	noteStreams
+	noteKinds
+)
+
+// notes returns the first note of each kind. The caller holds mu.
+func (s *status) notes() (all []string) {
+	for kind := range noteKinds {
+		i := slices.IndexFunc(s.parts, func(p partStatus) bool { return p.notes[kind] != "" })
+		if i >= 0 {
+			all = append(all, s.parts[i].notes[kind])
+		}
+	}
+	return all
+}
+
+// leftOut counts the objects left out because of their type, and keeps the last error.
+type leftOut struct {
+	count int
+	last  error
+	at    time.Time
+}
+
+func (l *leftOut) add(err error) { *l = leftOut{l.count + 1, err, time.Now()} }
+
+// refused records an object of another type.
+func (s *status) refused(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.leftOut.add(err)
+}
+
+// partStatus is the state of one source.
+type partStatus struct {
+	watching, notServed, lastEvent, lastBookmark time.Time
+	opened                                       time.Time // when a watch last began
+	progress                                     Progress  // of the full state being read
+	receipts                                     receipts
+	failing                                      RecentError       // zero if the last list or watch did not fail
+	notes                                        [noteKinds]string // empty for no note
+}
+
+// absent reports whether the server does not have the resource. An answer that it is refused, say,
+// means that it is there.
+func (p *partStatus) absent() bool {
+	return !p.notServed.IsZero() && (p.failing.Err == nil || p.failing.Class == reflector.ErrorNotServed)
+}
+
+// read records a full state: the source has what it took.
+func (p *partStatus) read(e reflector.Listed) {
+	p.progress, p.notServed, p.failing = Progress{}, time.Time{}, RecentError{}
+	if e.Version != "" {
+		p.notes[noteVersions] = ""
+	}
+	if e.Operation == reflector.OpStream {
+		p.notes[noteStreams] = ""
+	}
+}
+
+// reflected records an event of the reflector of part i.
+func (s *status) reflected(i int, e reflector.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	p := &s.parts[i]
+	switch e := e.(type) {
+	case reflector.WatchStarted:
+		s.totals.Watches++
+		p.watching = time.Now()
+		p.opened, p.failing = p.watching, RecentError{}
+	case reflector.WatchEnded:
+		p.watching = time.Time{}
+	case reflector.Listed: // also if another reflector reported that the resource is not served
+		s.lists++
+		s.listed(e)
+		p.read(e)
+	case reflector.Asked:
+		p.asked(e)
+	case reflector.Paged:
+		p.paged(e)
+	case reflector.BackedOff:
+		s.totals.Waits++
+		s.totals.Waited += e.Delay
+		p.progress = Progress{}
+	case reflector.NotServed:
+		p.progress, p.notServed = Progress{}, time.Now()
+	case reflector.Served:
+		p.notServed = time.Time{}
+	case reflector.HistoryUnknown:
+		p.notes[noteVersions] = "full states have no resourceVersion: the server's history is unknown"
+	case reflector.StreamRefused:
+		p.notes[noteStreams] = "the initial state is listed, not streamed: " + e.Reason
+	case reflector.Skipped:
+		s.leftOut.add(e.Err)
+	case reflector.Failed:
+		p.failing = s.failed(e)
+	}
+}
+
+// filled records that the store shows a user's initial state of a source.
+func (s *status) filled() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.lists++
+}
+
+// relists counts the full states of one cause. Most informers have one cause, for which a map would
+// be large.
+type relists struct {
+	cause reflector.Cause
+	n     int
+}
+
+// listed counts a full state. The caller holds mu.
+func (s *status) listed(e reflector.Listed) {
+	if e.Operation == reflector.OpStream {
+		s.totals.Streams++
+	} else {
+		s.totals.Lists++
+	}
+	i := slices.IndexFunc(s.relists, func(c relists) bool { return c.cause == e.Cause })
+	if i < 0 {
+		i = len(s.relists)
+		s.relists = append(s.relists, relists{cause: e.Cause})
+	}
+	s.relists[i].n++
+}
+
+// mostErrors is the number of errors kept.
+const mostErrors = 16
+
+// failed counts an error, and keeps it among the recent ones. The caller holds mu.
+func (s *status) failed(e reflector.Failed) RecentError {
+	now := time.Now()
+	s.errors++
+	if !errors.Is(s.lastError, ErrExited) {
+		s.lastError, s.lastErrorAt = e.Err, now
+	}
+	if s.totals.Errors == nil {
+		s.totals.Errors = make(map[reflector.ErrorClass]int)
+	}
+	s.totals.Errors[e.Class]++
+	if len(s.recent) == mostErrors {
+		s.recent = append(s.recent[:0], s.recent[1:]...)
+	}
+	failed := RecentError{At: now, Class: e.Class, Err: e.Err}
+	s.recent = append(s.recent, failed)
+	return failed
+}
+
+// exited records that a user's function has ended the run.
+func (s *status) exited(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.lastError, s.lastErrorAt = err, time.Now()
+}
+
+// asked records a request for a full state, the first or a repeated one.
+func (p *partStatus) asked(e reflector.Asked) {
+	if e.Operation == reflector.OpWatch {
+		return
+	}
+	p.progress = Progress{Since: time.Now(), Remaining: -1}
+}
+
+// paged records the progress of a full state.
+func (p *partStatus) paged(e reflector.Paged) {
+	p.progress.Objects, p.progress.Remaining, p.progress.Bytes = e.Objects, e.Remaining, e.Bytes
+}
+
+// changed records a full state that has changed the store.
+func (s *status) changed(part uint16) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.parts[part].lastEvent = time.Now()
+}
+
+// began records the start of a run, and drops the errors of the previous run.
+func (s *status) began() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.lastError, s.lastErrorAt = nil, time.Time{}
+	if s.started.IsZero() {
+		s.started = time.Now()
+	}
+	for i := range s.parts {
+		p := &s.parts[i]
+		p.notServed, p.notes, p.receipts = time.Time{}, [noteKinds]string{}, receipts{before: s.confirmed(i)}
+	}
+}
+
+// stopped records the end of a run: no source is watched any more.
+func (s *status) stopped() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for i := range s.parts {
+		p := &s.parts[i]
+		p.watching, p.progress, p.failing = time.Time{}, Progress{}, RecentError{}
+	}
+}
+
+// synced records, once, that the store is complete.
+func (s *status) synced() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.syncTook = time.Since(s.started)
+}
+
+// watchesAll reports whether all sources are being watched.
+func (s *status) watchesAll() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for i := range s.parts {
+		if s.parts[i].watching.IsZero() {
+			return false
+		}
+	}
+	return true
+}
+
+// because adds the last error of a list or watch to an error.
+func (s *status) because(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.lastError == nil {
+		return err
+	}
+	return fmt.Errorf("%w; last error: %w", err, s.lastError)
+}
+
+// fill copies the record into a Status.
+func (s *status) fill(to *Status) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	to.Quarantined = int(s.quarantined.Load())
+	to.Relists = max(0, s.lists-len(s.parts))
+	to.Errors, to.LastError, to.LastErrorAt = s.errors, s.lastError, s.lastErrorAt
+	to.RecentErrors = slices.Clone(s.recent)
+	s.fillTotals(&to.Totals)
+	to.SyncTook = s.syncTook
+	to.LeftOut, to.LastLeftOut, to.LastLeftOutAt = s.leftOut.count, s.leftOut.last, s.leftOut.at
+	to.Notes = s.notes()
+	to.Watching = true
+	for i, p := range s.parts {
+		to.Watching = to.Watching && !p.watching.IsZero()
+		to.WatchingSince = later(to.WatchingSince, p.watching)
+		switch {
+		case p.absent():
+			if to.NotServedSince.IsZero() || p.notServed.Before(to.NotServedSince) {
+				to.NotServedSince = p.notServed
+			}
+		case p.failing.Err != nil:
+			to.addFailing(p.failing)
+		}
+		to.Progress.add(p.progress)
+		to.LastEvent = later(to.LastEvent, p.lastEvent)
+		to.LastBookmark = later(to.LastBookmark, p.lastBookmark)
+		if confirmed := s.confirmed(i); i == 0 || confirmed.Before(to.Confirmed) {
+			to.Confirmed = confirmed
+		}
+	}
+	if !to.Watching {
+		to.WatchingSince = time.Time{}
+	}
+	to.Stale = s.staleLocked()
+	if !to.Confirmed.IsZero() {
+		to.Staleness = time.Since(to.Confirmed)
+	}
+}
+
+// addFailing adds the error of a source, unless it has a newer one of the same class.
+func (s *Status) addFailing(e RecentError) {
+	i := slices.IndexFunc(s.Failing, func(known RecentError) bool { return known.Class == e.Class })
+	switch {
+	case i < 0:
+		s.Failing = append(s.Failing, e)
+	case e.At.After(s.Failing[i].At):
+		s.Failing[i] = e
+	}
+}
+
+// fillTotals copies the reflectors' totals. The caller holds mu.
+func (s *status) fillTotals(to *Totals) {
+	to.Lists, to.Streams, to.Watches = s.totals.Lists, s.totals.Streams, s.totals.Watches
+	to.Errors = maps.Clone(s.totals.Errors)
+	if len(s.relists) > 0 {
+		to.Relists = make(map[reflector.Cause]int, len(s.relists))
+	}
+	for _, c := range s.relists {
+		to.Relists[c.cause] = c.n
+	}
+	to.Waits, to.Waited = s.totals.Waits, s.totals.Waited
+}
+
+// add adds the progress of another source. The sum of Remaining is known only if each part is.
+func (p *Progress) add(other Progress) {
+	if other.Since.IsZero() {
+		return
+	}
+	if p.Since.IsZero() {
+		*p = other
+		return
+	}
+	if other.Since.Before(p.Since) {
+		p.Since = other.Since
+	}
+	p.Objects += other.Objects
+	p.Bytes += other.Bytes
+	if p.Remaining < 0 || other.Remaining < 0 {
+		p.Remaining = -1
+	} else {
+		p.Remaining += other.Remaining
+	}
+}

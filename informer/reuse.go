@@ -1,0 +1,72 @@
+package informer
+
+import (
+	"slices"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+	"github.com/tidemark-k8s/tidemark/internal/sharepass"
+)
+
+// Recall returns the stored object of a key if it is the given version of the object, already
+// transformed. It returns false if the transform has ever changed an identity, since stored objects
+// may not have the server's then, and for an object put by hand.
+func (s *informerSink) Recall(key indexer.Key, uid, version string) (stored any, ok bool) {
+	stored, ok = s.core.writer.Stored(key)
+	if !ok || s.untrusted.Load() || s.core.rewritesIdentity.Load() || records.IdentityOf(stored) != (records.Identity{UID: uid, Version: version}) {
+		return nil, false
+	}
+	s.core.writer.Freeze(func(tx *indexer.Tx) {
+		var stamp uint64
+		stored, stamp, ok = tx.Stamped(key)
+		ok = ok && stamp != records.StampByHand && records.IdentityOf(stored) == (records.Identity{UID: uid, Version: version})
+	})
+	if !ok {
+		return nil, false
+	}
+	return stored, true
+}
+
+// reuseAtOnce is the number of objects that Reuse looks up in one moment of the store: writers wait.
+const reuseAtOnce = 64
+
+// Reuse replaces listed objects by the stored ones of the same version. With a transform it does
+// nothing: the transform is called for each object received.
+func (s *informerSink) Reuse(listed []deltafifo.Delta) {
+	if s.core.options.Transform != nil || s.untrusted.Load() {
+		return
+	}
+	for some := range slices.Chunk(listed, reuseAtOnce) {
+		s.core.writer.Freeze(func(tx *indexer.Tx) { reuse(tx, some) })
+	}
+}
+
+// reuse first looks up all objects, and then reads them: so the processor waits for the memory of
+// several objects at once.
+func reuse(tx *indexer.Tx, listed []deltafifo.Delta) {
+	var found [reuseAtOnce]any
+	for i := range listed {
+		if stored, stamp, ok := tx.Stamped(listed[i].Key); ok && stamp != records.StampByHand {
+			found[i] = stored
+		}
+	}
+	for i := range listed {
+		d := &listed[i]
+		if found[i] != nil && d.UID != "" && d.Version != "" && records.IdentityOf(found[i]) == identityOf(d) {
+			d.Object, d.Recalled = found[i], true
+		}
+	}
+}
+
+// DecodesHere is called by a reflector that decodes the objects itself. If there is a transform,
+// values are shared after it, since it may write into the objects.
+func (s *informerSink) DecodesHere() (t *share.Table, values bool) {
+	table := s.core.sharing.table
+	if table == nil || s.core.options.Transform == nil {
+		return table, true
+	}
+	s.pass = sharepass.New(table)
+	return share.New(s.core.options.ShareBytes), false
+}
