@@ -170,6 +170,34 @@ func TestContract_D28_AnObserverOfAHandler(t *testing.T) {
 	})
 }
 
+// D28: the event at which that happened counts as delivered, also if none follows.
+func TestContract_D28_AnObserverOfAHandlersLastEvent(t *testing.T) {
+	kit.SurvivePanics(t)
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", kit.Pod("a", "1"))
+		i := New(s, Options[*corev1.Pod]{Observe: func(e Event) {
+			if _, ok := e.(HandlerPanicked); ok {
+				runtime.Goexit()
+			}
+		}})
+		r, err := i.Handle(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+			if c.Kind == Deleted {
+				panic("on purpose")
+			}
+		}), HandlerOptions{})
+		require.NoError(t, err)
+		wait, err := i.Start(t.Context())
+		require.NoError(t, err)
+		synctest.Wait()
+		s.Send(watch.Deleted, kit.Pod("a", "11"))
+		require.ErrorIs(t, wait(), ErrExited)
+		s.Set("20")
+		starts(t, i)
+		require.Zero(t, r.Backlog())
+		require.NoError(t, i.WaitDelivered(t.Context(), "20"))
+	})
+}
+
 // A handler that ends its goroutine after its registration or its informer was stopped is not
 // called again.
 func TestAHandlerThatEndsItsGoroutineAtTheEnd(t *testing.T) {
