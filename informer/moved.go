@@ -33,10 +33,19 @@ func (a *applier) outdated(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) 
 }
 
 // outdatedInReplace is outdated for the objects of a replacement. It must not be used for a
-// replacement with a new history: its versions do not compare with the stored ones.
+// replacement with a new history: its versions do not compare with the stored ones. An object that has
+// failed was not listed but kept, perhaps as a user has written it, and the other source has put its own
+// since.
 func (a *applier) outdatedInReplace(p *part) func(key indexer.Key, owner uint16, stored, put any) bool {
 	return func(key indexer.Key, owner uint16, stored, put any) bool {
-		return owner != a.partByHand() && object.Older(a.identityIn(p, key, put).Version, a.parts[owner].identity(key, stored).Version)
+		if owner == a.partByHand() {
+			return false
+		}
+		theirs, ours := a.parts[owner].identity(key, stored).Version, a.identityIn(p, key, put).Version
+		if _, kept := p.next.Failed(p.next.Server(key)); kept {
+			return !object.Older(theirs, ours)
+		}
+		return object.Older(ours, theirs)
 	}
 }
 

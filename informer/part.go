@@ -142,9 +142,13 @@ func (a *applier) stagePut(p *part, d *deltafifo.Delta) {
 }
 
 // keepEarlier keeps the stored version of an object that fails in a replacement: unless another object
-// has its key now, or the replacement has found the object under another key before.
+// has its key now, or the replacement has found the object under another key before. A version of an
+// earlier history is not kept: it would count as newer than what other sources report.
 func (p *part) keepEarlier(server indexer.Key) {
 	known := p.next.Knows(server)
+	if p.newHistory && !known {
+		return
+	}
 	key := p.objects.Key(server)
 	if known {
 		key = p.next.Key(server)
@@ -262,6 +266,8 @@ func (a *applier) replacePut(p *part, initial bool, key indexer.Key, old, obj an
 	was := records.Identity{}
 	if replaced {
 		was = a.identity(key, old)
+	} else {
+		a.removals.Take(key)
 	}
 	a.logPut(key, put{old: old, now: obj, replaced: replaced, was: was, is: a.identityIn(p, key, obj), initial: initial})
 }

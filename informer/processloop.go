@@ -248,14 +248,18 @@ func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	}
 	cached, deleted := a.takeOut(tx, key)
 	e := eventlog.Event{Pair: eventlog.Pair{Old: cached, New: cached}, Header: eventlog.Header{Kind: eventlog.Deleted, Flags: eventlog.Lost}}
-	if !d.Lost {
+	id := identityOf(d)
+	switch {
+	case !d.Lost:
 		e.Old, e.Flags = a.writer.Encode(d.Object), 0
+	case deleted:
+		id.UID = a.identity(key, cached).UID // the event has the stored object, perhaps an earlier one of the name
 	}
 	if !deleted {
 		e.Flags |= eventlog.NotStored
 	}
 	a.forget(p, server)
-	a.append(e, key, identityOf(d))
+	a.append(e, key, id)
 }
 
 // poisoned quarantines the object of a delta. Its earlier version stays in the store.

@@ -1,0 +1,93 @@
+package informer
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// synced makes both sources list nothing at the version 1.
+func (j *joined) synced() {
+	for source := range j.in {
+		j.beginReplace(source, reflector.SameHistory)
+		j.commitReplace(source, "1")
+	}
+}
+
+// D7, D27, T19: a user has deleted an object of a source, and another source lists it. If the former source
+// is late, and reports it under another key, the other source's object stays.
+func TestContract_D27_ADeleteByHandDoesNotOutlastTheNextPut(t *testing.T) {
+	j := newJoined(t, Options[*corev1.Pod]{Transform: rename}, 2)
+	j.synced()
+	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "5")))
+	p, _ := j.writer.Indexer().Get(named("p"))
+	require.NoError(t, newInformerStore(j.core).Delete(p))
+	j.says(1, '=', "26")
+	require.Equal(t, "b@26", j.holds())
+	j.tell(0, deltaOf(deltafifo.Modified, kit.Pod("p", "13", asX)))
+	require.Equal(t, "b@26", j.holds())
+}
+
+// D27, T19: a replacement keeps what a user has written over an object that fails now. Another source that
+// has put the object since has the last word.
+func TestContract_D27_WhatAFailureKeepsGivesWay(t *testing.T) {
+	j := newJoined(t, Options[*corev1.Pod]{Transform: failByLabel}, 2)
+	j.synced()
+	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "5")))
+	require.NoError(t, newInformerStore(j.core).Update(kit.Pod("p", "")))
+	j.beginReplace(0, reflector.SameHistory)
+	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "7", sick)))
+	j.says(1, '+', "9")
+	j.commitReplace(0, "8")
+	require.Equal(t, "b@9", j.holds())
+	j.says(0, '-', "9")
+	require.Equal(t, "b@9", j.holds())
+	require.Zero(t, j.Status().Quarantined)
+}
+
+// D3, D23: if the server's history has gone back, an object that fails is not kept in a version of the
+// history before: it would win over what another source reports.
+func TestContract_D23_NoVersionOfTheHistoryBeforeIsKept(t *testing.T) {
+	j := newJoined(t, Options[*corev1.Pod]{Transform: failByLabel}, 2)
+	j.synced()
+	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "95")))
+	for source := range 2 {
+		j.beginReplace(source, reflector.NewHistory)
+		if source == 0 {
+			j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "78", sick)))
+		}
+		j.commitReplace(source, "84")
+	}
+	require.Empty(t, j.holds())
+	require.Equal(t, 1, j.Status().Quarantined)
+	j.says(1, '+', "86")
+	j.says(0, '-', "86")
+	require.Equal(t, "b@86", j.holds())
+}
+
+// D1, D7: the final state of a re-created object has another name than its predecessor, which is stored
+// still. The delete is that of the predecessor. If the predecessor comes back from another source, and is
+// deleted, a lagging handler gets its final state.
+func TestContract_D1_ADeleteUnderAnEarlierNameIsThatOfTheStoredObject(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		j, h := newJoined(t, Options[*corev1.Pod]{Transform: rename}, 2), newGated()
+		j.register(h, HandlerOptions{Delivery: Latest})
+		j.start()
+		defer h.open()
+		j.synced()
+		j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "5", kit.UID("one"))), deltaOf(deltafifo.Added, kit.Pod("q", "6")))
+		synctest.Wait()
+		h.pass()
+		require.Equal(t, []string{"add p@5", "add q@6"}, h.take(), "and it is stuck in the second")
+		j.tell(0, deltaOf(deltafifo.Deleted, kit.Pod("p", "9", kit.UID("two"), asX)))
+		j.tell(1, deltaOf(deltafifo.Added, kit.Pod("p", "7", kit.UID("one"))), deltaOf(deltafifo.Deleted, kit.Pod("p", "8", kit.UID("one"))))
+		h.pass()
+		require.Equal(t, []string{"delete p@8"}, h.take())
+	})
+}
