@@ -252,6 +252,8 @@ func (a *handler) follows(c event) bool {
 	switch {
 	case c.Kind == informer.Added:
 		return known == nil
+	case known == nil && a.removed[keyOf(subject(c))]: // a delete of what a user had removed before the handler joined
+		return c.Kind == informer.Deleted
 	case c.Kind == informer.Updated || c.Lost:
 		return known == c.Old
 	}

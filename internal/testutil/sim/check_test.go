@@ -219,10 +219,7 @@ const unmerged = 5 * 256
 // same number again for the initial state, and the entries not merged yet.
 func latestBound(w *world) (problems []string) {
 	for _, a := range w.presentHandlers() {
-		objects := w.parts * w.names
-		if w.transform == renames {
-			objects *= 2
-		}
+		objects := w.storedAtMost()
 		most := objects
 		if !closed(a.reg.Synced()) {
 			most *= 2

@@ -181,11 +181,11 @@ func (a *handler) lastBefore(k key) (h received) {
 	return received{}
 }
 
-// sawDelete reports whether the event is a delete, with its final state, of the same object in any
-// version.
+// sawDelete reports whether the event is a delete, with its final state, of the same object in this
+// version or a later one. An object of an earlier version may have come back, with a UID that recurs.
 func (h received) sawDelete(p *pod) bool {
 	c := h.event
-	return c.Kind == informer.Deleted && !c.Lost && c.Old.UID != "" && c.Old.UID == p.UID
+	return c.Kind == informer.Deleted && !c.Lost && c.Old.UID != "" && c.Old.UID == p.UID && !markOf(c.Old).before(markOf(p))
 }
 
 // inCall reports whether the handler is in a call that must end before the world is idle. Calls of

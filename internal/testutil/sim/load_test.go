@@ -78,7 +78,7 @@ type waiter struct {
 // in the order of their first events.
 func (w *world) grace(d informer.Delivery) int64 {
 	if d == informer.Latest {
-		return int64(w.parts*w.names) + 3
+		return int64(w.storedAtMost()) + 3
 	}
 	return 20
 }

@@ -40,6 +40,14 @@ func (s *setup) storedKey(p *pod) key {
 	return k
 }
 
+// storedAtMost returns the number of keys that objects may have in the store.
+func (s *setup) storedAtMost() int {
+	if s.transform == renames {
+		return 2 * s.parts * s.names
+	}
+	return s.parts * s.names
+}
+
 // fails reports whether the transform fails on an object of the server.
 func (s *setup) fails(p *pod) bool { return poisons[s.transform] != nil && poisonous(p) }
 
