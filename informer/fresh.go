@@ -18,15 +18,15 @@ import (
 // ([reflector.Newest]), and waits until the store has reached it. If nothing changes in the source, only
 // a bookmark shows that, and servers send one a minute: after a second the reflector asks for one
 // ([reflector.Reflector.AskForBookmark]), which takes about three. Calls at the same time share a
-// question. A source whose lists have no version, such as a fake, is not waited for in the second step.
+// question. The second step leaves out fakes, and sources whose lists have no version.
 //
 // [Informer.WaitSynced] is content with a store that an earlier run has read. To wait for a certain
 // write, use [Informer.WaitVersion], which asks the server nothing.
 //
 // WaitFresh returns [ErrStopped] if the informer stops first, and [ErrNotSynced] with the context's
 // cause if ctx ends first; both come with the last error of a list or watch, or of the question. If the
-// arguments of New were invalid, it returns that error. A source that sends no bookmarks, though its lists have
-// versions, may keep it waiting until its next event.
+// arguments of New were invalid, it returns that error. If a source sends no bookmarks, though it is no
+// fake and its lists have versions, WaitFresh waits for its next event.
 func (i *Informer[T]) WaitFresh(ctx context.Context) error { return i.core.WaitFresh(ctx) }
 
 // askForBookmarkAfter is the time after which the reflectors of sources that are behind are asked for

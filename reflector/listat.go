@@ -12,19 +12,21 @@ import (
 )
 
 // ListAt lists a source as it was at exactly a version, in pages of 500, and calls visit with the
-// metadata of each object. It returns [ErrNotExact] if the source is a fake, or answers at another version; the error
-// of a list, which is apierrors.IsResourceExpired if the server has forgotten the version; and [ErrEndless]. Visit is called on the
-// caller's goroutine. ListAt returns when ctx ends, also if the source does not.
+// metadata of each object, on the caller's goroutine. It returns [ErrNotExact] if the source is a fake, or
+// answers at another version; the error of a list, which is apierrors.IsResourceExpired if the server has
+// forgotten the version; and [ErrEndless]. ListAt returns when ctx ends, also if the source does not.
 func ListAt(ctx context.Context, source Source, version string, visit func(metav1.Object)) error {
 	if source == nil {
 		return ErrNoSource
 	}
-	if capabilitiesOf(source).streaming() == StreamingUnsupported {
-		return fmt.Errorf("%w: it is a fake", ErrNotExact)
-	}
 	o := metav1.ListOptions{ResourceVersion: version, ResourceVersionMatch: metav1.ResourceVersionMatchExact, Limit: defaultPageSize}
 	for pages := (pager{}); ; {
-		list, err := call(ctx, func() (runtime.Object, error) { return source.List(ctx, o) }, func(runtime.Object) {})
+		list, err := call(ctx, func() (runtime.Object, error) {
+			if isFake(source) {
+				return nil, errFake
+			}
+			return source.List(ctx, o)
+		}, func(runtime.Object) {})
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,8 @@ package reflector
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -10,23 +12,38 @@ import (
 )
 
 // Newest returns the newest resourceVersion of a source, by a list of one object: a server reads its
-// version from etcd, so everything that was written before the call is at or before it. The list is that of the
-// source inside of a [Tweak], since a selector would make the server search for the object. Newest
-// returns "" if the source's lists have no version, as those of fakes, [ErrNoSource] without a source, and the
-// error of the list. It returns when ctx ends, also if the source does not.
+// version from etcd, so everything that was written before the call is at or before it. The list is that
+// of the source inside of a [Tweak], since a selector would make the server search for the object. Newest
+// returns "" for a fake, whose version proves nothing, and if the source's lists have no version;
+// [ErrNoSource] without a source; and the error of the list. It returns when ctx ends, also if the source
+// does not.
 func Newest(ctx context.Context, source Source) (version string, err error) {
 	source = withoutTweak(source)
 	if source == nil {
 		return "", ErrNoSource
 	}
 	list, err := call(ctx, func() (runtime.Object, error) {
+		if isFake(source) {
+			return nil, errFake
+		}
 		return source.List(ctx, metav1.ListOptions{Limit: 1})
 	}, func(runtime.Object) {})
-	if err != nil {
+	switch {
+	case errors.Is(err, errFake):
+		return "", nil
+	case err != nil:
 		return "", err
 	}
 	p, err := pageOf(list)
 	return p.version, err
+}
+
+// errFake means that a source is a fake.
+var errFake = fmt.Errorf("%w: it is a fake", ErrNotExact)
+
+// isFake reports whether a source certainly is a fake. It may call a user's method.
+func isFake(source Source) bool {
+	return capabilitiesOf(source).streaming() == StreamingUnsupported
 }
 
 // withoutTweak returns the source inside of sources that change the options of requests.

@@ -12,6 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/fake"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
@@ -43,6 +46,7 @@ func TestNewest(t *testing.T) {
 	}{
 		"a version":  {list("7"), "7", nil},
 		"no version": {list(""), "", nil},
+		"a fake":     {reflector.From(fakePods()), "", nil},
 		"no source":  {nil, "", reflector.ErrNoSource},
 		"an error":   {listing(func(context.Context, metav1.ListOptions) (runtime.Object, error) { return nil, failed }), "", failed},
 		"nothing":    {listing(func(context.Context, metav1.ListOptions) (runtime.Object, error) { return nil, nil }), "", reflector.ErrBadAnswer},
@@ -55,6 +59,15 @@ func TestNewest(t *testing.T) {
 			require.Equal(t, test.version, version)
 		})
 	}
+}
+
+// fakePods is a fake client whose lists have a version.
+func fakePods() typedcorev1.PodInterface {
+	clientset := fake.NewClientset()
+	clientset.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}}, nil
+	})
+	return clientset.CoreV1().Pods("")
 }
 
 // The question has neither a version nor a selector, whatever tweaks the source.
