@@ -71,6 +71,18 @@ func TestContract_D23_NoVersionOfTheHistoryBeforeIsKept(t *testing.T) {
 	require.Equal(t, "b@86", j.holds())
 }
 
+// With one source the last good version stays, and handlers get no delete of an object that exists.
+func TestContract_D23_TheOnlySourcesLastGoodVersionIsKept(t *testing.T) {
+	j := newJoined(t, Options[*corev1.Pod]{Transform: failByLabel}, 1)
+	j.synced()
+	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "95")))
+	j.beginReplace(0, reflector.NewHistory)
+	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "78", sick)))
+	j.commitReplace(0, "84")
+	require.Equal(t, "a@95", j.holds())
+	require.Equal(t, 1, j.Status().Quarantined)
+}
+
 // D1, D7: the final state of a re-created object has another name than its predecessor, which is stored
 // still. The delete is that of the predecessor. If the predecessor comes back from another source, and is
 // deleted, a lagging handler gets its final state.

@@ -110,7 +110,7 @@ func (a *applier) stage(d *deltafifo.Delta) {
 		a.allQuarantined.Leave(&p.next, d.Key)
 		p.next.Remove(d.Key)
 	case deltafifo.Poisoned:
-		p.keepEarlier(d.Key)
+		a.keepEarlier(p, d.Key)
 		a.quarantine(&p.next, d)
 	}
 }
@@ -142,11 +142,11 @@ func (a *applier) stagePut(p *part, d *deltafifo.Delta) {
 }
 
 // keepEarlier keeps the stored version of an object that fails in a replacement: unless another object
-// has its key now, or the replacement has found the object under another key before. A version of an
-// earlier history is not kept: it would count as newer than what other sources report.
-func (p *part) keepEarlier(server indexer.Key) {
+// has its key now, or the replacement has found the object under another key before. If there are other
+// sources, a version of an earlier history is not kept: it would count as newer than what they report.
+func (a *applier) keepEarlier(p *part, server indexer.Key) {
 	known := p.next.Knows(server)
-	if p.newHistory && !known {
+	if p.newHistory && !known && len(a.parts) > 1 {
 		return
 	}
 	key := p.objects.Key(server)
