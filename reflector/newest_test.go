@@ -151,6 +151,7 @@ func TestAskForBookmark(t *testing.T) {
 			require.Equal(t, list.(*corev1.PodList).ResourceVersion, <-sink)
 			require.LessOrEqual(t, time.Since(began), 2*time.Second)
 			time.Sleep(10 * time.Second)
+			synctest.Wait()
 			require.Len(t, watches, 2*want+2, "a brief watch, and one that lasts")
 			require.EqualValues(t, 3, watches[2*want])
 			require.GreaterOrEqual(t, watches[2*want+1], int64(300))
