@@ -1,7 +1,7 @@
 package indexer
 
 // Tx is a write section of a [Writer] in progress; an informer's user does not need it. [Writer.Begin]
-// begins one, and [Writer.Freeze] passes one that stands for the moment between two sections. A Tx
+// begins one. [Writer.Freeze] calls a function with one, between two sections. A Tx
 // returns objects in their stored form, see [Codec].
 type Tx struct {
 	w       *Writer

@@ -65,7 +65,8 @@ const (
 // Audit compares the store with the server: each source is listed at exactly the version that the store
 // has of it, in pages. So a change during the audit is no difference. It waits for the first full state, as
 // [Informer.WaitSynced] does. It costs what a list costs, keeps nothing and repairs nothing: to read
-// everything anew, stop the informer and start it with Anew, or use a factory's RestartInformer. An object that is quarantined, or that a program has written by hand, counts as a difference.
+// everything anew, stop the informer and start it with Anew, or use a factory's RestartInformer. An object
+// that is quarantined, or that a program has written by hand, counts as a difference.
 //
 // Audit returns the errors of WaitSynced, and of a list, also of one that has expired three times; and
 // [ErrNoAudit] if the sources' lists have no version or are a fake's, or if the transform changes names,
@@ -107,7 +108,7 @@ func (c *core) auditOnce(ctx context.Context) (Audit, error) {
 	all := make(comparison, stored.Len())
 	for obj := range stored.All() {
 		if m := object.Meta(obj); m != nil {
-			all[object.Key(m)] = pair{inStore: true, stored: records.Identity{UID: string(m.GetUID()), Version: m.GetResourceVersion()}}
+			all[object.Key(m)] = pair{inStore: true, stored: records.IdentityOf(m)}
 		}
 	}
 	for i, version := range versions {
@@ -129,13 +130,13 @@ type pair struct {
 	stored, server    records.Identity
 }
 
-// listed adds an object of the server. If joined sources have it, which are listed at different
-// versions, the newer one counts, as in the store.
+// listed adds an object of the server. Joined sources are listed at different versions: if two of them
+// have the object, its newer version counts, as in the store.
 func (all comparison) listed(m metav1.Object) {
 	key := object.Key(m)
-	p, version := all[key], m.GetResourceVersion()
-	if !p.onServer || object.Older(p.server.Version, version) {
-		p.onServer, p.server = true, records.Identity{UID: string(m.GetUID()), Version: version}
+	p, id := all[key], records.IdentityOf(m)
+	if !p.onServer || object.Older(p.server.Version, id.Version) {
+		p.onServer, p.server = true, id
 		all[key] = p
 	}
 }

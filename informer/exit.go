@@ -31,8 +31,8 @@ func (c *core) exit(run *run, err error) {
 	}
 }
 
-// noteExit leaves the name of a user's function that has ended its goroutine, which may be one of the
-// run or one of a user's.
+// noteExit stores the name of a user's function that has ended a goroutine. The goroutine may be the
+// run's, or the user's own.
 func (c *core) noteExit(err error) { c.exitNote.Store(&err) }
 
 // wait waits for the end of a run, and returns its error.

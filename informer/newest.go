@@ -68,8 +68,8 @@ func (n *newest) leave(q *question) {
 	}
 }
 
-// answer asks the sources, once the question before has been answered. A source that ends the goroutine ends the
-// run.
+// answer asks the sources, once the question before has been answered. A source that ends the goroutine
+// ends the run.
 func (n *newest) answer(q, before *question, run *run, sources []reflector.Source) {
 	defer close(q.done)
 	defer q.end()

@@ -338,7 +338,7 @@ func (a *applier) quarantine(in *records.ServerObjects, d *deltafifo.Delta) {
 	a.allQuarantined.Enter(in, d.Key, d.Version, err)
 }
 
-// recount updates the number of quarantined objects of a part, which was another one before.
+// recount updates the status if a part has another number of quarantined objects than before.
 func (a *applier) recount(p *part, was int) {
 	if now := p.objects.Failures(); now != was {
 		a.status.quarantined.Add(int64(now - was))

@@ -23,8 +23,8 @@ type stream struct {
 	marks  bool // the next read ends with a bookmark; guarded by server.mu
 }
 
-// A watch with a short timeout gets a bookmark before it ends, as from kube-apiserver. That of a longer
-// one is left out: a server without a BookmarkInterval sends none by itself.
+// A watch with a short timeout gets a bookmark before it ends, as from kube-apiserver. A watch with a
+// longer timeout gets none: a server without a BookmarkInterval sends no bookmarks by itself.
 const (
 	lastBookmark = 2 * time.Second
 	shortTimeout = time.Minute

@@ -26,8 +26,8 @@ type SlowCall struct {
 	Took time.Duration // so far, if the call has not returned
 }
 
-// Stopwatch times the calls of a handler. The end of a call is the beginning of the next one of its
-// burst, so that a call takes one reading of the clock. The goroutine that makes the calls calls Next
+// Stopwatch times the calls of a handler. In a burst, the time at which a call begins
+// is also the end of the call before, so that each call takes one reading of the clock. The goroutine that makes the calls calls Next
 // and Stop; Read is safe for any goroutine, and does not wait for the handler.
 type Stopwatch struct {
 	clock *Clock
