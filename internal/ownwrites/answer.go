@@ -1,0 +1,79 @@
+package ownwrites
+
+import (
+	"context"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// Before is what a sink knows when the request of a write begins.
+type Before struct {
+	// History counts the histories of the source. The answer to a request begun in an earlier one is
+	// ignored.
+	History uint64
+	// Moment counts the deletions at unknown versions that the sink has applied.
+	Moment uint64
+	// UID and Version are those of the object that the store holds under the write's key, "" if it
+	// holds none, or if the transform changes keys.
+	UID, Version string
+}
+
+// Kind is what the answer to a write says has happened to the object.
+type Kind uint8
+
+// The kinds of answers.
+const (
+	// Doubt says that nobody can tell what the write has done.
+	Doubt Kind = iota
+	// Object says that the object is at Version now, the answer's own or another writer's.
+	Object
+	// Emptied says that an update was answered by an object with a deletionTimestamp and without
+	// finalizers in its metadata. Either the update has deleted the object, and Version is the one
+	// before it; or other finalizers keep the object, as a Namespace's spec does.
+	Emptied
+	// Deleted says that the object was deleted at Version, with Object as its final state.
+	Deleted
+	// Undated says that the object with UID was deleted, at an unknown version.
+	Undated
+	// Dated says nothing of an object: the server made Version after the request of the write began,
+	// so the deletions at unknown versions that were answered before happened before Version.
+	Dated
+)
+
+// Scope says whether a source reads an object.
+type Scope uint8
+
+// The scopes of an object.
+const (
+	Unknown Scope = iota // cannot be told from the request and the answer
+	Inside
+	Outside
+)
+
+// Answer is what one source learns from the answer to one write of this program.
+type Answer struct {
+	Kind         Kind
+	Scope        Scope       // of Object, Emptied and Deleted
+	Key          indexer.Key // the server's
+	UID, Version string
+	// Object is the object, decoded as the source's reflector decodes its own. It is nil if the answer
+	// has none that the source's sink may store, such as a Scale, or metadata for a source of full
+	// objects.
+	Object any
+	// Final says of Undated that the request had Before.Version as its condition: the object that the
+	// store holds at that version is the final state.
+	Final  bool
+	Before Before
+}
+
+// Sink is a reflector's sink that shows what the program writes.
+type Sink interface {
+	// Linked is called when the first request of the source passes through an OwnWrites.
+	Linked()
+	// Begins is called when the request of a write begins, before it is sent.
+	Begins(key indexer.Key) Before
+	// Answered is called with the answer to a write, before the caller of the write gets it. It
+	// returns when the store shows the answer, or when ctx ends or it is clear that the store will not.
+	// It may be called by many goroutines at once, also after the end of the run.
+	Answered(ctx context.Context, a Answer)
+}
