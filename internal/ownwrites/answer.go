@@ -68,8 +68,10 @@ type Answer struct {
 
 // Sink is a reflector's sink that shows what the program writes.
 type Sink interface {
-	// Linked is called when the first request of the source passes through an OwnWrites.
-	Linked()
+	// Linked is called when the first request of the source passes through an OwnWrites, before its answer
+	// is read. selects says that the request has a label or a field selector, or may have another one: a
+	// DELETED event says only that the source does not read the object any more.
+	Linked(selects bool)
 	// Begins is called when the request of a write begins, before it is sent.
 	Begins(key indexer.Key) Before
 	// Answered is called with the answer to a write, before the caller of the write gets it. It
