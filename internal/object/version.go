@@ -12,6 +12,12 @@ func Older(version, than string) bool {
 	return err == nil && order < 0
 }
 
+// Comparable reports whether a resourceVersion compares with others.
+func Comparable(version string) bool {
+	_, err := resourceversion.CompareResourceVersion(version, version)
+	return err == nil
+}
+
 // Advance returns the next resourceVersion, or the current one if next is empty or known to be
 // older. If the two do not compare, it returns next.
 func Advance(current, next string) string {

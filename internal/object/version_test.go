@@ -25,6 +25,7 @@ func FuzzVersions(f *testing.F) {
 		x, y := number(a), number(b)
 		known := x != nil && y != nil
 		require.Equal(t, known && x.Cmp(y) < 0, Older(a, b), "Older(%q, %q)", a, b)
+		require.Equal(t, x != nil, Comparable(a), "Comparable(%q)", a)
 
 		switch {
 		case b == "", known && x.Cmp(y) > 0:

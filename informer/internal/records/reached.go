@@ -67,7 +67,7 @@ func (r *Reached) Advance(part uint16, version string) {
 	if next == current {
 		return
 	}
-	if part == r.low || !comparableVersion(current) { // one that does not compare ranks highest, and the next may rank lowest
+	if part == r.low || !object.Comparable(current) { // one that does not compare ranks highest, and the next may rank lowest
 		r.known = false
 	}
 	r.move(part, next)
@@ -101,13 +101,7 @@ func (r *Reached) find() {
 func ranksLower(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {
-		return comparableVersion(a) && !comparableVersion(b)
+		return object.Comparable(a) && !object.Comparable(b)
 	}
 	return order < 0
-}
-
-// comparableVersion reports whether a version compares with others.
-func comparableVersion(version string) bool {
-	_, err := resourceversion.CompareResourceVersion(version, version)
-	return err == nil
 }

@@ -1,0 +1,100 @@
+package fences
+
+import (
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
+)
+
+// Answered takes the answer to a write of this program. shown is what the store holds, reached the version
+// up to which the source's changes are in it. scoped says that the source has a selector, so that an object
+// may go and come back.
+//
+// The caller does not ask before the source's first full state, nor about an answer to a request begun in
+// an earlier history.
+func (f *Fences) Answered(server indexer.Key, a ownwrites.Answer, shown Cell, reached string, scoped bool, now time.Time) (Verdict, Result) {
+	if a.Kind == ownwrites.Dated {
+		f.Dated(a.Version, a.Before.Moment)
+		return Hold, None
+	}
+	was := f.find(server, shown)
+	switch a.Kind {
+	case ownwrites.Object, ownwrites.Deleted:
+		return f.dated(server, a, was, shown, reached)
+	case ownwrites.Undated:
+		return f.undated(server, a, was, shown, scoped, now)
+	case ownwrites.Emptied:
+		// The update has deleted the object if it is answered by another object of a version that had
+		// finalizers: one version is one object, so the answer is no version.
+		if shown.is(records.Identity{UID: a.UID, Version: a.Version}) && shown.Finalizers && !shown.ByHand {
+			return f.undated(server, a, was, shown, scoped, now)
+		}
+	}
+	return Hold, Doubtful
+}
+
+// dated takes an answer that says what has become of the object at the answer's version.
+func (f *Fences) dated(server indexer.Key, a ownwrites.Answer, was *fence, shown Cell, reached string) (Verdict, Result) {
+	id := records.Identity{UID: a.UID, Version: a.Version}
+	next := &fence{server: server, object: id, kind: absent}
+	verdict, result := Remove, Shown
+	switch {
+	case !object.Comparable(a.Version) || !object.Comparable(reached):
+		return Hold, Doubtful
+	case reaches(reached, a.Version), was != nil && (was.keepsBack(id) || was.kind != dead && was.object.Version == a.Version):
+		return Hold, Known
+	case a.Scope == ownwrites.Outside:
+		result = Outside
+	case a.Kind == ownwrites.Deleted:
+	case a.Scope == ownwrites.Inside && a.Object != nil:
+		next.kind, verdict = ahead, Show
+	default:
+		return Hold, Waiting
+	}
+	if !f.raise(next, shown, time.Time{}) {
+		return Hold, Waiting
+	}
+	return verdict, result
+}
+
+// undated takes the deletion of an object at an unknown version.
+func (f *Fences) undated(server indexer.Key, a ownwrites.Answer, was *fence, shown Cell, scoped bool, now time.Time) (Verdict, Result) {
+	if a.UID == "" {
+		return Hold, Doubtful
+	}
+	held, fenced := shown.Object != nil && shown.Identity.UID == a.UID, was != nil && was.object.UID == a.UID
+	newest := newestOf(a, shown, was) // version of the object that this program knows
+	switch {
+	case fenced && was.kind == dead:
+		return Hold, Known
+	case !object.Comparable(newest):
+		return Hold, Doubtful // the store has never held the object
+	case held, fenced:
+	case shown.Object == nil && was == nil && !scoped:
+		return Hold, Known // the watch was faster, and the UID does not come back
+	case object.Older(newest, shown.Identity.Version), was != nil && object.Older(newest, was.object.Version):
+		return Hold, Known // another object was there later
+	}
+	next := &fence{server: server, kind: dead, object: records.Identity{UID: a.UID, Version: newest}}
+	if !f.raise(next, shown, now) {
+		return Hold, Doubtful
+	}
+	return Remove, Shown
+}
+
+// newestOf returns the newest version that is known of the object of an answer, "" if none is.
+func newestOf(a ownwrites.Answer, shown Cell, was *fence) (version string) {
+	if a.Before.UID == a.UID {
+		version = a.Before.Version
+	}
+	if shown.Object != nil && shown.Identity.UID == a.UID {
+		version = object.Advance(version, shown.Identity.Version)
+	}
+	if was != nil && was.object.UID == a.UID {
+		version = object.Advance(version, was.object.Version)
+	}
+	return version
+}

@@ -1,0 +1,85 @@
+package fences
+
+import (
+	"strings"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
+)
+
+// Cell is what the store holds of one source under a stored key. Without an object it holds nothing: so it
+// is if another source's object is there.
+type Cell struct {
+	Identity records.Identity // as the server sent it
+	Key      indexer.Key      // the stored one
+	Object   any              // in its stored form
+	Stamp    uint64
+	// ByHand says that a user has written the key since the processLoop did: put the object, or deleted it.
+	ByHand bool
+	// Finalizers says that the object certainly has finalizers. Only the answer of kind Emptied asks.
+	Finalizers bool
+}
+
+// is reports whether the cell holds this version of this object.
+func (c Cell) is(id records.Identity) bool { return c.Object != nil && c.Identity == id }
+
+// kind is what a fence says of its object. Each kind says what the store holds meanwhile.
+type kind uint8
+
+const (
+	ahead  kind = iota // the object, at the version of an answer
+	absent             // nothing: at the version of an answer the object was deleted, or left the selector
+	dead               // nothing: the object was deleted after its version, nobody knows when
+)
+
+// fence says that the store shows an answer, and not what the watch has brought.
+//
+// Invariant: until and moment are those of a dead fence.
+type fence struct {
+	server    indexer.Key
+	kind      kind
+	object    records.Identity
+	until     string // a version after the deletion, "" while none is known
+	moment    uint64 // the number of the deletion
+	confirmed Cell   // what the watch alone would show
+}
+
+// end returns the version with which the fence ends at the latest, "" while none is known.
+func (f *fence) end() string {
+	if f.kind == dead {
+		return f.until
+	}
+	return f.object.Version
+}
+
+// endsAt reports whether the fence ends when the source has reached a version.
+func (f *fence) endsAt(version string) bool {
+	return f.end() != "" && !object.Older(version, f.end())
+}
+
+// holds reports whether the store still holds what the fence has put there. It may hold nothing of an
+// object that is ahead: another source has the key meanwhile.
+func (f *fence) holds(shown Cell) bool {
+	if shown.Object == nil {
+		return f.kind != ahead || !shown.ByHand
+	}
+	return f.kind == ahead && !shown.ByHand && shown.Identity == f.object
+}
+
+// keepsBack reports whether what the watch or an answer says of an object is older than what the store
+// shows.
+func (f *fence) keepsBack(id records.Identity) bool {
+	return f.kind == dead && f.object.SameObject(id) || object.Older(id.Version, f.object.Version)
+}
+
+// order compares two versions, which are known to be numbers without leading zeros.
+func order(a, b string) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	return strings.Compare(a, b)
+}
+
+// reaches reports whether a version is known to be at or after another one.
+func reaches(version, at string) bool { return version == at || object.Older(at, version) }

@@ -1,0 +1,480 @@
+package fences
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
+)
+
+// many is a store of several keys, each with a twin of its own, and one set of fences for all.
+type many struct {
+	t      *testing.T
+	rand   *rand.Rand
+	fences Fences
+	keys   []indexer.Key
+	twins  map[indexer.Key]store
+	at     int8
+}
+
+func newMany(t *testing.T, seed uint64) *many {
+	m := &many{t: t, rand: rand.New(rand.NewPCG(seed, 7)), twins: map[indexer.Key]store{}, at: 1} //nolint:gosec // a test
+	for i := range 8 {
+		key := indexer.Key{Namespace: "default", Name: string(rune('a' + i))}
+		m.keys, m.twins[key] = append(m.keys, key), store{at: 1}
+	}
+	return m
+}
+
+// object returns a state near the version that the source has reached.
+func (m *many) object() state {
+	return state{uid: 1 + int8(m.rand.IntN(3)), rev: max(1, m.at-2+int8(m.rand.IntN(8))), in: m.rand.IntN(4) > 0, fin: m.rand.IntN(2) == 0, term: m.rand.IntN(4) == 0} //nolint:gosec // small
+}
+
+func (m *many) input() input {
+	s, gone := m.object(), m.rand.IntN(8) == 0
+	switch m.rand.IntN(12) {
+	case 0, 1, 2, 3:
+		return input{kind: answered, answer: answer{now: s, vague: m.rand.IntN(8) == 0, gone: gone, delete: gone}}
+	case 4, 5:
+		return input{kind: answered, answer: answer{delete: true, status: true, now: state{uid: s.uid, rev: s.rev}}}
+	case 6, 7, 8:
+		s.rev = max(s.rev, m.at)
+		return input{kind: event, object: s, deleted: m.rand.IntN(3) == 0}
+	case 9:
+		return input{kind: failed, version: max(s.rev, m.at)}
+	case 10:
+		return input{kind: reached, version: s.rev}
+	default:
+		return input{kind: dated, version: max(s.rev, m.at+1)}
+	}
+}
+
+// step gives an input to a key, and lets all others know of its version.
+func (m *many) step() {
+	key, in := m.keys[m.rand.IntN(len(m.keys))], m.input()
+	before, ends := m.twins[key], m.ends()
+	want := map[indexer.Key]outcome{key: before.take(in, "")}
+	at := want[key].at
+	for _, other := range m.keys {
+		switch {
+		case other == key:
+		case in.kind == dated: // it dates the deletions of all
+			want[other] = m.twins[other].take(in, "")
+		default:
+			want[other] = m.twins[other].take(input{kind: reached, version: at}, "")
+		}
+	}
+	got := map[indexer.Key]*loop{}
+	for _, other := range m.keys {
+		got[other] = &loop{&m.fences, other, outcome{store: m.twins[other]}}
+	}
+	got[key].take(in)
+	m.reach(in, at, got, ends)
+	require.NoError(m.t, m.fences.check())
+	var fenced []indexer.Key
+	for _, key := range m.keys {
+		got[key].at, got[key].pen = at, save(&m.fences, key)
+		w := want[key]
+		w.at = at
+		require.Equal(m.t, w, got[key].outcome, "%v after %+v", key, in)
+		require.Equal(m.t, w.pen.kind != noPen, m.fences.Has(key))
+		if w.pen.kind != noPen {
+			fenced = append(fenced, key)
+		}
+		m.twins[key] = w.store
+	}
+	m.at = at
+	require.Len(m.t, fenced, m.fences.Len())
+	require.Equal(m.t, fenced, slices.Collect(m.fences.All()))
+}
+
+// reach ends the fences that a version has passed, and looks at their order.
+func (m *many) reach(in input, at int8, got map[indexer.Key]*loop, ends map[indexer.Key]int8) {
+	if !in.moves() {
+		return
+	}
+	last := int8(0)
+	m.fences.Reached(version(at), time.Time{}, func(key indexer.Key) Cell { return got[key].shown(key) }, func(key indexer.Key, confirmed Cell, ghost bool) {
+		require.LessOrEqual(m.t, last, ends[key], "fences end in the order of their versions")
+		last = ends[key]
+		got[key].restored(key, confirmed, ghost)
+	})
+}
+
+// ends returns the versions with which the fences end.
+func (m *many) ends() map[indexer.Key]int8 {
+	ends := map[indexer.Key]int8{}
+	for key, twin := range m.twins {
+		if ends[key] = twin.pen.rev; twin.pen.kind == penDead {
+			ends[key] = twin.pen.until
+		}
+	}
+	return ends
+}
+
+// TestManyKeysAgainstTheirTwins shows that the fences of several keys do not touch each other.
+func TestManyKeysAgainstTheirTwins(t *testing.T) {
+	for seed := range uint64(60) {
+		m := newMany(t, seed)
+		for m.at < maxVersions-12 {
+			m.step()
+		}
+	}
+}
+
+// nothing is a store that holds nothing.
+func nothing(indexer.Key) Cell { return Cell{} }
+
+func key(i int) indexer.Key { return indexer.Key{Namespace: "default", Name: fmt.Sprint(i)} }
+
+// keep sets a fence ahead at a version.
+func keep(t testing.TB, f *Fences, key indexer.Key, version string) {
+	verdict, result := f.Answered(key, ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, UID: "u", Version: version, Object: key}, Cell{}, "1", false, noon)
+	require.Equal(t, [2]any{Show, Shown}, [2]any{verdict, result})
+}
+
+// kill sets a dead fence, of an object whose newest known version is 5.
+func kill(t testing.TB, f *Fences, key indexer.Key, now time.Time) {
+	verdict, result := f.Answered(key, ownwrites.Answer{Kind: ownwrites.Undated, UID: "u"}, stored("u", "5"), "5", false, now)
+	require.Equal(t, [2]any{Remove, Shown}, [2]any{verdict, result})
+}
+
+func stored(uid, version string) Cell {
+	return Cell{Identity: records.Identity{UID: uid, Version: version}, Key: key(0), Object: uid + " at " + version, Stamp: 7}
+}
+
+func TestTheZeroValueHasNoFences(t *testing.T) {
+	var f Fences
+	require.False(t, f.Has(key(1)))
+	require.Zero(t, f.Len())
+	require.Zero(t, f.Moment())
+	require.Empty(t, slices.Collect(f.All()))
+	require.Equal(t, Apply, f.Event(key(1), records.Identity{}, Cell{}, Cell{}, false))
+	require.Equal(t, Apply, f.Listed(key(1), Cell{}, Cell{}, "7"))
+	require.Equal(t, Apply, f.Failed(key(1), "7"))
+	f.Dated("7", 0)
+	f.Reached("7", noon, nothing, nil)
+	f.Void()
+	require.NoError(t, f.check())
+}
+
+func TestAnswersBeyondTheHighestNumberOfFences(t *testing.T) {
+	var f Fences
+	for i := range maxFences {
+		keep(t, &f, key(i), fmt.Sprint(10+i))
+	}
+	next := key(maxFences)
+	for _, a := range []ownwrites.Answer{
+		{Kind: ownwrites.Object, Scope: ownwrites.Inside, UID: "u", Version: "9", Object: 1},
+		{Kind: ownwrites.Object, Scope: ownwrites.Outside, UID: "u", Version: "9"},
+		{Kind: ownwrites.Deleted, UID: "u", Version: "9"},
+	} {
+		verdict, result := f.Answered(next, a, stored("u", "5"), "5", true, noon)
+		require.Equal(t, [2]any{Hold, Waiting}, [2]any{verdict, result})
+	}
+	verdict, result := f.Answered(next, ownwrites.Answer{Kind: ownwrites.Undated, UID: "u"}, stored("u", "5"), "5", true, noon)
+	require.Equal(t, [2]any{Hold, Doubtful}, [2]any{verdict, result}, "there is no version to wait for")
+	require.False(t, f.Has(next))
+	require.Zero(t, f.Moment())
+
+	keep(t, &f, key(7), "9999") // a key with a fence gets another one
+	require.Equal(t, maxFences, f.Len())
+	f.Reached("10", noon, nothing, func(indexer.Key, Cell, bool) {})
+	keep(t, &f, next, "9998")
+	require.NoError(t, f.check())
+}
+
+func TestFencesEndInTheOrderOfVersionsThatAreNumbers(t *testing.T) {
+	var f Fences
+	for i, version := range []string{"100", "9", "10", "99", "10"} {
+		keep(t, &f, key(i), version)
+	}
+	var ended []string
+	restore := func(key indexer.Key, _ Cell, ghost bool) {
+		require.True(t, ghost)
+		ended = append(ended, key.Name)
+	}
+	f.Reached("8", noon, nothing, restore)
+	require.Empty(t, ended)
+	f.Reached("99", time.Time{}, nothing, restore)
+	require.Equal(t, []string{"1", "2", "4", "3"}, ended)
+	f.Reached("99", noon.Add(24*time.Hour), nothing, restore)
+	require.True(t, f.Has(key(0)), "only dead fences end for their age")
+	require.NoError(t, f.check())
+}
+
+func TestDeadFencesEndByTheirAge(t *testing.T) {
+	var f Fences
+	kill(t, &f, key(1), noon)
+	kill(t, &f, key(2), noon.Add(time.Minute))
+	f.Dated("9", f.Moment())
+	kill(t, &f, key(3), noon.Add(2*time.Minute))
+	var ended []string
+	restore := func(key indexer.Key, confirmed Cell, ghost bool) {
+		require.False(t, ghost)
+		require.Equal(t, stored("u", "5"), confirmed, "what the watch alone would show, with its stored key and stamp")
+		ended = append(ended, key.Name)
+	}
+	f.Reached("5", noon.Add(maxAge-1), nothing, restore)
+	f.Reached("5", time.Time{}, nothing, restore)
+	require.Empty(t, ended)
+	f.Reached("5", noon.Add(maxAge+time.Minute), nothing, restore)
+	require.Equal(t, []string{"1", "2"}, ended)
+	f.Reached("9", noon.Add(time.Hour), nothing, restore)
+	require.Equal(t, []string{"1", "2", "3"}, ended)
+	require.Zero(t, f.Len())
+	require.NoError(t, f.check())
+}
+
+func TestAVersionDatesTheDeletionsThatWereAnsweredBefore(t *testing.T) {
+	var f Fences
+	kill(t, &f, key(1), noon)
+	kill(t, &f, key(2), noon)
+	began := f.Moment() // the request of another write
+	kill(t, &f, key(3), noon)
+	for _, unknown := range []string{"", "x"} {
+		f.Dated(unknown, began)
+	}
+	verdict, result := f.Answered(key(9), ownwrites.Answer{Kind: ownwrites.Dated, Version: "8", Before: ownwrites.Before{Moment: began}}, Cell{}, "5", false, noon)
+	require.Equal(t, [2]any{Hold, None}, [2]any{verdict, result})
+	f.Dated("7", began) // a date that is known stays
+	var ended []string
+	restore := func(key indexer.Key, _ Cell, _ bool) { ended = append(ended, key.Name) }
+	f.Reached("7", time.Time{}, nothing, restore)
+	require.Empty(t, ended)
+	f.Reached("8", time.Time{}, nothing, restore)
+	require.Equal(t, []string{"1", "2"}, ended)
+	require.True(t, f.Has(key(3)))
+
+	f.Void()
+	require.Zero(t, f.Len())
+	require.EqualValues(t, 3, f.Moment(), "requests that have begun know the number")
+	kill(t, &f, key(4), noon)
+	require.EqualValues(t, 4, f.Moment())
+	require.NoError(t, f.check())
+}
+
+// TestAnswersThatAreNotShown has the answers of which nothing is stored.
+func TestAnswersThatAreNotShown(t *testing.T) {
+	object := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, UID: "u", Version: "9", Object: 1}
+	with := func(change func(a *ownwrites.Answer)) ownwrites.Answer {
+		a := object
+		change(&a)
+		return a
+	}
+	for name, c := range map[string]struct {
+		answer  ownwrites.Answer
+		reached string
+		shown   Cell
+		result  Result
+	}{
+		"nobody knows":                     {ownwrites.Answer{Kind: ownwrites.Doubt, UID: "u", Version: "9"}, "5", Cell{}, Doubtful},
+		"no version":                       {with(func(a *ownwrites.Answer) { a.Version = "" }), "5", Cell{}, Doubtful},
+		"a version that does not compare":  {with(func(a *ownwrites.Answer) { a.Version = "x" }), "5", Cell{}, Doubtful},
+		"the source has none":              {object, "", Cell{}, Doubtful},
+		"the source's does not compare":    {object, "x", Cell{}, Doubtful},
+		"the source has come as far":       {object, "9", Cell{}, Known},
+		"the source has come further":      {object, "10", Cell{}, Known},
+		"nobody can tell the scope":        {with(func(a *ownwrites.Answer) { a.Scope = ownwrites.Unknown }), "5", Cell{}, Waiting},
+		"the source cannot store it":       {with(func(a *ownwrites.Answer) { a.Object = nil }), "5", Cell{}, Waiting},
+		"deleted, no UID":                  {ownwrites.Answer{Kind: ownwrites.Undated}, "5", Cell{}, Doubtful},
+		"deleted, was not held":            {ownwrites.Answer{Kind: ownwrites.Undated, UID: "u", Before: ownwrites.Before{UID: "v", Version: "5"}}, "5", stored("v", "5"), Doubtful},
+		"deleted, held without a version":  {ownwrites.Answer{Kind: ownwrites.Undated, UID: "u"}, "5", stored("u", ""), Doubtful},
+		"emptied, not held":                {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "5"}, "5", Cell{}, Doubtful},
+		"emptied, held at another version": {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "4"}, "5", finalized("u", "5"), Doubtful},
+		"emptied, held without finalizers": {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "5"}, "5", stored("u", "5"), Doubtful},
+		"emptied, held by hand":            {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "5"}, "5", byHand(finalized("u", "5")), Doubtful},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var f Fences
+			verdict, result := f.Answered(key(0), c.answer, c.shown, c.reached, true, noon)
+			require.Equal(t, Hold, verdict)
+			require.Equal(t, c.result, result)
+			require.Zero(t, f.Len())
+		})
+	}
+}
+
+func finalized(uid, version string) Cell {
+	c := stored(uid, version)
+	c.Finalizers = true
+	return c
+}
+
+func byHand(c Cell) Cell {
+	c.ByHand = true
+	return c
+}
+
+func TestTheResultOfAnAnswerThatIsShown(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind    ownwrites.Kind
+		scope   ownwrites.Scope
+		verdict Verdict
+		result  Result
+	}{
+		"object":                     {ownwrites.Object, ownwrites.Inside, Show, Shown},
+		"object outside":             {ownwrites.Object, ownwrites.Outside, Remove, Outside},
+		"deleted":                    {ownwrites.Deleted, ownwrites.Inside, Remove, Shown},
+		"deleted outside":            {ownwrites.Deleted, ownwrites.Outside, Remove, Outside},
+		"deleted, wherever":          {ownwrites.Deleted, ownwrites.Unknown, Remove, Shown},
+		"the last finalizer":         {ownwrites.Emptied, ownwrites.Inside, Remove, Shown},
+		"deleted, nobody knows when": {ownwrites.Undated, ownwrites.Unknown, Remove, Shown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var f Fences
+			a := ownwrites.Answer{Kind: c.kind, Scope: c.scope, UID: "u", Version: "9", Object: 1}
+			shown := finalized("u", "5")
+			if c.kind == ownwrites.Emptied {
+				a.Version = "5"
+			}
+			verdict, result := f.Answered(key(0), a, shown, "5", true, noon)
+			require.Equal(t, c.verdict, verdict)
+			require.Equal(t, c.result, result)
+			require.True(t, f.Has(key(0)))
+			require.NoError(t, f.check())
+		})
+	}
+}
+
+// TestObjectsThatCouldNotBePrepared shows that what is stored stays, and that a fence that the failing
+// object has passed ends.
+func TestObjectsThatCouldNotBePrepared(t *testing.T) {
+	var f Fences
+	keep(t, &f, key(1), "9")
+	require.Equal(t, Hold, f.Failed(key(1), "8"))
+	require.True(t, f.Has(key(1)))
+	require.Equal(t, Apply, f.Failed(key(1), "9"))
+	require.False(t, f.Has(key(1)))
+
+	kill(t, &f, key(2), noon)
+	require.Equal(t, Hold, f.Failed(key(2), "20"), "nobody knows whether it is older")
+	f.Dated("21", f.Moment())
+	require.Equal(t, Hold, f.Failed(key(2), "20"))
+	require.Equal(t, Apply, f.Failed(key(2), "21"), "else what was deleted would come back")
+	require.Zero(t, f.Len())
+	require.NoError(t, f.check())
+}
+
+// TestAnEventWithoutUID has the deletion of an object that could not be decoded: it may be any object.
+func TestAnEventWithoutUID(t *testing.T) {
+	var f Fences
+	kill(t, &f, key(1), noon)
+	require.Equal(t, Echo, f.Event(key(1), records.Identity{Version: "8"}, Cell{}, Cell{}, false))
+	require.Zero(t, f.Len())
+	verdict, _ := f.Answered(key(2), ownwrites.Answer{Kind: ownwrites.Deleted, UID: "u", Version: "9"}, stored("u", "5"), "5", false, noon)
+	require.Equal(t, Remove, verdict)
+	require.Equal(t, Echo, f.Event(key(2), records.Identity{Version: "9"}, Cell{}, Cell{}, false))
+	require.Zero(t, f.Len())
+}
+
+// TestAFenceIsVoidOnlyOverWhatAUserHasWritten tells a user's writes from those of another source.
+func TestAFenceIsVoidOnlyOverWhatAUserHasWritten(t *testing.T) {
+	for name, c := range map[string]struct {
+		shown Cell
+		void  [3]bool // ahead, absent, dead
+	}{
+		"nothing: another source has the key": {Cell{}, [3]bool{}},
+		"deleted by hand":                     {Cell{ByHand: true}, [3]bool{true, false, false}},
+		"put by hand":                         {byHand(stored("v", "")), [3]bool{true, true, true}},
+		"a copy put by hand":                  {byHand(stored("u", "9")), [3]bool{true, true, true}},
+		"what the fence has put":              {stored("u", "9"), [3]bool{false, true, true}},
+		"another object of the stored key":    {stored("v", "7"), [3]bool{true, true, true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for i, kind := range []kind{ahead, absent, dead} {
+				var f Fences
+				f.raise(&fence{server: key(0), kind: kind, object: records.Identity{UID: "u", Version: "9"}}, stored("u", "5"), noon)
+				f.Dated("9", f.Moment())
+				restored := false
+				g := f
+				g.keys = map[indexer.Key]*fence{key(0): f.keys[key(0)]}
+				g.due, g.deaths = slices.Clone(f.due), slices.Clone(f.deaths)
+				g.Reached("9", noon, func(indexer.Key) Cell { return c.shown }, func(indexer.Key, Cell, bool) { restored = true })
+				require.NotEqual(t, c.void[i], restored, "what a user has written stays")
+				require.Zero(t, g.Len())
+
+				verdict := f.Event(key(0), records.Identity{UID: "u", Version: "8"}, stored("u", "8"), c.shown, true)
+				require.Equal(t, c.void[i], verdict == Apply)
+				require.NotEqual(t, c.void[i], f.Has(key(0)))
+			}
+		})
+	}
+}
+
+func TestTheKeysAreInOrder(t *testing.T) {
+	var f Fences
+	for _, k := range []indexer.Key{{Namespace: "b", Name: "a"}, {Name: "z"}, {Namespace: "a", Name: "b"}, {Namespace: "a", Name: "a"}} {
+		keep(t, &f, k, "9")
+	}
+	var names []string
+	for k := range f.All() {
+		names = append(names, k.String())
+		f.Failed(k, "9") // which ends it
+	}
+	require.Equal(t, []string{"z", "a/a", "a/b", "b/a"}, names)
+	require.Zero(t, f.Len())
+}
+
+// full returns fences of some keys, all above the versions of the events.
+func full(b testing.TB, n int) *Fences {
+	f := &Fences{}
+	for i := range n {
+		keep(b, f, key(i), fmt.Sprint(5_000_000+i))
+	}
+	return f
+}
+
+// pass does what the processLoop does with the fences for an event of a key that has none.
+func pass(f *Fences, server indexer.Key, version string) {
+	if f.Len() == 0 {
+		return
+	}
+	if f.Has(server) {
+		panic("the key has a fence")
+	}
+	f.Reached(version, time.Time{}, nothing, nil)
+}
+
+func TestAnEventOfAnotherKeyAllocatesNothing(t *testing.T) {
+	f, other := full(t, 1000), key(-1)
+	require.Zero(t, testing.AllocsPerRun(100, func() { pass(f, other, "1000000") }))
+}
+
+func BenchmarkEventOfAnotherKey(b *testing.B) {
+	for _, n := range []int{0, 1000} {
+		b.Run(fmt.Sprintf("fences=%d", n), func(b *testing.B) {
+			f, other := full(b, n), key(-1)
+			b.ReportAllocs()
+			for b.Loop() {
+				pass(f, other, "1000000")
+			}
+		})
+	}
+}
+
+// BenchmarkEcho is an answer and its echo, while others wait for theirs.
+func BenchmarkEcho(b *testing.B) {
+	for _, n := range []int{0, 1000} {
+		b.Run(fmt.Sprintf("fences=%d", n), func(b *testing.B) {
+			f, own := full(b, n), key(-1)
+			a := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, UID: "u", Version: "1000000", Object: 1}
+			now := stored("u", "1000000")
+			b.ReportAllocs()
+			for b.Loop() {
+				f.Answered(own, a, Cell{}, "1", false, noon)
+				if f.Event(own, now.Identity, now, now, false) != Echo {
+					b.Fatal("no echo")
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,246 @@
+package fences
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
+)
+
+// name is the key of the worlds that have one.
+var name = indexer.Key{Namespace: "default", Name: "a"}
+
+// noon is the time at which everything happens.
+var noon = time.Unix(1_000_000, 0)
+
+// maxVersions is more than the server makes.
+const maxVersions = 128
+
+// versions are those of the server's revisions. The fourth is the first with two digits.
+var versions = func() (all [maxVersions]string) {
+	for i := range all[1:] {
+		all[i+1] = strconv.Itoa(i + 7)
+	}
+	return all
+}()
+
+func version(rev int8) string { return versions[rev] }
+
+func revision(version string) int8 { return int8(max(0, slices.Index(versions[:], version))) } //nolint:gosec // below maxVersions
+
+func uid(n int8) string {
+	if n == 0 {
+		return ""
+	}
+	return versions[n]
+}
+
+func identity(s state) records.Identity {
+	return records.Identity{UID: uid(s.uid), Version: version(s.rev)}
+}
+
+// cell returns a state as the store holds it.
+func cell(s state) Cell {
+	c := Cell{ByHand: s.hand}
+	if s.uid != 0 {
+		c.Identity, c.Object, c.Finalizers = identity(s), s, s.fin
+	}
+	return c
+}
+
+// stateOf is the opposite of cell.
+func stateOf(c Cell) state {
+	s, _ := c.Object.(state)
+	s.hand = c.ByHand
+	return s
+}
+
+// loop is what a processLoop does with one key, by the rules.
+type loop struct {
+	*Fences
+	key     indexer.Key
+	outcome // without its pen
+}
+
+// load returns the fences of a twin's pen.
+func load(p pen) Fences {
+	var f Fences
+	if p.kind == noPen {
+		return f
+	}
+	at := &fence{server: name, object: records.Identity{UID: uid(p.uid), Version: version(p.rev)}, kind: kind(p.kind - 1)}
+	f.raise(at, cell(p.confirmed), noon)
+	if p.until != 0 {
+		f.Dated(version(p.until), f.Moment())
+	}
+	return f
+}
+
+// save returns the fence of a key as the twin's pen.
+func save(f *Fences, key indexer.Key) pen {
+	at := f.keys[key]
+	if at == nil {
+		return pen{}
+	}
+	p := pen{kind: penKind(at.kind) + 1, uid: revision(at.object.UID), rev: revision(at.object.Version), until: revision(at.until)}
+	if at.confirmed.Object != nil {
+		p.confirmed = stateOf(at.confirmed)
+	}
+	return p
+}
+
+// takeByRules is take, by the rules that are tested.
+func (s store) takeByRules(in input) outcome {
+	fences := load(s.pen)
+	l := &loop{&fences, name, outcome{store: s}}
+	l.take(in)
+	if in.moves() {
+		l.Reached(version(l.at), in.time(), l.shown, l.restored)
+	}
+	if err := fences.check(); err != nil {
+		panic(err)
+	}
+	l.pen = save(&fences, name)
+	return l.outcome
+}
+
+// moves reports whether an input may move the source's version, or is a time.
+func (in input) moves() bool { return in.kind != answered && in.kind != dated && in.kind != written }
+
+// time is when an input comes. An event comes at no time.
+func (in input) time() time.Time {
+	if in.kind == aged {
+		return noon.Add(maxAge)
+	}
+	return time.Time{}
+}
+
+// take applies an input, but for the fences that end with its version.
+func (l *loop) take(in input) {
+	switch in.kind {
+	case answered:
+		l.answer(in.answer)
+	case event:
+		l.watch(in.object, in.deleted)
+	case failed:
+		l.Failed(l.key, version(in.version))
+		l.at = max(l.at, in.version)
+	case reached:
+		l.at = max(l.at, in.version)
+	case listed:
+		l.list(in)
+	case dated:
+		l.Dated(version(in.version), l.Moment())
+	case written:
+		l.cell = in.hand
+	}
+}
+
+func (l *loop) shown(indexer.Key) Cell { return cell(l.cell) }
+
+func (l *loop) restored(_ indexer.Key, confirmed Cell, ghost bool) {
+	if ghost {
+		l.ghosts++
+	}
+	if confirmed.Object == nil {
+		l.set(state{})
+		return
+	}
+	l.set(stateOf(confirmed))
+}
+
+func (l *loop) answer(a answer) {
+	verdict, result := l.Answered(l.key, a.onWire(), cell(l.cell), version(l.at), l.scoped, noon)
+	switch verdict {
+	case Show:
+		l.set(a.now)
+	case Remove:
+		l.set(state{})
+	}
+	l.doubt, l.waiting = result == Doubtful, result == Waiting
+}
+
+// onWire returns the answer as the transport describes it.
+func (a answer) onWire() ownwrites.Answer {
+	w := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Outside, UID: uid(a.now.uid), Version: version(a.now.rev), Object: a.now}
+	if a.now.in || a.wrong {
+		w.Scope = ownwrites.Inside
+	}
+	if a.vague {
+		w.Scope = ownwrites.Unknown
+	}
+	switch {
+	case a.status:
+		w.Kind, w.Object, w.Version = ownwrites.Undated, nil, ""
+		if !a.blind {
+			w.Before = ownwrites.Before{UID: uid(a.now.uid), Version: version(a.now.rev)}
+		}
+	case a.gone:
+		w.Kind = ownwrites.Deleted
+	case a.now.term && !a.now.fin && !a.delete:
+		w.Kind = ownwrites.Emptied
+	}
+	return w
+}
+
+func (l *loop) watch(s state, deleted bool) {
+	received := cell(s)
+	if deleted {
+		received = Cell{}
+	}
+	if l.Event(l.key, identity(s), received, cell(l.cell), l.scoped) == Apply {
+		if deleted && l.cell.uid == 0 {
+			l.log(entry{old: s, unknown: true})
+		}
+		l.set(stateOf(received))
+	}
+	l.at = max(l.at, s.rev)
+}
+
+func (l *loop) list(in input) {
+	if in.back {
+		l.Void()
+		l.at = 0
+	}
+	if l.Listed(l.key, cell(in.object), cell(l.cell), version(in.version)) == Apply {
+		l.set(in.object)
+	}
+	l.at = max(l.at, in.version)
+}
+
+// check looks whether the fences are as their invariant says.
+func (f *Fences) check() error {
+	due, deaths := 0, 0
+	for server, at := range f.keys {
+		if at.server != server {
+			return fmt.Errorf("the fence of %v is under %v", at.server, server)
+		}
+		if at.end() != "" {
+			due++
+		}
+		if at.kind == dead {
+			deaths++
+		} else if at.until != "" || at.moment != 0 {
+			return fmt.Errorf("%v has a date", server)
+		}
+	}
+	if due != len(f.due) || deaths != len(f.deaths) {
+		return fmt.Errorf("%d of %d fences have a version, and %d of %d are dead", len(f.due), due, len(f.deaths), deaths)
+	}
+	for i, at := range f.due {
+		if f.keys[at.server] != at || i > 0 && object.Older(f.due[i-1].end(), at.end()) {
+			return fmt.Errorf("%v is not in its place", at.server)
+		}
+	}
+	for i, at := range f.deaths {
+		if f.keys[at.server] != at.fence || at.moment > f.moment || i > 0 && at.moment <= f.deaths[i-1].moment {
+			return fmt.Errorf("the death of %v is not in its place", at.server)
+		}
+	}
+	return nil
+}
