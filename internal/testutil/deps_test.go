@@ -47,7 +47,7 @@ var arrows = []arrow{
 	{
 		from: "reflector",
 		to: []string{"./internal/verify", "./internal/around", "./internal/object", "./internal/share", "./internal/fields", "./internal/protodecode", "./internal/jsondecode",
-			"./internal/served", "./indexer", "./deltafifo", apimachinery, clientCache,
+			"./internal/served", "./internal/ownwrites", "./indexer", "./deltafifo", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/client-go/util/watchlist", "google.golang.org/protobuf/..."},
 		why: "it reads any source and writes to the Sink that it declares; what stands behind either is not its affair",
 	},
@@ -248,6 +248,11 @@ var arrows = []arrow{
 		from: "internal/jsondecode",
 		to:   []string{"./internal/verify", "./internal/share", "./internal/fields", "./internal/gotype", apimachinery},
 		why:  "it turns bytes into objects, whoever reads the bytes and keeps the objects",
+	},
+	{
+		from: "internal/ownwrites",
+		to:   []string{"./internal/fields", "./internal/jsondecode", "./internal/protodecode", "./indexer", apimachinery},
+		why:  "it says what requests and answers mean; who sends them, and who stores the objects, is not its affair",
 	},
 	{
 		from: "internal/served",

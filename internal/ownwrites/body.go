@@ -1,0 +1,105 @@
+package ownwrites
+
+import (
+	"bytes"
+	"mime"
+	"reflect"
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/jsondecode"
+	"github.com/tidemark-k8s/tidemark/internal/protodecode"
+)
+
+// Body is the body of a request or an answer, with the headers Content-Type and Content-Encoding.
+type Body struct {
+	Type, Encoding string
+	Data           []byte
+	Whole          bool // Data is all of it
+}
+
+// Encoded is one encoded object. Its bytes are those of the body.
+type Encoded struct {
+	metav1.TypeMeta
+	Protobuf bool
+	Data     []byte // without the envelope of protobuf
+}
+
+// magic is the beginning of every object in protobuf.
+var magic = []byte("k8s\x00")
+
+// encoded returns the object in a body. It returns false for a body that is not whole, compressed, or of
+// an unknown media type. The kind of an object in JSON is not read.
+func (b Body) encoded() (Encoded, bool) {
+	if !b.Whole || b.Encoding != "" && b.Encoding != "identity" {
+		return Encoded{}, false
+	}
+	switch kind, _, err := mime.ParseMediaType(b.Type); {
+	case b.Type == "", err == nil && (kind == runtime.ContentTypeJSON || isPatch(kind)):
+		return Encoded{Data: b.Data}, true
+	case err != nil || kind != runtime.ContentTypeProtobuf:
+		return Encoded{}, false
+	}
+	envelope, ok := bytes.CutPrefix(b.Data, magic)
+	u := runtime.Unknown{}
+	if !ok || u.Unmarshal(envelope) != nil || u.ContentEncoding != "" {
+		return Encoded{}, false
+	}
+	return Encoded{metav1.TypeMeta{APIVersion: u.APIVersion, Kind: u.Kind}, true, u.Raw}, true
+}
+
+// isPatch reports whether a media type is that of a patch that is an object itself. The server reads an
+// apply patch as YAML; only those that are JSON as well are understood here.
+func isPatch(kind string) bool {
+	switch kind {
+	case "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml":
+		return true
+	}
+	return false
+}
+
+// unmarshal decodes a small object.
+func (e Encoded) unmarshal(into interface{ Unmarshal([]byte) error }) bool {
+	if e.Protobuf {
+		return into.Unmarshal(e.Data) == nil
+	}
+	return json.Unmarshal(e.Data, into) == nil
+}
+
+// metadata decodes the kind and the metadata of an object.
+func (e Encoded) metadata() (*metav1.PartialObjectMetadata, bool) {
+	if e.Protobuf {
+		m, err := protobufMetadata.Decode(e.Data)
+		if err != nil {
+			return nil, false
+		}
+		meta := m.(*metav1.PartialObjectMetadata)
+		meta.TypeMeta = e.TypeMeta
+		return meta, true
+	}
+	d := jsonMetadata.Get().(*jsondecode.Typed)
+	defer jsonMetadata.Put(d)
+	m, err := d.Decode(e.Data)
+	if err != nil {
+		return nil, false
+	}
+	return m.(*metav1.PartialObjectMetadata), true
+}
+
+// The decoders of metadata. Goroutines would take turns at one for JSON.
+var (
+	metadataType     = reflect.TypeFor[metav1.PartialObjectMetadata]()
+	notNeeded, _     = fields.Parse("metadata.managedFields", "metadata.annotations") // both may be left out
+	protobufMetadata = protodecode.New(metadataType, protodecode.Options{Drop: notNeeded})
+	jsonMetadata     = sync.Pool{New: func() any { return jsondecode.NewTyped(metadataType, jsondecode.Options{Drop: notNeeded}) }}
+)
+
+// isMetadata reports whether a kind is that of an object's metadata alone.
+func isMetadata(t metav1.TypeMeta) bool {
+	return t.Kind == "PartialObjectMetadata" && strings.HasPrefix(t.APIVersion, metav1.GroupName+"/")
+}

@@ -1,0 +1,135 @@
+package ownwrites
+
+import (
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// Result is what the answer to a write says, whoever reads the object.
+type Result struct {
+	Kind         Kind // any but Dated
+	Key          indexer.Key
+	UID, Version string
+	Labels       map[string]string
+	Form         Form
+	Encoded      Encoded // unless there is Doubt
+	// Proven says that the write made Version of the version that was its Condition, in one step.
+	Proven bool
+	// Dated says that the server made Version after the request began.
+	Dated bool
+}
+
+// Form says which part of an object an answer holds.
+type Form uint8
+
+// The forms of an answer.
+const (
+	Other    Form = iota // another kind, such as a Scale, or another version of the API
+	Full                 // the object, of the group and version of its path
+	Metadata             // the object's metadata
+)
+
+// statusKind is the kind of an answer that is no object.
+var statusKind = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+
+// Unanswered returns the result of a write whose answer did not come, or says that the server failed.
+func (w Write) Unanswered() Result { return Result{Key: w.Key()} }
+
+// Answers reports whether an answer with a code of success has the object. The body of any other is not
+// read.
+func (w Write) Answers(code int) bool {
+	return w.effect != writes && (code == http.StatusOK || code == http.StatusCreated || code == http.StatusAccepted)
+}
+
+// Result returns what an answer says. It returns false if the write has done nothing.
+func (w Write) Result(code int, b Body) (r Result, ok bool) {
+	switch {
+	case code >= http.StatusInternalServerError:
+		return w.Unanswered(), true
+	case code < http.StatusOK, code >= http.StatusMultipleChoices:
+		return r, false
+	case !w.Answers(code):
+		return w.Unanswered(), true
+	}
+	e, readable := b.encoded()
+	if !readable {
+		return w.Unanswered(), true
+	}
+	m, readable := e.metadata()
+	switch {
+	case !readable:
+		return w.Unanswered(), true
+	case m.TypeMeta == statusKind:
+		return w.status(e), true
+	case !w.names(m), m.UID == "", m.ResourceVersion == "":
+		return w.Unanswered(), true
+	}
+	return w.object(code, e, m), true
+}
+
+// status returns the result of an answer that says only that it has succeeded.
+func (w Write) status(e Encoded) Result {
+	var s metav1.Status
+	r := w.Unanswered()
+	if w.effect != deletes || !e.unmarshal(&s) || s.Status != metav1.StatusSuccess || s.Details == nil ||
+		s.Details.Name != "" && s.Details.Name != w.Name {
+		return r
+	}
+	if r.UID = string(s.Details.UID); r.UID != "" {
+		r.Kind = Undated
+	}
+	return r
+}
+
+// names reports whether an object is the one of the request.
+func (w Write) names(m *metav1.PartialObjectMetadata) bool {
+	return m.Name != "" && (w.Name == "" || w.Name == m.Name) && w.Namespace == m.Namespace
+}
+
+func (w Write) object(code int, e Encoded, m *metav1.PartialObjectMetadata) Result {
+	e.TypeMeta = m.TypeMeta
+	r := Result{
+		Key: indexer.Key{Namespace: m.Namespace, Name: m.Name}, UID: string(m.UID), Version: m.ResourceVersion,
+		Labels: m.Labels, Form: w.form(m.TypeMeta), Encoded: e,
+	}
+	if r.Kind = w.kind(r.Form, m); r.Kind == Doubt {
+		return w.Unanswered()
+	}
+	r.Proven = w.effect == updates && code == http.StatusOK && w.Condition != "" && w.Condition != r.Version
+	r.Dated = r.Proven || w.effect == creates
+	return r
+}
+
+// form compares the kind of an answer with the path.
+func (w Write) form(t metav1.TypeMeta) Form {
+	version := w.Version
+	if w.Group != "" {
+		version = w.Group + "/" + version
+	}
+	switch {
+	case isMetadata(t):
+		return Metadata
+	case t.APIVersion == version && t.Kind != "" && w.Subresource != "scale":
+		return Full
+	}
+	return Other
+}
+
+// kind returns what has happened to an object. A deletion is answered with the object, which may stay
+// until its finalizers or its grace period have ended.
+func (w Write) kind(f Form, m *metav1.PartialObjectMetadata) Kind {
+	marked, free := m.DeletionTimestamp != nil, len(m.Finalizers) == 0
+	grace := m.DeletionGracePeriodSeconds
+	switch {
+	case w.effect == deletes && f == Other:
+		return Doubt
+	case w.effect == deletes && free && (!marked || grace != nil && *grace == 0):
+		return Deleted
+	case w.effect == updates && free && marked:
+		return Emptied
+	}
+	return Object
+}
