@@ -27,11 +27,14 @@ const (
 	Commit
 	// Abort drops the full state begun last.
 	Abort
+	// Answered is the answer to a write of the program. Only an informer's own sink queues it; it says
+	// nothing of what the source has reported, and has no Version.
+	Answered
 )
 
 // String returns the operation's name, for messages and transcripts.
 func (o Op) String() string {
-	names := [...]string{"none", "added", "modified", "deleted", "bookmark", "poisoned", "begin", "commit", "abort"}
+	names := [...]string{"none", "added", "modified", "deleted", "bookmark", "poisoned", "begin", "commit", "abort", "answered"}
 	if int(o) < len(names) {
 		return names[o]
 	}
@@ -45,9 +48,9 @@ type Delta struct {
 	// NewHistory, on Begin, says that the source's history is a new one: equal versions no longer
 	// mean equal objects.
 	NewHistory bool
-	// ReplacesAll, on Begin, says that the consumer must trust none of the objects it holds from this
+	// ReuseNothing, on Begin, says that the consumer must trust none of the objects it holds from this
 	// source: each object of the full state replaces the present one, whatever the versions.
-	ReplacesAll bool
+	ReuseNothing bool
 	// Lost, on Deleted, says that the object's final state was missed: Object is the last known
 	// state, or the zero value.
 	Lost bool

@@ -28,9 +28,9 @@ type entry struct {
 	pin   pin
 	// start is the context of the pin: of the first Start after it or, while the pin is held, of the
 	// latest Start before. It is nil if there is none, or the run for the pin is over.
-	start context.Context
-	users int
-	anew  bool // the next run reads all objects again and trusts none in the store
+	start        context.Context
+	users        int
+	reuseNothing bool // the next run reads all objects again and trusts none in the store
 
 	// The fields of the last run:
 	cancel     context.CancelFunc

@@ -79,7 +79,7 @@ func runs(i informer.Shared) bool {
 func (t *table[K]) single(e *entry, what call) (ready <-chan struct{}) {
 	hasRun := e.hasStopped != nil
 	if what == restartAsked && (hasRun || e.state == halted) {
-		e.anew = hasRun
+		e.reuseNothing = hasRun
 		if e.pin != unpinned && !lives(e.start) {
 			e.pin = due
 		}

@@ -304,7 +304,7 @@ func (t *table[K]) run(e *entry) {
 	t.starts.watch(t.contextEnds)
 	var exit error
 	err := e.begin(ctx, informer.RunOptions{
-		Anew: e.anew,
+		ReuseNothing: e.reuseNothing,
 		Stopped: func(err error) {
 			exit = err
 			t.stopped(e, err)
@@ -325,7 +325,7 @@ func (t *table[K]) run(e *entry) {
 		t.wakeWaiters()
 		return
 	}
-	e.anew = false
+	e.reuseNothing = false
 	t.wakeWaiters()
 }
 

@@ -76,7 +76,15 @@ func (p *pending) object(at int) any {
 	return p.objects[at]
 }
 
-func (p *pending) has(key Key) bool { return p.byKey != nil && p.byKey.get(key) != nil }
+// get returns the record of a key, or nil.
+func (p *pending) get(key Key) *record {
+	if p.byKey == nil {
+		return nil
+	}
+	return p.byKey.get(key)
+}
+
+func (p *pending) has(key Key) bool { return p.get(key) != nil }
 
 func (p *pending) len() int {
 	if p.byKey == nil {

@@ -124,6 +124,21 @@ func (s *Staging) put(r *record, obj any) {
 	s.pending.put(r, obj)
 }
 
+// Staged returns the object of a key in the replacement, in its stored form, and its stamp.
+func (s *Staging) Staged(key Key) (stored any, stamp uint64, ok bool) {
+	s.w.x.writing.Lock()
+	defer s.w.x.writing.Unlock()
+
+	r := s.pending.get(key)
+	if kept := s.stored(key); r == nil && kept != nil && kept.mark == s.mark {
+		r = kept
+	}
+	if r == nil {
+		return nil, 0, false
+	}
+	return r.value.stored(), r.value.origin.stamp(), true
+}
+
 // Drop removes a key from the replacement.
 func (s *Staging) Drop(key Key) {
 	s.w.x.writing.Lock()

@@ -48,9 +48,17 @@ type Written struct {
 //
 // If an index function ends the goroutine, Put has changed nothing.
 func (tx *Tx) Put(part uint16, key Key, obj any, stamp uint64) Written {
+	return tx.put(part, key, tx.w.Encode(obj), obj, stamp)
+}
+
+// PutStored is [Tx.Put] for an object in the stored form that the store held before.
+func (tx *Tx) PutStored(part uint16, key Key, stored any, stamp uint64) Written {
+	return tx.put(part, key, stored, tx.w.x.decode.Object(stored), stamp)
+}
+
+func (tx *Tx) put(part uint16, key Key, stored, obj any, stamp uint64) Written {
 	w := tx.w
 	c := w.x.live.Load()
-	stored := w.Encode(obj)
 	spot, r := c.records.reserve(key)
 	if r == nil {
 		r = newRecord(key, stored, originOf(part, stamp))

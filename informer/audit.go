@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,8 +21,9 @@ import (
 type Audit struct {
 	// Version is the store's version that was compared.
 	Version string
-	// Objects is the number of compared keys, and Different how many of them differ.
-	Objects, Different int
+	// Objects is the number of compared keys, and Different how many of them differ. Pending is the number
+	// of objects that the program has written and the watch has not confirmed: they are not compared.
+	Objects, Pending, Different int
 	// Differences are the first differences, in the order of their keys, at most 100.
 	Differences []Difference
 }
@@ -65,7 +67,7 @@ const (
 // Audit compares the store with the server: each source is listed at exactly the version that the store
 // has of it, in pages. So a change during the audit is no difference. It waits for the first full state, as
 // [Informer.WaitSynced] does. It costs what a list costs, keeps nothing and repairs nothing: to read
-// everything anew, stop the informer and start it with Anew, or use a factory's RestartInformer. An object
+// everything anew, stop the informer and start it with ReuseNothing, or use a factory's RestartInformer. An object
 // that is quarantined, or that a program has written by hand, counts as a difference.
 //
 // Audit returns the errors of WaitSynced, and of a list, also of one that has expired three times; and
@@ -98,11 +100,15 @@ func (c *core) auditOnce(ctx context.Context) (Audit, error) {
 		return Audit{}, fmt.Errorf("%w: the transform changes names, UIDs or versions", ErrNoAudit)
 	}
 	var stored indexer.Snapshot[any]
+	pending := make(map[indexer.Key]bool)
 	versions := make([]string, len(c.sources))
 	c.writer.Freeze(func(tx *indexer.Tx) {
 		stored = tx.Snapshot()
 		for i := range versions {
 			versions[i] = c.versionOf(uint16(i)) //nolint:gosec // at most maxSources
+			for key := range c.parts[i].fences.All() {
+				pending[key] = true
+			}
 		}
 	})
 	all := make(comparison, stored.Len())
@@ -119,7 +125,10 @@ func (c *core) auditOnce(ctx context.Context) (Audit, error) {
 			return Audit{}, err
 		}
 	}
-	return all.result(stored.Version()), nil
+	maps.DeleteFunc(all, func(key indexer.Key, _ pair) bool { return pending[key] })
+	a := all.result(stored.Version())
+	a.Pending = len(pending)
+	return a, nil
 }
 
 // comparison is what the store and the server have under each key.

@@ -42,7 +42,7 @@ func (r *clientgoReceiver) CallHandler(b *eventlog.Batch) {
 	case h.Kind == eventlog.Added:
 		r.handler.OnAdd(p.New, h.Is(eventlog.Initial))
 	case h.Is(eventlog.Recreated): // an update follows
-	case h.Is(eventlog.Lost):
+	case h.Is(eventlog.Lost) && !h.Is(eventlog.LastStored):
 		tombstone := cache.DeletedFinalStateUnknown{Key: key.String()}
 		if !h.Is(eventlog.NotStored) {
 			tombstone.Obj = p.Old

@@ -32,6 +32,8 @@ type Shared interface {
 	WaitDelivered(ctx context.Context, version string) error
 	// WaitFresh is [Informer.WaitFresh].
 	WaitFresh(ctx context.Context) error
+	// WaitWritten is [Informer.WaitWritten].
+	WaitWritten(ctx context.Context) error
 	// Audit is [Informer.Audit].
 	Audit(ctx context.Context) (Audit, error)
 

@@ -36,9 +36,20 @@
 //   - A loop over [Informer.Changes] is a handler on the caller's goroutine: it gets the initial
 //     state first, and Run waits for its body. With Every delivery, its backlog is bounded only by
 //     memory, as for any handler.
+//   - With reflector.OwnWrites in the client's config, the program's own writes are in the store when their
+//     calls return, and their events change nothing (D35, D36 in CONTRACT.md).
 //   - Nothing waits without end: Run returns when its context has ended and the handlers have
 //     returned. It does not wait for a stuck transform.
 //   - Everyone shares the stored objects and must never change them; the informer never does.
 //   - Every method may be called from any goroutine and from within a handler, except that a
 //     handler must not wait for its own end.
+//
+// # Waits
+//
+//	for the initial state               WaitSynced
+//	for this object, as it was written  WaitFor        returns at once after an own write that is shown
+//	for this version                    WaitVersion    of the watch, also for an own write
+//	for all writes of this program      WaitWritten    needs reflector.OwnWrites
+//	for all that the server has now     WaitFresh
+//	for the handlers                    WaitDelivered
 package informer

@@ -44,6 +44,9 @@ var (
 	ErrExited = indexer.ErrExited
 	// ErrNoAudit is returned by Audit if the store cannot be compared with the server.
 	ErrNoAudit = errors.New("the store cannot be audited")
+	// ErrNotLinked is returned by WaitWritten if the requests of a source do not pass through a
+	// [reflector.OwnWrites], so that the informer learns nothing of the program's writes.
+	ErrNotLinked = errors.New("the informer does not see the program's writes: before the clients are made, add config.Wrap(reflector.NewOwnWrites().Wire)")
 	// ErrType is returned for an object that is not of the informer's type.
 	ErrType = indexer.ErrType
 )

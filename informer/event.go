@@ -1,9 +1,11 @@
 package informer
 
+import "github.com/tidemark-k8s/tidemark/indexer"
+
 // Event is one observable fact about an informer, passed to [Options].Observe. It is an event of
 // the reflector, or of this package: *[QuarantineError], *[SharedValueError],
 // *[TransformStuckError], *[indexer.IndexError], [HandlerPanicked], [HandlerExited],
-// [HandlerLagging]; or the error of a loop over [Informer.Changes] that could not begin.
+// [HandlerLagging], [Ghost]; or the error of a loop over [Informer.Changes] that could not begin.
 type Event any
 
 // HandlerPanicked reports that a handler panicked on a change. The change is not delivered again.
@@ -20,4 +22,12 @@ type HandlerExited struct{ Handler string }
 type HandlerLagging struct {
 	Handler string
 	Backlog int
+}
+
+// Ghost reports an object that the store has shown as a write of this program had returned it, and that
+// the watch has passed without bringing it: the object was deleted or changed in a way that the source does
+// not read, or etcd was restored. The store shows what the watch has brought.
+type Ghost struct {
+	Key     indexer.Key // the server's
+	Version string      // as it was shown
 }

@@ -57,6 +57,8 @@ func lineOf(e Event) (logLine, bool) {
 			level: levelError, message: "The handler has ended its goroutine, and so its registration",
 			values: []any{"handler", e.Handler}, of: e.Handler,
 		}, true
+	case Ghost:
+		return logLine{message: "An object was shown as the program had written it, and the watch has not brought it", values: []any{"object", e.Key, "version", cut(e.Version)}, of: e.Key.String(), single: true}, true
 	case HandlerLagging:
 		return logLine{message: "The handler lags", values: []any{"handler", e.Handler, "backlog", e.Backlog}, of: e.Handler}, true
 	case error:

@@ -26,8 +26,9 @@ type Options[T any] struct {
 	LabelIndexes []string
 	// Transform, if set, turns each received object into the stored object, for instance by
 	// removing fields that nobody reads (client-go's TransformFunc). It is called exactly once
-	// for each object, on the goroutine that reads the source, with no lock held, and may change
-	// the object in place. If Transform returns an error or nil, or panics, the object is
+	// for each object received, for one at a time of each source, with no lock held, and may change
+	// the object in place. The goroutine is the one that reads the source or, for the answer to a
+	// write of the program (see [reflector.OwnWrites]), another one. If Transform returns an error or nil, or panics, the object is
 	// quarantined, see [QuarantineError].
 	Transform func(T) (T, error)
 	// Resync is the period after which all objects are delivered to each handler again, unless

@@ -3,6 +3,7 @@ package informer
 import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/fences"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -14,22 +15,24 @@ type part struct {
 	content   content
 	versioned bool                  // a replacement had a version
 	objects   records.ServerObjects // what the store does not say of the part's objects
+	fences    fences.Fences         // of the objects that the program has written
+	histories uint64                // the number of new histories so far
 	lastRead  *run                  // the last run that has applied a replacement
 	fill      *State[any]           // the user's initial state, until the first run
-	// untrusted is set while the stored objects must not be trusted: from the beginning of a run
+	// reuseNothing is set while the stored objects must not be trusted: from the beginning of a run
 	// that says so, or of a new history, until a replacement that reuses none of them, perhaps in a
 	// later run.
-	untrusted bool
+	reuseNothing bool
 	// replacedSinceBroken is set if all stored objects have been replaced since a shared value
 	// was found changed.
 	replacedSinceBroken bool
 
 	// The fields below belong to the replacement under way.
-	staging     *indexer.Staging
-	newHistory  bool                  // the source's history is not the one of the stored objects
-	replacesAll bool                  // reuses no stored object
-	next        records.ServerObjects // becomes objects at the commit
-	changes     int                   // number of objects that its commit has put or deleted
+	staging       *indexer.Staging
+	newHistory    bool                  // the source's history is not the one of the stored objects
+	reusesNothing bool                  // reuses no stored object
+	next          records.ServerObjects // becomes objects at the commit
+	changes       int                   // number of objects that its commit has put or deleted
 }
 
 // content is the state of a part's objects in the store. It moves forward, but for filling: if the run
@@ -62,7 +65,7 @@ func (c *core) resume(s *informerSink) (version string, how reflector.Resume) {
 		return s.fill.Version, reflector.ResumeUnlessFake // the user has vouched for the version
 	case !p.versioned:
 		return "", reflector.ResumeNever
-	case p.untrusted || p.objects.Failures() > 0 || !c.followed[i].Load() || c.writtenByHand.Load():
+	case p.reuseNothing || p.objects.Failures() > 0 || !c.followed[i].Load() || c.writtenByHand.Load():
 		how = reflector.ResumeNever
 	case p.content == filled:
 		how = reflector.ResumeUnlessFake
@@ -83,7 +86,7 @@ func (a *applier) abort(p *part) {
 
 // begin is called for the beginning of a replacement, also of one that is dropped.
 func (p *part) begin(d *deltafifo.Delta) {
-	p.untrusted = p.untrusted || d.NewHistory || d.ReplacesAll
+	p.reuseNothing = p.reuseNothing || d.NewHistory || d.ReuseNothing
 }
 
 // stage applies one delta of a replacement.
@@ -93,9 +96,9 @@ func (a *applier) stage(d *deltafifo.Delta) {
 	case deltafifo.Begin:
 		a.abort(p)
 		*p = part{
-			content: p.content, versioned: p.versioned, objects: p.objects, lastRead: p.lastRead,
-			untrusted: p.untrusted, replacedSinceBroken: p.replacedSinceBroken,
-			newHistory: d.NewHistory, replacesAll: d.ReplacesAll,
+			content: p.content, versioned: p.versioned, objects: p.objects, lastRead: p.lastRead, fences: p.fences, histories: p.histories,
+			reuseNothing: p.reuseNothing, replacedSinceBroken: p.replacedSinceBroken,
+			newHistory: d.NewHistory, reusesNothing: d.ReuseNothing,
 		}
 		p.begin(d)
 		p.staging = a.writer.Stage(d.Part)
@@ -123,7 +126,7 @@ func (a *applier) stagePut(p *part, d *deltafifo.Delta) {
 	if p.next.Key(d.Key) != key {
 		a.unstage(p, d.Key)
 	}
-	if !p.newHistory && !p.replacesAll && d.Version != "" && p.staging.KeepIf(key, func(stored any, stamp uint64) bool {
+	if !p.newHistory && !p.reusesNothing && d.Version != "" && p.staging.KeepIf(key, func(stored any, stamp uint64) bool {
 		if stamp == records.StampByHand || p.identity(key, stored) != id {
 			return false
 		}
@@ -196,6 +199,7 @@ func (a *applier) commit(i uint16, version string) {
 	if len(a.parts) == 1 && !a.processor.Started() && a.writer.Indexer().Len() > 0 {
 		a.writer.Freeze(func(*indexer.Tx) { a.processor.StartFeeds(indexer.Snapshot[any]{}) })
 	}
+	a.holdFenced(i, version)
 	first, initial := !a.processor.Started(), p.content < filled
 	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { // nothing before: an index function may break the commit off
 		a.committed(p, i, version)
@@ -226,8 +230,13 @@ func (a *applier) commit(i uint16, version string) {
 func (a *applier) committed(p *part, i uint16, version string) {
 	a.advanceContent(p)
 	p.staging, p.versioned = nil, p.versioned || version != ""
-	p.untrusted = p.untrusted && !p.replacesAll && !p.newHistory
-	p.replacedSinceBroken = p.replacedSinceBroken || p.replacesAll && closed(a.sharing.broken)
+	p.reuseNothing = p.reuseNothing && !p.reusesNothing && !p.newHistory
+	if p.newHistory || version == "" { // the versions of the fences mean nothing any more
+		p.fences.Void()
+		p.histories++
+	}
+	a.publishFences(i)
+	p.replacedSinceBroken = p.replacedSinceBroken || p.reusesNothing && closed(a.sharing.broken)
 	if p.newHistory || a.reached.Version(i) == "" {
 		a.reached.Set(i, version)
 	} else {

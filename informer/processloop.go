@@ -33,6 +33,7 @@ type applier struct {
 	rewritesKeys     atomic.Bool // the transform has changed a key: see [applier.keyOf]
 	tally            records.Tally
 	removals         records.Removals // guarded by the store's write sections
+	written          written
 
 	// Only the processLoop uses the fields below.
 	parts      []part
@@ -40,6 +41,9 @@ type applier struct {
 	reached    *records.Reached
 	batch      []deltafifo.Delta // drained from the queue and not applied yet
 	bookmarked []uint16          // the parts with bookmarks in the current write section
+	passing    []uint16          // the parts with fences that have changes in the current write section
+	ghosts     []Ghost           // of the current write section
+	report     func(Event)       // passes an event to the observer
 }
 
 // maxSection is the highest number of changes in one write section. Lists wait for a section.
@@ -76,8 +80,8 @@ func (a *applier) applyMeasured(run *run) {
 	m.queued(len(a.batch) + run.queue.Len())
 }
 
-// applySome applies the first deltas of the batch: either a run of single changes in one write
-// section, or one delta of a replacement.
+// applySome applies the first deltas of the batch: a run of single changes in one write section, or one
+// delta of a replacement, or the answer to one write of the program.
 func (a *applier) applySome() {
 	n := 0
 	for n < len(a.batch) && n < maxSection && a.single(&a.batch[n]) {
@@ -86,6 +90,10 @@ func (a *applier) applySome() {
 	if n == 0 {
 		d := &a.batch[0]
 		a.batch = a.batch[1:]
+		if d.Op == deltafifo.Answered {
+			a.applyAnswer(d)
+			return
+		}
 		a.stage(d)
 		a.status.countApplied(d.Part, 1)
 		return
@@ -93,6 +101,7 @@ func (a *applier) applySome() {
 	changes := a.batch[:n]
 	a.batch = a.batch[n:]
 	a.applyChanges(changes)
+	a.reportGhosts()
 	a.markBookmarkedRead()
 	a.versions.wake()
 	a.countApplied(changes)
@@ -110,8 +119,13 @@ func (a *applier) applyChanges(changes []deltafifo.Delta) {
 	tx := a.writer.Begin()
 	defer tx.Commit()
 	defer a.publishChanges(tx)
+	defer a.passFences(tx)
 	for i := range changes {
 		d := &changes[i]
+		if a.parts[d.Part].fences.Len() > 0 && a.passes(tx, d) {
+			a.reached.Advance(d.Part, d.Version)
+			continue
+		}
 		switch d.Op {
 		case deltafifo.Added, deltafifo.Modified:
 			a.put(tx, d)

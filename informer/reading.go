@@ -26,7 +26,7 @@ type reading struct {
 
 func (c *core) newReading(run *run) *reading {
 	r := &reading{core: c, run: run}
-	if run.options.Anew {
+	if run.options.ReuseNothing {
 		c.sharing.table.Forget() // a program may have changed its values, too
 	}
 	for i := range c.sources {
@@ -74,15 +74,30 @@ func (r *reading) wait() {
 		select {
 		case <-r.ended[i]:
 		case <-late:
-			if key, stuck := sink.abandon(); stuck {
-				r.run.Handlers.Go(func() {
-					r.run.Within(func() { r.core.observe(&TransformStuckError{Key: key}) })
-				})
-			} else if !closed(sink.abandoned) {
+			if r.abandon(sink) {
+				continue
+			}
+			if !closed(sink.abandoned) {
 				<-r.ended[i] // soon: no transform begins any more
 			}
 		}
+		select {
+		case sink.turn <- struct{}{}: // nobody else prepares an object any more
+		case <-late:
+			r.abandon(sink)
+		}
 	}
+}
+
+// abandon gives up a sink whose transform is running, and reports that.
+func (r *reading) abandon(sink *informerSink) (stuck bool) {
+	key, stuck := sink.abandon()
+	if stuck {
+		r.run.Handlers.Go(func() {
+			r.run.Within(func() { r.core.observe(&TransformStuckError{Key: key}) })
+		})
+	}
+	return stuck
 }
 
 // noteDropped is called when nothing of the run moves any more. The sources have sent more than the
@@ -98,6 +113,8 @@ func (r *reading) noteDropped() {
 				c.parts[d.Part].begin(d)
 			case deltafifo.Commit:
 				c.followed[d.Part].Store(false)
+			case deltafifo.Answered:
+				c.dropAnswer(d)
 			}
 		}
 	}
@@ -107,7 +124,7 @@ func (r *reading) noteDropped() {
 	drop(rest)
 	for _, sink := range r.sinks {
 		p := &c.parts[sink.part]
-		p.untrusted = p.untrusted || sink.untrusted.Load() || r.run.exitError() != nil
+		p.reuseNothing = p.reuseNothing || sink.reuseNothing.Load() || r.run.exitError() != nil
 	}
 }
 
@@ -125,7 +142,7 @@ func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) 
 			c.followed[sink.part].Store(r.Followed())
 		}
 		if sink.run.Context.Err() == nil { // a shared value was found changed
-			sink.untrusted.Store(true)
+			sink.reuseNothing.Store(true)
 		}
 		return err
 	}
@@ -174,7 +191,7 @@ func (s *informerSink) observe(e reflector.Event) {
 	case reflector.WatchStarted:
 		s.core.versions.wake() // WaitFresh checks the watches, too
 	case reflector.HistoryWentBack:
-		s.untrusted.Store(true)
+		s.reuseNothing.Store(true)
 	}
 	if u, ok := e.(reflector.Undecodable); ok {
 		s.core.observe(&QuarantineError{Key: u.Key, Err: undecodable(u.Err)})

@@ -190,7 +190,7 @@ func TestWhatASinkReuses(t *testing.T) {
 	f.in.Reuse(all)
 	require.Equal(t, []string{"a"}, recalled(all))
 
-	f.in.untrusted.Store(true)
+	f.in.reuseNothing.Store(true)
 	all = listed()
 	f.in.Reuse(all)
 	require.Empty(t, recalled(all))

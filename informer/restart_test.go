@@ -184,7 +184,7 @@ func TestARunCallsItsOptions(t *testing.T) {
 	})
 }
 
-// A run with RunOptions.Anew replaces all stored objects, even if their versions are unchanged.
+// A run with RunOptions.ReuseNothing replaces all stored objects, even if their versions are unchanged.
 func TestARunAnew(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		i, j := New(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{Observe: observed}), &journal{}
@@ -199,7 +199,7 @@ func TestARunAnew(t *testing.T) {
 			{false, nil},
 		} {
 			ctx, cancel := context.WithCancel(t.Context())
-			_, err := i.Shared().(Shared).Start(ctx, RunOptions{Anew: test.anew})
+			_, err := i.Shared().(Shared).Start(ctx, RunOptions{ReuseNothing: test.anew})
 			require.NoError(t, err)
 			require.NoError(t, i.WaitFresh(ctx))
 			synctest.Wait()

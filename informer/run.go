@@ -26,9 +26,9 @@ type run struct {
 
 // RunOptions configure a run that [Shared].Start begins. Each function may be nil, and must return.
 type RunOptions struct {
-	// Anew makes the run trust no stored object: it reads all objects again, replaces the stored
+	// ReuseNothing makes the run trust no stored object: it reads all objects again, replaces the stored
 	// ones, and delivers them to the handlers as updates. Until then the store stays as it is.
-	Anew bool
+	ReuseNothing bool
 	// Stopped is called when the informer has stopped and may be started again. exited is nil if the
 	// context has ended, and wraps [ErrExited] if a user's function has ended its goroutine. A call
 	// that adds a handler through client-go's API at that time waits until Stopped returns, and fails

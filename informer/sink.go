@@ -19,12 +19,17 @@ type informerSink struct {
 	part      uint16
 	replacing bool   // between Begin and Commit or Abort
 	queued    uint64 // the number of the part's last delta, see receipt
-	// untrusted is set while the stored objects must not be trusted: from the beginning of a run, or
+	// reuseNothing is set while the stored objects must not be trusted: from the beginning of a run, or
 	// of a new history, until a replacement that reuses none of them is queued.
-	untrusted atomic.Bool
+	reuseNothing atomic.Bool
 	// pass shares values between objects after the transform. It is nil without a transform, or if
 	// the objects do not belong to the informer alone.
 	pass *sharepass.Pass
+
+	// linked is set once requests of the source pass through an OwnWrites. From then on the goroutines of
+	// writes prepare objects, too, one at a time: a goroutine that puts a token into turn has its turn.
+	linked atomic.Bool
+	turn   chan struct{}
 
 	// fill is the user's initial state of the store. It is nil once the state has been written.
 	fill *State[any]
@@ -40,17 +45,17 @@ type informerSink struct {
 // newInformerSink returns the sink of a part for a run. It is called before the run's goroutines
 // start.
 func newInformerSink(c *core, run *run, part uint16) *informerSink {
-	s := &informerSink{core: c, run: run, part: part, queued: c.status.applied[part].Load()}
+	s := &informerSink{core: c, run: run, part: part, queued: c.status.applied[part].Load(), turn: make(chan struct{}, 1)}
 	p := &c.parts[part]
-	p.untrusted = p.untrusted || run.options.Anew || closed(c.sharing.broken) && !p.replacedSinceBroken
+	p.reuseNothing = p.reuseNothing || run.options.ReuseNothing || closed(c.sharing.broken) && !p.replacedSinceBroken
 	if p.content == filling {
 		p.content = empty
 	}
-	if p.fill != nil && !p.untrusted {
+	if p.fill != nil && !p.reuseNothing {
 		s.fill, p.content = p.fill, filling
 	}
 	p.fill = nil
-	s.untrusted.Store(p.untrusted)
+	s.reuseNothing.Store(p.reuseNothing)
 	if c.options.Transform != nil {
 		s.abandoned = make(chan struct{})
 	}
@@ -65,9 +70,9 @@ var (
 func (s *informerSink) Begin(ctx context.Context, h reflector.History) error {
 	s.replacing = true
 	if h == reflector.NewHistory {
-		s.untrusted.Store(true)
+		s.reuseNothing.Store(true)
 	}
-	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, NewHistory: h == reflector.NewHistory, ReplacesAll: s.untrusted.Load()})
+	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, NewHistory: h == reflector.NewHistory, ReuseNothing: s.reuseNothing.Load()})
 }
 
 func (s *informerSink) Commit(ctx context.Context, version string) error {
@@ -80,7 +85,7 @@ func (s *informerSink) commit(ctx context.Context, version string) error {
 	s.replacing = false
 	err := s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
 	if err == nil {
-		s.untrusted.Store(false)
+		s.reuseNothing.Store(false)
 	}
 	return err
 }
@@ -98,7 +103,24 @@ func (s *informerSink) push(ctx context.Context, d deltafifo.Delta) error {
 
 // Write prepares the objects of a batch, and queues the batch.
 func (s *informerSink) Write(ctx context.Context, batch []deltafifo.Delta) error {
-	transform := s.core.options.Transform
+	if err := s.prepareBatch(ctx, batch); err != nil {
+		return err
+	}
+	s.queued += uint64(len(batch))
+	if n := len(batch); n > 0 && !s.replacing { // a page of a list proves nothing before the commit
+		s.noteReceived(&batch[n-1])
+	}
+	return s.run.queue.Push(ctx, batch...)
+}
+
+func (s *informerSink) prepareBatch(ctx context.Context, batch []deltafifo.Delta) error {
+	transform, beforeStore := s.core.options.Transform, s.core.hooks.beforeStore
+	if s.linked.Load() && s.prepares() {
+		if err := s.takeTurn(ctx); err != nil {
+			return err
+		}
+		defer s.endTurn()
+	}
 	for i := range batch {
 		d := &batch[i]
 		d.Part, d.Stamp = s.part, records.StampOf(d.UID)
@@ -114,14 +136,15 @@ func (s *informerSink) Write(ctx context.Context, batch []deltafifo.Delta) error
 			}
 		}
 	}
-	if beforeStore := s.core.hooks.beforeStore; beforeStore != nil {
+	if beforeStore != nil {
 		beforeStore(batch)
 	}
-	s.queued += uint64(len(batch))
-	if n := len(batch); n > 0 && !s.replacing { // a page of a list proves nothing before the commit
-		s.noteReceived(&batch[n-1])
-	}
-	return s.run.queue.Push(ctx, batch...)
+	return nil
+}
+
+// prepares reports whether a function of the user's or of client-go's sees the objects before the store.
+func (s *informerSink) prepares() bool {
+	return s.core.options.Transform != nil || s.core.hooks.beforeStore != nil
 }
 
 // noteReceived records in the status that the source has sent something. A bookmark without a

@@ -68,6 +68,8 @@ type Status struct {
 	// RecentErrors are the last errors of lists and watches, at most 16, the newest last.
 	RecentErrors []RecentError
 
+	OwnWrites OwnWrites
+
 	Handlers []HandlerStatus
 }
 
@@ -147,6 +149,7 @@ func (c *core) Status() Status {
 	}
 	st.Totals.Added, st.Totals.Updated = c.tally.Shown(eventlog.Added), c.tally.Shown(eventlog.Updated)
 	st.Totals.Deleted, st.Totals.Bookmarks = c.tally.Shown(eventlog.Deleted), c.tally.Bookmarks()
+	st.OwnWrites = c.written.status()
 	st.Totals.Shared = c.sharing.table.Stats().Found
 	for _, handler := range c.processor.States() {
 		st.Handlers = append(st.Handlers, HandlerStatus(handler))

@@ -91,11 +91,11 @@ func TestASharedValueThatWasChangedIsNotForgotten(t *testing.T) {
 	})
 }
 
-// RunOptions.Anew does not begin a new history: of an object that two sources report, the newer
+// RunOptions.ReuseNothing does not begin a new history: of an object that two sources report, the newer
 // version stays.
 func TestABeginningAnewLeavesTheNewerObjectOfAnotherSource(t *testing.T) {
 	j := &joined{testCore: newTestCore(t, Options[*corev1.Pod]{}, 2)}
-	j.run.options.Anew = true
+	j.run.options.ReuseNothing = true
 	for part := range 2 {
 		j.in = append(j.in, newInformerSink(j.core, j.run, uint16(part)))
 	}

@@ -14,10 +14,25 @@ import (
 // stays a delete. It returns [ErrStopped] if the run ended before the transform was called or
 // returned.
 func (s *informerSink) transform(d *deltafifo.Delta, transform func(any) (any, error)) error {
+	obj, failed, err := s.transformInRun(d, transform)
+	switch {
+	case err != nil:
+		return err
+	case failed != nil:
+		s.poison(d, failed)
+	default:
+		s.transformedTo(d, obj)
+	}
+	return nil
+}
+
+// transformInRun calls the transform for the object of a delta. failed is the transform's error; err is
+// [ErrStopped] if the run ended before the transform was called or returned.
+func (s *informerSink) transformInRun(d *deltafifo.Delta, transform func(any) (any, error)) (obj any, failed, err error) {
 	s.transforming.Store(&d.Key) // before loading stopping: the end of the run sets stopping, then loads this
 	if s.run.Stopping.Load() {
 		s.endTransform(d)
-		return ErrStopped
+		return nil, nil, ErrStopped
 	}
 	returned := false
 	defer func() {
@@ -25,17 +40,12 @@ func (s *informerSink) transform(d *deltafifo.Delta, transform func(any) (any, e
 			s.run.Exit(fmt.Errorf("the transform, called for object %.*q: %w", object.MaxText, d.Key, ErrExited))
 		}
 	}()
-	obj, err := s.callTransform(transform, d.Object)
+	obj, failed = s.callTransform(transform, d.Object)
 	returned = true
-	switch {
-	case !s.endTransform(d):
-		return ErrStopped
-	case err != nil:
-		s.poison(d, err)
-	default:
-		s.transformedTo(d, obj)
+	if !s.endTransform(d) {
+		return nil, nil, ErrStopped
 	}
-	return nil
+	return obj, failed, nil
 }
 
 // transformedTo puts the result of the transform into the delta.

@@ -35,11 +35,23 @@ type shownInformer struct {
 	Classes     []count      `json:"classes,omitempty"` // of errors
 	Totals      shownTotals  `json:"totals"`
 
+	OwnWrites *shownOwnWrites `json:"ownWrites,omitempty"` // missing unless the informer is linked
+
 	Handlers []shownHandler `json:"handlers,omitempty"`
 	Errors   []shownError   `json:"errors,omitempty"` // at most 16, the newest first
 	Notes    []string       `json:"notes,omitempty"`  // capabilities that the source lacks
 	History  []shownMoment  `json:"history,omitempty"`
 	Details  *shownDetails  `json:"details,omitempty"` // only in the view of a single informer
+}
+
+// shownOwnWrites is what has become of the program's own writes.
+type shownOwnWrites struct {
+	Shown    uint64 `json:"shown"`
+	Outside  uint64 `json:"outside"`
+	Waiting  uint64 `json:"waiting"`
+	Doubtful uint64 `json:"doubtful"`
+	Ghosts   uint64 `json:"ghosts"`
+	Pending  int    `json:"pending"`
 }
 
 // finding is a problem of an informer.

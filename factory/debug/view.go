@@ -19,7 +19,7 @@ func viewOf(of subject, s informer.Status, f figures, now time.Time) shownInform
 		Progress: progress(s.Progress, now), Objects: s.Objects, Quarantined: s.Quarantined, Unindexed: s.Unindexed,
 		LeftOut: s.LeftOut, Memory: memory(f.memory), Relists: s.Relists, Causes: counts(s.Totals.Relists), Classes: counts(s.Totals.Errors),
 		Totals: totals(s), Handlers: handlers(of, s.Handlers, f.handlers, now), Errors: recentErrors(of, s),
-		History: history(f.history, now), Details: inDetail(of, f.detail),
+		OwnWrites: ownWrites(s.OwnWrites), History: history(f.history, now), Details: inDetail(of, f.detail),
 	}
 	for _, note := range s.Notes {
 		note, _, _ = strings.Cut(note, ": ") // the rest may be an error's text, with values of an object
@@ -44,6 +44,13 @@ func progress(p informer.Progress, now time.Time) *shownProgress {
 		shown.Rate = float64(p.Objects) / took
 	}
 	return shown
+}
+
+func ownWrites(w informer.OwnWrites) *shownOwnWrites {
+	if !w.Linked {
+		return nil
+	}
+	return &shownOwnWrites{w.Shown, w.Outside, w.Waiting, w.Doubtful, w.Ghosts, w.Pending}
 }
 
 func memory(m informer.Memory) *shownMemory {

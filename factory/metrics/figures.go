@@ -24,6 +24,7 @@ type figures struct {
 	waited                             time.Duration
 	added, updated, deleted, bookmarks uint64
 	shared                             uint64
+	ownWrites                          informer.OwnWrites // Linked: of any of the informers
 	decoding                           timed
 
 	handlers []handlerFigures // in the order of their registration
@@ -67,8 +68,8 @@ func figuresOfStatus(s informer.Status) figures {
 		lists: s.Totals.Lists, streams: s.Totals.Streams, watches: s.Totals.Watches, retries: s.Totals.Waits,
 		relists: maps.Clone(s.Totals.Relists), errors: maps.Clone(s.Totals.Errors), waited: s.Totals.Waited,
 		added: s.Totals.Added, updated: s.Totals.Updated, deleted: s.Totals.Deleted, bookmarks: s.Totals.Bookmarks,
-		shared: s.Totals.Shared,
-		index:  make(map[string]int, len(s.Handlers)),
+		shared: s.Totals.Shared, ownWrites: s.OwnWrites,
+		index: make(map[string]int, len(s.Handlers)),
 	}
 	for _, found := range readiness.Examine(s, 0) {
 		f.conditions[found.Condition] = true
@@ -135,10 +136,22 @@ func (f *figures) add(more figures) {
 	f.deleted += more.deleted
 	f.bookmarks += more.bookmarks
 	f.shared += more.shared
+	f.addOwnWrites(more.ownWrites)
 	f.decoding.add(more.decoding)
 	for _, h := range more.handlers {
 		f.addHandler(h)
 	}
+}
+
+func (f *figures) addOwnWrites(more informer.OwnWrites) {
+	w := &f.ownWrites
+	w.Linked = w.Linked || more.Linked
+	w.Shown += more.Shown
+	w.Outside += more.Outside
+	w.Waiting += more.Waiting
+	w.Doubtful += more.Doubtful
+	w.Ghosts += more.Ghosts
+	w.Pending += more.Pending
 }
 
 // sum adds the counts of b to a, and returns a. If a is nil, it returns b.

@@ -47,6 +47,14 @@ func (f *figures) samples(labels []*dto.LabelPair) []sample {
 	add(bookmarks, float64(f.bookmarks))
 	add(leftOut, float64(f.leftOut))
 	add(shared, float64(f.shared))
+	if w := f.ownWrites; w.Linked {
+		addWith(ownWrites, "shown", float64(w.Shown))
+		addWith(ownWrites, "outside", float64(w.Outside))
+		addWith(ownWrites, "waiting", float64(w.Waiting))
+		addWith(ownWrites, "doubtful", float64(w.Doubtful))
+		add(pending, float64(w.Pending))
+		add(ghosts, float64(w.Ghosts))
+	}
 	all = append(all, f.decoding.sample(decoding, labels))
 
 	for i := range f.handlers {

@@ -67,6 +67,9 @@ var (
 	bookmarks  = counter("bookmarks_total", "", "Bookmarks received.")
 	leftOut    = counter("left_out_objects_total", "", "Objects left out because they are not of the informer's type.")
 	shared     = counter("shared_values_total", "", "Values not stored because another object has an equal one.")
+	ownWrites  = counter("own_writes_total", "result", "Writes of this program, by what the store did with their answers: shown before the watch; outside of what the informer reads; waiting for the watch; doubtful.")
+	pending    = gauge("own_writes_pending", "", "Objects that this program has written and the watch has not confirmed yet.")
+	ghosts     = counter("own_write_ghosts_total", "", "Objects shown as this program had written them that no watch or list has confirmed.")
 	decoding   = summary("decode_duration_seconds", "", "Time to decode an object; 1 in 64 is timed.")
 
 	told       = counter("handler_events_total", "handler", "Events delivered to the handler, including resyncs and the initial state.")

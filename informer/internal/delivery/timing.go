@@ -9,17 +9,12 @@ import (
 // Time begins to time the handlers' calls.
 func (p *SharedProcessor) Time(clock *measure.Clock) { p.clock.Store(clock) }
 
-// stopwatch returns the stopwatch of the handler's calls, nil while nobody inspects the informer. It
-// is asked for before each call, so that measuring begins with the next one.
+// stopwatch returns the stopwatch of the handler's calls, while somebody inspects the informer.
 func (r *Registration) stopwatch() *measure.Stopwatch {
-	clock := r.processor.clock.Load()
-	if clock == nil {
-		return nil
-	}
 	if w := r.timing.Load(); w != nil {
 		return w
 	}
-	w := measure.NewStopwatch(clock)
+	w := measure.NewStopwatch(r.processor.clock.Load())
 	r.timing.Store(w)
 	return w
 }

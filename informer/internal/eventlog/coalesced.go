@@ -43,7 +43,7 @@ const (
 // pending is the difference pending for one object.
 type pending struct {
 	state   pendingState
-	flags   Flags // Initial of an add, Lost of a delete
+	flags   Flags // Initial of an add, Lost and LastStored of a delete
 	key     indexer.Key
 	seen    any    // the object that the handler has seen; unset in added
 	seenUID string // its UID
@@ -94,7 +94,7 @@ func (p *pending) begin(e Event, uid string) {
 	case Updated:
 		p.state, p.seen, p.seenUID, p.now = updated, e.Old, uid, e.New
 	case Deleted:
-		p.state, p.seen, p.seenUID, p.now, p.flags = deleted, e.New, uid, e.Old, e.Flags&Lost
+		p.state, p.seen, p.seenUID, p.now, p.flags = deleted, e.New, uid, e.Old, e.Flags&(Lost|LastStored)
 	}
 }
 
@@ -121,7 +121,7 @@ func (p *pending) delete(e Event) {
 	case p.state == recreated: // the handler never heard of the recreated object
 		p.state, p.now, p.flags = deleted, p.seen, Lost
 	case p.state == updated:
-		p.state, p.now, p.flags = deleted, e.Old, e.Flags&Lost
+		p.state, p.now, p.flags = deleted, e.Old, e.Flags&(Lost|LastStored)
 	}
 }
 

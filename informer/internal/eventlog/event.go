@@ -30,6 +30,9 @@ const (
 	Recreated
 	// NotStored marks a delete of an object that was not in the store.
 	NotStored
+	// LastStored marks a Lost delete that the program has made itself: client-go's handlers get the last
+	// known state, and no tombstone.
+	LastStored
 	// noted marks an event whose identity is stored beside it, since its objects do not show it.
 	noted
 )
@@ -48,7 +51,7 @@ type Header struct {
 func (h Header) Is(f Flags) bool { return h.Flags&f != 0 }
 
 // needsKey reports whether the event is delivered with its key, as client-go's tombstones are.
-func (h Header) needsKey() bool { return h.Flags&(Lost|Recreated) == Lost }
+func (h Header) needsKey() bool { return h.Flags&(Lost|Recreated|LastStored) == Lost }
 
 // Event is one entry of the log.
 type Event struct {

@@ -1,0 +1,344 @@
+package informer
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// writing is a core whose sources are linked: the test answers writes of the pod "p".
+type writing struct {
+	*joined
+	told kit.Recorder // by client-go's handler
+}
+
+func newWriting(t *testing.T, o Options[*corev1.Pod]) *writing {
+	w := &writing{joined: newJoined(t, o, 2)}
+	w.start()
+	for _, sink := range w.in {
+		sink.Linked(false)
+	}
+	_, err := w.clientgo.AddEventHandler(w.told.Handler())
+	require.NoError(t, err)
+	w.synced()
+	return w
+}
+
+// answer gives an answer to the sink of a source, as a write that began now.
+func (w *writing) answer(source int, a ownwrites.Answer) {
+	a.Key = named("p")
+	a.Before = w.in[source].Begins(a.Key)
+	if a.Kind != ownwrites.Doubt {
+		a.UID = "uid-p"
+	}
+	w.finish(source, a)
+}
+
+// answerPatience is the time for which a call of the program is held.
+const answerPatience = time.Second
+
+// finish gives an answer to the sink of a source.
+func (w *writing) finish(source int, a ownwrites.Answer) {
+	ctx, cancel := context.WithTimeout(w.t.Context(), answerPatience)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.in[source].Answered(ctx, a)
+	}()
+	synctest.Wait()
+	if w.run.queue.Len() > 0 {
+		w.drain(w.t)
+	}
+	<-done
+}
+
+// says makes a source, or the answer to a write for it, say something about the pod. A word is the source,
+// what it says, and a version: put (+), deleted (-), bookmark (^), a list at the version after the slash
+// with (=) or without (.) the pod, such a list in a new history ({); an answer with the pod (!), of a pod
+// that the source does not read (~), or perhaps (?), of a deleted pod (x), of a deletion without version
+// (0), of a pod without finalizers (e), no answer (*). "h+" and "h-" are writes by hand.
+func (w *writing) says(word string) {
+	source, what, version := int(word[0]-'a'), word[1], word[2:]
+	version, listed, _ := strings.Cut(version, "/")
+	p := kit.Pod("p", version)
+	object := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Version: version, Object: p}
+	store := newInformerStore(w.core)
+	switch {
+	case word == "h+":
+		require.NoError(w.t, store.Update(kit.Pod("p", "hand")))
+		return
+	case word == "h-":
+		require.NoError(w.t, store.Delete(p))
+		return
+	}
+	switch what {
+	case '+':
+		w.tell(source, deltaOf(deltafifo.Modified, p))
+	case 'f':
+		p.Finalizers = []string{"example.com/wait"}
+		w.tell(source, deltaOf(deltafifo.Modified, p))
+	case '-':
+		w.tell(source, deltaOf(deltafifo.Deleted, p))
+	case '^':
+		w.tell(source, deltafifo.Delta{Op: deltafifo.Bookmark, Version: version})
+	case '=', '.', '{':
+		h := reflector.SameHistory
+		if what == '{' {
+			h = reflector.NewHistory
+		}
+		w.beginReplace(source, h)
+		if what != '.' {
+			w.tell(source, deltaOf(deltafifo.Added, p))
+		}
+		w.commitReplace(source, listed)
+	case '!':
+		w.answer(source, object)
+	case '~', '?':
+		object.Scope, object.Object = map[byte]ownwrites.Scope{'~': ownwrites.Outside, '?': ownwrites.Unknown}[what], nil
+		w.answer(source, object)
+	case 'x':
+		object.Kind = ownwrites.Deleted
+		w.answer(source, object)
+	case '0':
+		w.answer(source, ownwrites.Answer{Kind: ownwrites.Undated})
+	case 'e':
+		object.Kind = ownwrites.Emptied
+		w.answer(source, object)
+	case '*':
+		w.answer(source, ownwrites.Answer{})
+	default:
+		require.Fail(w.t, "no such word: "+word)
+	}
+}
+
+// D35, D36: what a reader and client-go's handlers see of own writes, in all orders of answer and watch.
+func TestContract_D35_OwnWritesAreShownUntilTheWatchHasThem(t *testing.T) {
+	for _, row := range []struct{ words, holds, told string }{
+		// The answer comes first, and the event changes nothing.
+		{"a!7 a+7", "a@7", "add p@7"},
+		{"a+5 a!7", "a@7", "add p@5, update p@5 p@7"},
+		{"a+5 a!7 a+6 a+7", "a@7", "add p@5, update p@5 p@7"},
+		{"a+5 a!7 a+8", "a@8", "add p@5, update p@5 p@7, update p@7 p@8"},
+		{"a+5 a!7 a!9 a+7 a+9", "a@9", "add p@5, update p@5 p@7, update p@7 p@9"},
+		// The event comes first.
+		{"a+7 a!7", "a@7", "add p@7"},
+		{"a+5 a+8 a!7", "a@8", "add p@5, update p@5 p@8"},
+		{"a!9 a!7", "a@9", "add p@9"},
+		// Deletions: the handler gets the final state, or the last one that the program knows.
+		{"a+5 ax7 a+6 a-7", "", "add p@5, delete p@7"},
+		{"a+5 a0 a+6 a-7", "", "add p@5, delete p@5"},
+		{"a+5 a-7 a0", "", "add p@5, delete p@7"},
+		{"a!7 a0 a+7 a-9", "", "add p@7, delete p@7"},
+		{"af5 ae5 a-7", "", "add p@5, delete p@5"},
+		{"a+5 ae5", "a@5", "add p@5"},
+		{"af5 ae6", "a@5", "add p@5"},
+		// The pod leaves the selector.
+		{"a+5 a~7 a+6 a-7", "", "add p@5, delete p@5"},
+		{"a~7 a+5", "", ""},
+		// Nobody can tell.
+		{"a+5 a?7", "a@5", "add p@5"},
+		{"a+5 a*", "a@5", "add p@5"},
+		// The watch passes the version, and has not brought the pod.
+		{"a!7 a^9", "", "add p@7, delete tombstone default/p p@7"},
+		{"a+5 a!7 a^6", "a@7", "add p@5, update p@5 p@7"},
+		{"a+5 a!7 a^9", "a@5", "add p@5, update p@5 p@7, update p@7 p@5"},
+		{"a+5 a!7 a+6 a^9", "a@6", "add p@5, update p@5 p@7, update p@7 p@6"},
+		// Lists, older or newer than the write.
+		{"a+5 a!7 a=5/6", "a@7", "add p@5, update p@5 p@7"},
+		{"a+5 a!7 a./6", "a@7", "add p@5, update p@5 p@7"},
+		{"a!7 a./6 a+7", "a@7", "add p@7"},
+		{"a+5 a0 a=5/6", "", "add p@5, delete p@5"},
+		{"a+5 a!7 a=7/8", "a@7", "add p@5, update p@5 p@7"},
+		{"a+5 a!7 a./8", "", "add p@5, update p@5 p@7, delete tombstone default/p p@7"},
+		{"a+5 a!7 a=6/6 a^9", "a@6", "add p@5, update p@5 p@7, update p@7 p@6"},
+		{"a+5 a!7 a{3/4", "a@3", "add p@5, update p@5 p@7, update p@7 p@3"},
+		// Writes by hand win until the next event.
+		{"a+5 a!7 h+ a+6", "a@6", "add p@5, update p@5 p@7, update p@hand p@6"},
+		{"a+5 a!7 h- a+8", "a@8", "add p@5, update p@5 p@7, add p@8"},
+		{"a+5 a0 h+ a+6", "a@6", "add p@5, delete p@5, update p@hand p@6"},
+		// The pod moves from source a to source b.
+		{"a+5 b!7 a~7 b+7 a-7", "b@7", "add p@5, update p@5 p@7"},
+		{"a+5 b!7 a~7 a-7 b+7", "b@7", "add p@5, update p@5 p@7"},
+		{"a+5 b+7 a~7 a-7 b!7", "b@7", "add p@5, update p@5 p@7"},
+		{"b+9 a!7", "b@9", "add p@9"},
+	} {
+		for name, transform := range map[string]func(*corev1.Pod) (*corev1.Pod, error){"": nil, ", transformed": func(p *corev1.Pod) (*corev1.Pod, error) { return p, nil }} {
+			t.Run(row.words+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWriting(t, Options[*corev1.Pod]{Transform: transform})
+					for word := range strings.FieldsSeq(row.words) {
+						w.says(word)
+					}
+					require.Equal(t, row.told, strings.Join(w.told.Take(), ", "))
+					require.Equal(t, row.holds, w.holds())
+				})
+			})
+		}
+	}
+}
+
+// D36: typed handlers get a deletion without a final state as Lost, with the last known one.
+func TestContract_D36_ADeletionAnsweredWithoutTheObjectIsLost(t *testing.T) {
+	for words, lost := range map[string]bool{"a+5 a0": true, "a+5 ax7": false, "af5 ae5": false} {
+		for _, delivery := range []Delivery{Every, Latest} {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWriting(t, Options[*corev1.Pod]{})
+				var last Change[*corev1.Pod]
+				w.register(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) { last = c }), HandlerOptions{Delivery: delivery})
+				for word := range strings.FieldsSeq(words) {
+					synctest.Wait()
+					w.says(word)
+				}
+				synctest.Wait()
+				require.Equal(t, Deleted, last.Kind)
+				require.Equal(t, lost, last.Lost, words)
+				require.NotNil(t, last.Old)
+			})
+		}
+	}
+}
+
+// D35: Status counts what became of the answers, and a ghost is reported.
+func TestContract_D35_StatusCountsOwnWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ghosts []Event
+		w := newWriting(t, Options[*corev1.Pod]{Observe: func(e Event) {
+			if _, ok := e.(Ghost); ok {
+				ghosts = append(ghosts, e)
+			}
+		}})
+		for word := range strings.FieldsSeq("a!7 a?8 a~9 a*") {
+			w.says(word)
+		}
+		require.Equal(t, OwnWrites{Linked: true, Shown: 1, Outside: 1, Waiting: 1, Doubtful: 1, Pending: 1}, w.Status().OwnWrites)
+		w.says("a!12")
+		w.says("a^15")
+		require.Equal(t, OwnWrites{Linked: true, Shown: 2, Outside: 1, Waiting: 1, Doubtful: 1, Ghosts: 1}, w.Status().OwnWrites)
+		require.Equal(t, []Event{Ghost{Key: named("p"), Version: "12"}}, ghosts)
+	})
+}
+
+// D35: an answer before the first full state is not shown, and WaitWritten waits for its version.
+func TestContract_D35_NothingIsShownBeforeTheFirstFullState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &writing{joined: newJoined(t, Options[*corev1.Pod]{}, 2)}
+		w.start()
+		for _, sink := range w.in {
+			sink.Linked(false)
+		}
+		w.says("a!7")
+		require.Empty(t, w.holds())
+		w.synced()
+		waited := make(chan error, 1)
+		go func() { waited <- w.WaitWritten(t.Context()) }()
+		synctest.Wait()
+		require.Empty(t, waited)
+		w.says("a+7")
+		require.NoError(t, <-waited)
+		require.Equal(t, "a@7", w.holds())
+	})
+}
+
+// D35: WaitWritten names the line that is missing, and returns at once if all is shown.
+func TestContract_D35_WaitWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJoined(t, Options[*corev1.Pod]{}, 2)
+		j.start()
+		j.in[0].Linked(false)
+		j.synced()
+		require.ErrorIs(t, j.WaitWritten(t.Context()), ErrNotLinked)
+		require.ErrorContains(t, j.WaitWritten(t.Context()), "config.Wrap(reflector.NewOwnWrites().Wire)")
+		j.in[1].Linked(false)
+		w := &writing{joined: j}
+		w.says("a!7")
+		require.NoError(t, j.WaitWritten(t.Context()))
+	})
+}
+
+// D23, D35: an answer to a request that began in the history before is ignored.
+func TestContract_D35_AnAnswerOfTheHistoryBeforeIsIgnored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWriting(t, Options[*corev1.Pod]{})
+		w.says("a+90")
+		before := w.in[0].Begins(named("p"))
+		w.says("a{3/4")
+		w.finish(0, ownwrites.Answer{
+			Kind: ownwrites.Object, Scope: ownwrites.Inside, Key: named("p"), UID: "uid-p", Version: "95", Object: kit.Pod("p", "95"), Before: before,
+		})
+		require.Equal(t, "a@3", w.holds())
+		require.NoError(t, w.WaitWritten(t.Context()))
+	})
+}
+
+// D35: a deletion at an unknown version holds back the object until a later write of the program dates it.
+func TestContract_D35_AnotherWriteDatesADeletion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWriting(t, Options[*corev1.Pod]{})
+		w.says("a+5")
+		w.says("a0")
+		w.answer(0, ownwrites.Answer{Kind: ownwrites.Dated, Version: "9"})
+		w.says("a+6")
+		require.Empty(t, w.holds())
+		w.says("a^9")
+		require.Equal(t, "a@6", w.holds(), "no watch event has brought the deletion")
+	})
+}
+
+// D13, D36: the transform gets the answer's object. If it fails, the object is not shown; if it does not
+// return, the write's call gets its answer when its time is over.
+func TestContract_D36_TheTransformOfAnAnswer(t *testing.T) {
+	hang := make(chan struct{})
+	transform := func(p *corev1.Pod) (*corev1.Pod, error) {
+		switch p.ResourceVersion {
+		case "7":
+			return nil, errors.New("seven")
+		case "9":
+			<-hang
+		}
+		p.Labels = map[string]string{"version": p.ResourceVersion}
+		return p, nil
+	}
+	synctest.Test(t, func(t *testing.T) {
+		hang = make(chan struct{})
+		w := newWriting(t, Options[*corev1.Pod]{Transform: transform})
+		w.says("a+5")
+		w.says("a!7")
+		require.Equal(t, "a@5", w.holds())
+		require.Zero(t, w.Status().Quarantined, "its event will be")
+		w.says("a!8")
+		require.Equal(t, "a@8", w.holds())
+		began := time.Now()
+		w.says("a!9")
+		require.Equal(t, answerPatience, time.Since(began))
+		require.Equal(t, "a@8", w.holds())
+		close(hang)
+		require.Equal(t, OwnWrites{Linked: true, Shown: 1, Waiting: 2, Pending: 1}, w.Status().OwnWrites)
+	})
+}
+
+// D7, D35: the transform gives the written object another key.
+func TestContract_D35_AWriteThatRenames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWriting(t, Options[*corev1.Pod]{Transform: rename})
+		w.says("a+5")
+		p := kit.Pod("p", "7", asX)
+		w.answer(0, ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Version: "7", Object: p})
+		w.tell(0, deltaOf(deltafifo.Modified, kit.Pod("p", "6")), deltaOf(deltafifo.Modified, kit.Pod("p", "7", asX)))
+		require.Empty(t, w.holds(), "it has the other key")
+		require.Equal(t, []string{"add p@5", "delete tombstone default/p p@5", "add x@7"}, w.told.Take())
+		w.says("a0")
+		require.Equal(t, []string{"delete x@7"}, w.told.Take())
+	})
+}

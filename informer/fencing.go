@@ -1,0 +1,251 @@
+package informer
+
+import (
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/informer/internal/fences"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
+)
+
+// The processLoop puts the answers to the program's own writes into the store, each in a write section
+// of its own, and asks the fences of the source (package fences) what an answer, an event, a listed object
+// or a version means for a key. Fences change in write sections and between two of them (Freeze) only.
+
+// applyAnswer applies the answer to a write.
+func (a *applier) applyAnswer(d *deltafifo.Delta) {
+	on, _ := d.Object.(*answer)
+	defer close(on.applied)
+	a.applyInSection(d.Part, &on.Answer)
+	a.reportGhosts()
+	a.versions.wake()
+}
+
+// dropAnswer is called for an answer that a run has not applied.
+func (a *applier) dropAnswer(d *deltafifo.Delta) {
+	on, _ := d.Object.(*answer)
+	a.written.miss(d.Part, &on.Answer)
+	close(on.applied)
+}
+
+func (a *applier) applyInSection(part uint16, on *ownwrites.Answer) {
+	tx := a.writer.Begin()
+	defer tx.Commit()
+	defer a.publishChanges(tx)
+	defer a.publishFences(part)
+	a.answered(tx, part, on)
+}
+
+// answered makes the change that an answer asks for, if the fences let it.
+func (a *applier) answered(tx *indexer.Tx, part uint16, on *ownwrites.Answer) {
+	p := &a.parts[part]
+	switch {
+	case on.Before.History != p.histories: // its version is of a history that is gone
+		return
+	case on.Kind == ownwrites.Dated:
+		p.fences.Dated(on.Version, on.Before.Moment)
+		return
+	case p.content < filled || a.reached.Version(part) == "":
+		a.written.miss(part, on)
+		return
+	}
+	d := deltafifo.Delta{
+		Op: deltafifo.Modified, Part: part, Key: on.Key, UID: on.UID, Version: on.Version,
+		Stamp: records.StampOf(on.UID), Object: on.Object,
+	}
+	if a.otherIsNewer(tx, d) {
+		return
+	}
+	a.endFences(tx, part, time.Now())
+	shown := a.cell(tx, p, part, on.Key)
+	shown.Finalizers = hasFinalizers(shown.Object)
+	verdict, result := p.fences.Answered(on.Key, *on, shown, a.reached.Version(part), a.written.selects(part), time.Now())
+	switch verdict {
+	case fences.Show:
+		a.put(tx, &d)
+	case fences.Remove:
+		a.remove(tx, p, &d, on, shown)
+	}
+	a.written.count(part, result, on)
+}
+
+// otherIsNewer reports whether another source's object stays in place of an answer.
+func (a *applier) otherIsNewer(tx *indexer.Tx, d deltafifo.Delta) bool {
+	return d.Version != "" && a.outdated(tx, &d, a.parts[d.Part].objects.Key(d.Key))
+}
+
+// cell returns what the store holds of a part's object.
+func (a *applier) cell(tx *indexer.Tx, p *part, part uint16, server indexer.Key) fences.Cell {
+	key := p.objects.Key(server)
+	stored, stamp, ok := tx.Stamped(key)
+	owner, _ := tx.Part(key)
+	byHand := stamp == records.StampByHand
+	switch {
+	case !ok:
+		_, byHand = a.removals.Part(key)
+		return fences.Cell{ByHand: byHand}
+	case owner != part && !byHand:
+		return fences.Cell{}
+	}
+	return fences.Cell{Identity: p.identity(key, stored), Key: key, Object: stored, Stamp: stamp, ByHand: byHand}
+}
+
+// remove deletes an object because of an answer. The handlers get its final state, if the answer has it or
+// the store holds it; else the last state that the program knows.
+func (a *applier) remove(tx *indexer.Tx, p *part, d *deltafifo.Delta, on *ownwrites.Answer, shown fences.Cell) {
+	last, deleted := a.takeOut(tx, shown.Key)
+	if !deleted {
+		return
+	}
+	e := eventlog.Event{Pair: eventlog.Pair{Old: last, New: last}, Header: eventlog.Header{Kind: eventlog.Deleted}}
+	switch final := on.Object != nil && a.keyOf(d) == shown.Key; {
+	case final:
+		e.Old = a.writer.Encode(on.Object)
+	case on.Final && shown.Identity.Version == on.Before.Version:
+	default:
+		e.Flags = eventlog.Lost | eventlog.LastStored
+	}
+	a.forget(p, d.Key)
+	a.append(e, shown.Key, shown.Identity)
+}
+
+// passes asks the fence of an event's key, if it has one. It returns true if the event changes nothing: it
+// is older than what the store shows, or the same.
+func (a *applier) passes(tx *indexer.Tx, d *deltafifo.Delta) bool {
+	p := &a.parts[d.Part]
+	if n := len(a.passing); n == 0 || a.passing[n-1] != d.Part {
+		a.passing = append(a.passing, d.Part)
+	}
+	if d.Op == deltafifo.Bookmark || !p.fences.Has(d.Key) {
+		return false
+	}
+	if d.Op == deltafifo.Poisoned { // quarantined in any case
+		p.fences.Failed(d.Key, d.Version)
+		return false
+	}
+	shown := a.cell(tx, p, d.Part, d.Key)
+	verdict := p.fences.Event(d.Key, identityOf(d), a.received(d), shown, a.written.selects(d.Part))
+	switch {
+	case verdict != fences.Echo:
+	case d.Op == deltafifo.Deleted:
+		a.forget(p, d.Key)
+	default:
+		a.recordStored(p, d, shown.Key, shown.Object)
+	}
+	return verdict != fences.Apply
+}
+
+// received returns the object of an event as the store would hold it.
+func (a *applier) received(d *deltafifo.Delta) fences.Cell {
+	if d.Op == deltafifo.Deleted {
+		return fences.Cell{}
+	}
+	return fences.Cell{Identity: identityOf(d), Key: a.keyOf(d), Object: a.writer.Encode(d.Object), Stamp: d.Stamp}
+}
+
+// passFences lets the versions reached in a write section end fences, at its end.
+func (a *applier) passFences(tx *indexer.Tx) {
+	for _, part := range a.passing {
+		a.endFences(tx, part, time.Now())
+		a.publishFences(part)
+	}
+	a.passing = a.passing[:0]
+}
+
+// endFences ends the fences of a part that its version has passed without an echo.
+func (a *applier) endFences(tx *indexer.Tx, part uint16, now time.Time) {
+	p := &a.parts[part]
+	shown := func(server indexer.Key) fences.Cell { return a.cell(tx, p, part, server) }
+	p.fences.Reached(a.reached.Version(part), now, shown, func(server indexer.Key, confirmed fences.Cell, ghost bool) {
+		if ghost {
+			a.written.ghost()
+			a.ghosts = append(a.ghosts, Ghost{Key: server, Version: shown(server).Identity.Version})
+		}
+		a.restore(tx, p, part, server, confirmed)
+	})
+}
+
+// restore puts what the watch alone has shown of an object back into the store.
+func (a *applier) restore(tx *indexer.Tx, p *part, part uint16, server indexer.Key, confirmed fences.Cell) {
+	shown := a.cell(tx, p, part, server)
+	d := deltafifo.Delta{Op: deltafifo.Modified, Part: part, Key: server, UID: confirmed.Identity.UID, Version: confirmed.Identity.Version}
+	if shown.Object != nil && shown.Identity == confirmed.Identity {
+		return
+	}
+	if shown.Object != nil && (confirmed.Object == nil || confirmed.Key != shown.Key) {
+		last, _ := a.takeOut(tx, shown.Key)
+		a.forget(p, server)
+		a.logLost(shown.Key, last, shown.Identity)
+	}
+	if confirmed.Object == nil || a.outdated(tx, &d, confirmed.Key) {
+		return
+	}
+	stored := tx.PutStored(part, confirmed.Key, confirmed.Object, confirmed.Stamp)
+	a.recordStored(p, &d, confirmed.Key, stored.New)
+	a.logPut(confirmed.Key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: shown.Identity, is: confirmed.Identity})
+}
+
+// holdFenced lets each fence of a part decide whether the replacement under way counts for its key: the
+// replacement may be older than what the program has written.
+func (a *applier) holdFenced(part uint16, version string) {
+	p := &a.parts[part]
+	if p.fences.Len() == 0 || p.newHistory || version == "" {
+		return
+	}
+	for server := range p.fences.All() {
+		listed, verdict := a.listed(p, server), fences.Apply
+		_, failed := p.next.Failed(server)
+		a.writer.Freeze(func(tx *indexer.Tx) {
+			if failed { // the replacement keeps what is stored
+				p.fences.Failed(server, version)
+			} else {
+				verdict = p.fences.Listed(server, listed, a.cell(tx, p, part, server), version)
+			}
+		})
+		if verdict == fences.Hold {
+			a.keepShown(p, server)
+		}
+	}
+}
+
+// keepShown makes the replacement under way hold what the store holds of an object.
+func (a *applier) keepShown(p *part, server indexer.Key) {
+	a.unstage(p, server)
+	p.next.Remove(server)
+	if key := p.objects.Key(server); p.staging.Keep(key) {
+		p.next.Inherit(server, &p.objects)
+	}
+}
+
+// listed returns the object of a key in the replacement under way.
+func (a *applier) listed(p *part, server indexer.Key) fences.Cell {
+	key := p.next.Key(server)
+	stored, stamp, ok := p.staging.Staged(key)
+	if !ok || !p.next.Holds(server) {
+		return fences.Cell{}
+	}
+	return fences.Cell{Identity: a.identityIn(p, key, stored), Key: key, Object: stored, Stamp: stamp}
+}
+
+// publishFences publishes the counts of a part's fences.
+func (a *applier) publishFences(part uint16) {
+	p := &a.parts[part]
+	a.written.publish(part, p.histories, p.fences.Moment(), p.fences.Len())
+}
+
+// reportGhosts reports the ghosts of a write section after its end: an observer may look at the store.
+func (a *applier) reportGhosts() {
+	for _, ghost := range a.ghosts {
+		a.report(ghost)
+	}
+	a.ghosts = a.ghosts[:0]
+}
+
+func hasFinalizers(stored any) bool {
+	m := object.Meta(stored)
+	return m != nil && len(m.GetFinalizers()) > 0
+}

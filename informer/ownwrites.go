@@ -1,0 +1,112 @@
+package informer
+
+import (
+	"context"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
+)
+
+// answer is the answer to a write of the program, on its way through the queue.
+type answer struct {
+	ownwrites.Answer
+	applied chan struct{} // closed once the processLoop has applied the answer, or the run has dropped it
+}
+
+var _ ownwrites.Sink = (*informerSink)(nil)
+
+// Linked is called before the source's first answer is read, so Write sees it from then on.
+func (s *informerSink) Linked(selects bool) {
+	s.linked.Store(true)
+	s.core.written.link(s.part, len(s.core.parts), selects)
+}
+
+// Begins returns what the store shows of an object when a write of it begins. Where the transform changes
+// keys, UIDs or versions, the store does not say what the server's object is.
+func (s *informerSink) Begins(key indexer.Key) ownwrites.Before {
+	before := s.core.written.before(s.part)
+	if stored, ok := s.core.writer.Stored(key); ok && !s.core.rewrites() {
+		id := records.IdentityOf(stored)
+		before.UID, before.Version = id.UID, id.Version
+	}
+	return before
+}
+
+// Answered queues the answer to a write, and waits until the processLoop has applied it. An answer that
+// is not applied before ctx ends counts as one that the store does not show: see [Informer.WaitWritten].
+func (s *informerSink) Answered(ctx context.Context, a ownwrites.Answer) {
+	on := &answer{Answer: a, applied: make(chan struct{})}
+	if !s.prepare(ctx, on) || s.run.queue.Push(ctx, s.deltaOf(on)) != nil {
+		s.core.written.miss(s.part, &a)
+		return
+	}
+	if a.Kind == ownwrites.Dated {
+		return
+	}
+	select {
+	case <-on.applied:
+	case <-ctx.Done():
+		s.core.written.miss(s.part, &a)
+	}
+}
+
+func (s *informerSink) deltaOf(a *answer) deltafifo.Delta {
+	return deltafifo.Delta{
+		Op: deltafifo.Answered, Part: s.part, Key: a.Key, UID: a.UID, Stamp: records.StampOf(a.UID), Object: a,
+	}
+}
+
+// prepare passes the object of an answer through the transform and client-go's hook. It returns false if
+// that takes longer than ctx lives; the call then goes on, as it does on an event.
+func (s *informerSink) prepare(ctx context.Context, a *answer) (prepared bool) {
+	if a.Object == nil || !s.prepares() {
+		return true
+	}
+	result := make(chan any, 1)
+	go s.run.Within(func() {
+		defer close(result)
+		d := s.deltaOf(a)
+		d.Op, d.Version, d.Object = deltafifo.Modified, a.Version, a.Object
+		result <- s.prepared(&d)
+	})
+	select {
+	case a.Object = <-result: // nil: it cannot be shown
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// prepared returns the object of a delta as the store may show it, or nil.
+func (s *informerSink) prepared(d *deltafifo.Delta) any {
+	if s.takeTurn(s.run.Context) != nil {
+		return nil
+	}
+	defer s.endTurn()
+	if transform := s.core.options.Transform; transform != nil {
+		obj, failed, err := s.transformInRun(d, transform)
+		if failed != nil || err != nil {
+			return nil
+		}
+		s.transformedTo(d, obj)
+	}
+	if beforeStore := s.core.hooks.beforeStore; beforeStore != nil {
+		beforeStore([]deltafifo.Delta{*d})
+	}
+	return d.Object
+}
+
+// takeTurn waits until no other goroutine prepares an object of the source. Before the source is linked,
+// only the reflector's goroutine does.
+func (s *informerSink) takeTurn(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *informerSink) endTurn() { <-s.turn }

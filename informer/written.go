@@ -1,0 +1,217 @@
+package informer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/tidemark-k8s/tidemark/informer/internal/fences"
+	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
+)
+
+// OwnWrites is what has become of the program's own writes in an informer's store.
+type OwnWrites struct {
+	// Linked says that the requests of all sources pass through a [reflector.OwnWrites].
+	Linked bool
+	// Shown counts the writes that the store has shown before the watch brought them, Outside those of
+	// objects that the informer does not read.
+	Shown, Outside uint64
+	// Waiting counts the writes whose answers could not be shown: the watch brings them. Doubtful counts
+	// those of which nobody can tell what they have done. See [Informer.WaitWritten].
+	Waiting, Doubtful uint64
+	// Ghosts counts the objects that the store has shown and that no watch or list has confirmed.
+	Ghosts uint64
+	// Pending is the number of objects that the watch has not confirmed yet.
+	Pending int
+}
+
+// WaitWritten waits until the store shows all writes of the program that have returned, and then returns
+// nil: at once, unless the answer to one of them could not be shown, or nobody can tell what it has done.
+// Then WaitWritten waits for the watch, as [Informer.WaitVersion] or [Informer.WaitFresh] does. Before the
+// first full state it waits as [Informer.WaitSynced] does.
+//
+// It returns the errors of these waits, and [ErrNotLinked] if the requests of a source do not pass through
+// a [reflector.OwnWrites].
+func (i *Informer[T]) WaitWritten(ctx context.Context) error { return i.core.WaitWritten(ctx) }
+
+// WaitWritten is [Informer.WaitWritten].
+func (c *core) WaitWritten(ctx context.Context) error {
+	if err := c.WaitSynced(ctx); err != nil {
+		return err
+	}
+	missed, doubts, linked := c.written.missed()
+	switch {
+	case !linked:
+		return fmt.Errorf("informer %s: %w", c.options.Name, ErrNotLinked)
+	case doubts != nil:
+		if err := c.WaitFresh(ctx); err != nil {
+			return err
+		}
+		c.written.settle(doubts)
+		return nil
+	}
+	behind := c.behind(missed)
+	if len(behind) == 0 {
+		return nil
+	}
+	return c.waitVersion(ctx, missed[behind[0]], func() (bool, error) { return len(c.behind(missed)) == 0, nil })
+}
+
+// written is what the goroutines of writes and of waits have to know of the fences. The zero value, of
+// no parts, is that of an informer whose sources are not linked.
+type written struct {
+	mu     sync.Mutex
+	parts  []writtenPart // nil until a source is linked
+	counts OwnWrites     // but for Linked and Pending
+}
+
+// writtenPart is the state of one source.
+type writtenPart struct {
+	linked, selects    bool
+	histories, moment  uint64
+	pending            int
+	newest             string // the newest version of an answer that was not shown, "" for none
+	doubts, doubtsOver uint64 // counted, and the count up to which a wait has cleared them
+}
+
+// link records that requests of a part pass through an OwnWrites. parts is the number of all parts.
+func (w *written) link(part uint16, parts int, selects bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	if w.parts == nil {
+		w.parts = make([]writtenPart, parts)
+	}
+	p := &w.parts[part]
+	p.linked, p.selects = true, p.selects || selects
+}
+
+// selects reports whether a part's source selects objects. One that is not linked has no fences.
+func (w *written) selects(part uint16) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	return w.parts[part].selects
+}
+
+// before returns what the store has reached, for the request of a write.
+func (w *written) before(part uint16) ownwrites.Before {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	p := &w.parts[part]
+	return ownwrites.Before{History: p.histories, Moment: p.moment}
+}
+
+// publish records the state of a part's fences. A new history makes what was not shown meaningless.
+func (w *written) publish(part uint16, histories, moment uint64, pending int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	if w.parts == nil {
+		return
+	}
+	p := &w.parts[part]
+	if p.histories != histories {
+		p.newest, p.doubtsOver = "", p.doubts
+	}
+	p.histories, p.moment, p.pending = histories, moment, pending
+}
+
+// count counts an answer that the processLoop has applied.
+func (w *written) count(part uint16, r fences.Result, a *ownwrites.Answer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	switch r {
+	case fences.Shown:
+		w.counts.Shown++
+	case fences.Outside:
+		w.counts.Outside++
+	case fences.Waiting:
+		w.wait(part, a.Version)
+	case fences.Doubtful:
+		w.doubt(part)
+	}
+}
+
+// miss counts an answer that was not applied.
+func (w *written) miss(part uint16, a *ownwrites.Answer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	switch {
+	case a.Kind == ownwrites.Dated:
+	case a.Version == "" || a.Kind == ownwrites.Doubt || a.Kind == ownwrites.Emptied: // at no known version
+		w.doubt(part)
+	default:
+		w.wait(part, a.Version)
+	}
+}
+
+// ghost counts an object that was shown and is not confirmed.
+func (w *written) ghost() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.counts.Ghosts++
+}
+
+// wait counts an answer that the watch has to bring. The caller holds mu.
+func (w *written) wait(part uint16, version string) {
+	w.counts.Waiting++
+	w.parts[part].newest = object.Advance(w.parts[part].newest, version)
+}
+
+// doubt counts a write of which nobody can tell what it has done. The caller holds mu.
+func (w *written) doubt(part uint16) {
+	w.counts.Doubtful++
+	w.parts[part].doubts++
+}
+
+// missed returns, for each part, the newest version that was not shown, and the number of doubts if a wait
+// has not cleared all of them. linked is false if a part is not linked.
+func (w *written) missed() (newest []string, doubts []uint64, linked bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	inDoubt := false
+	for _, p := range w.parts {
+		newest, doubts = append(newest, p.newest), append(doubts, p.doubts)
+		inDoubt = inDoubt || p.doubts > p.doubtsOver
+	}
+	if !inDoubt {
+		doubts = nil
+	}
+	return newest, doubts, w.isLinked()
+}
+
+// settle clears the doubts that were counted before a wait for the server's newest state.
+func (w *written) settle(doubts []uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	for i, n := range doubts {
+		w.parts[i].doubtsOver = max(w.parts[i].doubtsOver, n)
+	}
+}
+
+// isLinked reports whether all parts are linked. The caller holds mu.
+func (w *written) isLinked() bool {
+	return w.parts != nil && !slices.ContainsFunc(w.parts, func(p writtenPart) bool { return !p.linked })
+}
+
+// status returns the counts.
+func (w *written) status() OwnWrites {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	o := w.counts
+	o.Linked = w.isLinked()
+	for _, p := range w.parts {
+		o.Pending += p.pending
+	}
+	return o
+}
