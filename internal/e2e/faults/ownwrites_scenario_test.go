@@ -1,0 +1,222 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// writing is a program that writes config maps, and reads them from its cache. Its watch is late.
+type writing struct {
+	*scenario
+	client kubernetes.Interface
+	own    *reflector.OwnWrites
+	cache  *informer.Informer[*corev1.ConfigMap]
+}
+
+// quietNamespace is the namespace of the config maps.
+const quietNamespace = "quiet"
+
+// write starts a program whose watch is late.
+func (s *scenario) write(late time.Duration) *writing {
+	gateway, err := harness.NewGateway(s.connect(s.cluster.Config()))
+	s.must(err)
+	s.t.Cleanup(gateway.Close)
+	if late > 0 {
+		gateway.Break(harness.DelayWatches(late))
+	}
+	w := &writing{scenario: s, own: reflector.NewOwnWrites()}
+	config := s.connect(gateway.Config())
+	config.Wrap(w.own.Wire)
+	w.client = kubernetes.NewForConfigOrDie(config)
+	w.cache = informer.New(configMaps(w.client), informer.Options[*corev1.ConfigMap]{})
+	wait, err := w.cache.Start(s.ctx)
+	s.must(err)
+	s.t.Cleanup(func() { require.NoError(s.t, wait()) })
+	s.must(w.cache.WaitSynced(s.ctx))
+	return w
+}
+
+// createUntil creates config maps until the cache lists n of them, and returns how many it has created.
+func (w *writing) createUntil(app string, n int) (created int) {
+	selected := labels.SelectorFromSet(labels.Set{"app": app})
+	for {
+		found, err := w.cache.Lister().Namespace(quietNamespace).List(selected)
+		w.must(err)
+		if len(found) >= n {
+			return created
+		}
+		_, err = w.client.CoreV1().ConfigMaps(quietNamespace).Create(w.ctx, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{GenerateName: app + "-", Labels: labels.Set{"app": app}},
+		}, metav1.CreateOptions{})
+		w.must(err)
+		created++
+	}
+}
+
+// shows checks that a read of the cache is not older than the answer to a write; nil stands for a deletion.
+func (w *writing) shows(name string, answer *corev1.ConfigMap) error {
+	stored, ok := w.cache.Indexer().Get(indexer.Key{Namespace: quietNamespace, Name: name})
+	switch {
+	case answer == nil && ok:
+		return fmt.Errorf("%s is deleted, and the cache has version %s", name, stored.ResourceVersion)
+	case answer == nil:
+		return nil
+	case !ok:
+		return fmt.Errorf("%s is missing", name)
+	}
+	order, err := resourceversion.CompareResourceVersion(stored.ResourceVersion, answer.ResourceVersion)
+	if err == nil && order < 0 {
+		err = fmt.Errorf("%s was written at version %s, and the cache has %s", name, answer.ResourceVersion, stored.ResourceVersion)
+	}
+	return err
+}
+
+// writeOnce makes one write of a config map of the worker's, of any sort, and checks the cache.
+func (w *writing) writeOnce(ctx context.Context, random *rand.Rand, name string) error {
+	maps := w.client.CoreV1().ConfigMaps(quietNamespace)
+	stored, exists := w.cache.Indexer().Get(indexer.Key{Namespace: quietNamespace, Name: name})
+	var answer *corev1.ConfigMap
+	var err error
+	switch what := random.IntN(10); {
+	case !exists:
+		fresh := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if random.IntN(2) == 0 {
+			fresh.Finalizers = []string{"example.com/wait"}
+		}
+		answer, err = maps.Create(ctx, fresh, metav1.CreateOptions{})
+	case stored.DeletionTimestamp != nil: // let it go
+		last := stored.DeepCopy()
+		last.Finalizers = nil
+		if _, err = maps.Update(ctx, last, metav1.UpdateOptions{}); err == nil {
+			return w.shows(name, nil)
+		}
+	case what == 0:
+		if err = maps.Delete(ctx, name, metav1.DeleteOptions{}); err == nil && len(stored.Finalizers) == 0 {
+			return w.shows(name, nil)
+		}
+	case what == 1:
+		err = maps.Delete(ctx, name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+		answer = stored
+	case what < 5:
+		next := stored.DeepCopy()
+		next.Data = map[string]string{"n": fmt.Sprint(random.IntN(5))}
+		answer, err = maps.Update(ctx, next, metav1.UpdateOptions{})
+	default: // often one that changes nothing
+		patch := fmt.Sprintf(`{"data":{"n":"%d"}}`, random.IntN(3))
+		answer, err = maps.Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	}
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) {
+		return nil // a foreign writer was faster
+	}
+	if err != nil || answer == nil {
+		return err
+	}
+	return w.shows(name, answer)
+}
+
+// A program reads what it has written, however late its watch is.
+func TestScenario_OwnWrites(t *testing.T) {
+	s := begin(t, harness.Options{})
+	_, err := s.admin.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: quietNamespace}}, metav1.CreateOptions{})
+	s.must(err)
+	for _, late := range []time.Duration{0, 50 * time.Millisecond, time.Second} {
+		w := s.write(late)
+		created := w.createUntil(fmt.Sprint("late-", late.Milliseconds()), 20)
+		require.Equal(t, 20, created, "with a watch that is %v late", late)
+
+		var working sync.WaitGroup
+		var writes, failed atomic.Int64
+		for worker := range 8 {
+			working.Go(func() {
+				random := rand.New(rand.NewPCG(uint64(late), uint64(worker)))
+				for n := range size(150, 3_000) {
+					writes.Add(1)
+					if err := w.writeOnce(s.ctx, random, fmt.Sprintf("worker-%d-%d", worker, n%5)); err != nil {
+						failed.Add(1)
+						t.Error(late, err)
+					}
+				}
+			})
+			working.Go(func() { // a foreign writer of the same objects
+				for n := range size(40, 800) {
+					patch := fmt.Sprintf(`{"metadata":{"annotations":{"foreign":"%d"}}}`, n)
+					_, err := s.admin.CoreV1().ConfigMaps(quietNamespace).Patch(s.ctx, fmt.Sprintf("worker-%d-%d", worker, n%5), types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+					if err != nil && !apierrors.IsNotFound(err) {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		working.Wait()
+		s.must(w.cache.WaitWritten(s.ctx))
+		s.must(w.cache.WaitFresh(s.ctx))
+		a, err := w.cache.Audit(s.ctx)
+		s.must(err)
+		require.Empty(t, a.Differences)
+		status := w.cache.Status().OwnWrites
+		require.True(t, status.Linked)
+		require.Zero(t, status.Ghosts)
+		s.note += fmt.Sprintf("%v late: 0 extra, %d of %d reads wrong, %d shown, %d doubtful; ", late, failed.Load(), writes.Load(), status.Shown, status.Doubtful)
+	}
+	t.Log(s.note)
+	s.row(0)
+}
+
+// A controller that writes the status of what it sees is woken once by each foreign change, and by none of its
+// own.
+func TestScenario_OwnWritesWakeNobody(t *testing.T) {
+	s := begin(t, harness.Options{})
+	_, err := s.admin.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: quietNamespace}}, metav1.CreateOptions{})
+	s.must(err)
+	w := s.write(50 * time.Millisecond)
+	var reconciles atomic.Int64
+	seen := make(chan string, 1)
+	_, err = w.cache.Handle(informer.Funcs[*corev1.ConfigMap]{Updated: func(old, now *corev1.ConfigMap) {
+		if w.own.Made("", old, now) {
+			return
+		}
+		reconciles.Add(1)
+		seen <- now.Annotations["foreign"]
+	}}, informer.HandlerOptions{})
+	s.must(err)
+	maps := w.client.CoreV1().ConfigMaps(quietNamespace)
+	_, err = maps.Create(s.ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "one"}}, metav1.CreateOptions{})
+	s.must(err)
+	changes := size(100, 2_000)
+	for n := range changes {
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{"foreign":"%d"}}}`, n)
+		_, err := s.admin.CoreV1().ConfigMaps(quietNamespace).Patch(s.ctx, "one", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		s.must(err)
+		require.Equal(t, fmt.Sprint(n), <-seen)
+		stored, ok := w.cache.Indexer().Get(indexer.Key{Namespace: quietNamespace, Name: "one"})
+		require.True(t, ok)
+		next := stored.DeepCopy()
+		next.Data = map[string]string{"done": fmt.Sprint(n)}
+		_, err = maps.Update(s.ctx, next, metav1.UpdateOptions{})
+		s.must(err)
+	}
+	s.must(w.cache.WaitFresh(s.ctx))
+	require.EqualValues(t, changes, reconciles.Load())
+	s.note = fmt.Sprintf("%.2f reconciles for a foreign change, of %d", float64(reconciles.Load())/float64(changes), changes)
+	t.Log(s.note)
+	s.row(0)
+}
