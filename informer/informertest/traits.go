@@ -59,7 +59,7 @@ var builtinTraits = map[string]traits{
 	"daemonsets":                        {generation: true},
 	"deployments":                       {generation: true},
 	"deviceclasses":                     {generation: true, answersDeleted: true},
-	"devicetaintrules":                  {needsVersion: true, generation: true, answersDeleted: true},
+	"devicetaintrules":                  {needsVersion: true, generation: true}, // as in v1; versions before it answer with the object
 	"endpoints":                         {putCreates: true},
 	"events":                            {putCreates: true, freeFinalizers: true, uncollected: true},
 	"events.events.k8s.io":              {putCreates: true, uncollected: true},
