@@ -73,6 +73,11 @@ var seedRequests = [][4]string{
 	{"DELETE", "/api/v1/namespaces/a/pods/p", "application/json", `{"preconditions":{"uid":"x"}}`},
 	{"DELETE", "/api/v1/namespaces/a/pods/p?dryRun=All", "", ""},
 	{"DELETE", "/api/v1/namespaces/a/pods", "", ""},
+	{"DELETE", "/api/v1/namespaces/b/pods/p?gracePeriodSeconds=9223372036854775807", "", ""},
+	{"DELETE", "/api/v1/namespaces/b/pods/p", "application/json", `{"gracePeriodSeconds":-1,"propagationPolicy":"Orphan"}`},
+	{"DELETE", "/api/v1/namespaces/a?dryRun=All", "", ""},
+	{"PUT", "/api/v1/namespaces/a/finalize", "application/json", `{"metadata":{"name":"a"},"spec":{"finalizers":["x",""]}}`},
+	{"PATCH", "/api/v1/namespaces/a/finalize", "application/merge-patch+json", `{"spec":null}`},
 }
 
 // The server answers any HTTP request in the form of a real server, and works afterwards.
@@ -118,9 +123,11 @@ func addObjects(t *testing.T, s *Server) {
 	require.NoError(t, s.Register(cronKind))
 	pod := newPod("a", "p", "app", "web")
 	pod.Spec.Containers = []corev1.Container{{Name: "a", Image: "1"}, {Name: "b", Image: "1"}}
-	cron := newCron("a", "c", "daily")
+	cron, hosted := newCron("a", "c", "daily"), newHosted("p", 30)
+	hosted.Namespace = "b"
 	for _, obj := range []Object{
-		pod, newPod("a", "q"), newPod("b", "p"), cron,
+		pod, newPod("a", "q"), hosted, cron,
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}},
 		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "d"}},
 	} {

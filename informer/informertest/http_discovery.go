@@ -121,12 +121,15 @@ func resourcesOf(k kind) []metav1.APIResource {
 		main.Verbs = slices.Insert(main.Verbs, 2, "deletecollection")
 	}
 	all := []metav1.APIResource{main}
-	for _, name := range []string{"scale", "status"} {
+	for _, name := range []string{"finalize", "scale", "status"} {
 		v, ok := k.viewOf(name)
 		if !ok {
 			continue
 		}
 		sub := metav1.APIResource{Name: main.Name + "/" + name, Namespaced: k.Namespaced, Kind: k.seen(v).GVK.Kind, Verbs: metav1.Verbs{"get", "patch", "update"}}
+		if v == viewFinalize {
+			sub.Verbs = metav1.Verbs{"update"}
+		}
 		if seen := k.seen(v).GVK; seen != k.GVK {
 			sub.Group, sub.Version = seen.Group, seen.Version
 		}

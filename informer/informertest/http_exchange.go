@@ -92,10 +92,11 @@ func (x *exchange) serve() error {
 	case x.name == "" && method == http.MethodDelete && !x.kind.oneByOne:
 		return x.serveDeleteCollection()
 	case x.name == "":
-	case method == http.MethodGet:
-		return x.serveGet()
 	case method == http.MethodPut:
 		return x.serveUpdate()
+	case x.view == viewFinalize:
+	case method == http.MethodGet:
+		return x.serveGet()
 	case method == http.MethodPatch:
 		return x.servePatch()
 	case method == http.MethodDelete && x.view == viewMain:

@@ -85,7 +85,8 @@ func (x *exchange) serveApply(w writing, p patch) error {
 	})
 }
 
-// serveDelete answers with the object if it has finalizers to wait for, or if the kind does so.
+// serveDelete answers with the object if something keeps it, or if the kind does so. Of an object that
+// stays it says so with another code to clients of old.
 func (x *exchange) serveDelete() error {
 	body, err := x.begun(x.asked("delete"))
 	if err != nil {
@@ -103,6 +104,8 @@ func (x *exchange) serveDelete() error {
 	switch {
 	case err != nil:
 		return err
+	case !gone && o.OrphanDependents != nil && !*o.OrphanDependents: //nolint:staticcheck // clients of old set it
+		return x.answer(http.StatusAccepted, obj, x.kind.GVK)
 	case !gone || x.kind.answersDeleted:
 		return x.answer(http.StatusOK, obj, x.kind.GVK)
 	}

@@ -29,7 +29,8 @@ func parseTarget(path string) (t target, ok bool) {
 		return target{}, false
 	}
 	// In /namespaces/x/status, status is a subresource, not a resource of the namespace x.
-	if parts[0] == "namespaces" && len(parts) > 2 && (parts[2] != "status" || len(parts) > 3) {
+	own := len(parts) == 3 && (parts[2] == "status" || parts[2] == "finalize")
+	if parts[0] == "namespaces" && len(parts) > 2 && !own {
 		t.namespace, parts = parts[1], parts[2:]
 	}
 	switch len(parts) {

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// delete removes an object and returns its last state, with gone set. An object with finalizers
-// gets a deletionTimestamp instead, and is returned as it is then; the update that removes its last
-// finalizer removes the object.
+// delete removes an object and returns its last state, with gone set. An object that something keeps is
+// only marked, and returned as it is then: one with finalizers goes with the update that removes the last
+// of them, one with a grace period with a deletion that grants none.
 func (m *model) delete(r schema.GroupVersionResource, namespace, name string, w writing, o metav1.DeleteOptions) (obj Object, gone bool, err error) {
 	c, old, err := m.find(r, namespace, name)
 	if err != nil {
@@ -21,25 +21,19 @@ func (m *model) delete(r schema.GroupVersionResource, namespace, name string, w 
 	if err := meets(c.kind, old, value(p.UID), value(p.ResourceVersion)); err != nil {
 		return nil, false, err
 	}
-	finalizers := c.kind.finalizers(old, o)
-	if len(finalizers) == 0 {
-		ch := &change{path: pathOf(namespace, name), old: old}
-		m.commit(c, w, ch)
-		if c.kind.answersDeleted && !w.dryRun {
-			old = deletedAt(old, ch.version)
-		}
-		return old, true, nil
+	last, kept := c.kind.mark(old, w, o)
+	if last != old {
+		last = m.replace(c, w, old, last)
 	}
-	marked := copyOf(old)
-	marked.SetFinalizers(finalizers)
-	if old.GetDeletionTimestamp() == nil {
-		marked.SetDeletionTimestamp(&w.now)
-		marked.SetDeletionGracePeriodSeconds(new(int64))
-		if generation := old.GetGeneration(); generation > 0 {
-			marked.SetGeneration(generation + 1)
-		}
+	if kept {
+		return last, false, nil
 	}
-	return m.replace(c, w, old, marked), false, nil
+	ch := &change{path: pathOf(namespace, name), old: last}
+	m.commit(c, w, ch)
+	if c.kind.answersDeleted && !w.dryRun {
+		last = deletedAt(last, ch.version)
+	}
+	return last, true, nil
 }
 
 // deletedAt returns the last state of an object with the version of its deletion.
@@ -47,6 +41,28 @@ func deletedAt(last Object, version uint64) Object {
 	gone := copyOf(last)
 	gone.SetResourceVersion(format(version))
 	return gone
+}
+
+// mark returns an object as a delete request leaves it, and whether something keeps it then. The object
+// itself is returned if it does not change before it goes.
+func (k kind) mark(old Object, w writing, o metav1.DeleteOptions) (marked Object, kept bool) {
+	begun, finalizers := old.GetDeletionTimestamp() != nil, k.finalizers(old, o)
+	switch byTest := w.view == viewWhole; {
+	case begun && k.heldBySpec(old):
+		return old, true
+	case k.specFinalizers && !begun && (!byTest || k.heldBySpec(old)):
+		return terminate(old, w.now, finalizers), true
+	case value(old.GetDeletionGracePeriodSeconds()) > 0, k.grace != nil && !begun && !byTest:
+		return k.markGracefully(old, w.now, o.GracePeriodSeconds, finalizers)
+	case len(finalizers) == 0:
+		return old, false
+	}
+	marked = copyOf(old)
+	marked.SetFinalizers(finalizers)
+	if !begun {
+		beginDeletion(marked, w.now, 0)
+	}
+	return marked, true
 }
 
 // finalizers returns the finalizers of an object after a delete request. Two finalizers belong to

@@ -16,7 +16,7 @@ import (
 const firstManager = "before-first-apply"
 
 // subresources maps views to their names in managed fields.
-var subresources = map[view]string{viewStatus: "status", viewScale: "scale"}
+var subresources = map[view]string{viewStatus: "status", viewScale: "scale", viewFinalize: "finalize"}
 
 // fieldManager returns kube-apiserver's own implementation of managed fields and merging. It works
 // on unstructured objects.

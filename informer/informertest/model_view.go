@@ -7,10 +7,11 @@ import autoscalingv1 "k8s.io/api/autoscaling/v1"
 type view int
 
 const (
-	viewWhole  view = iota // the whole object: the view of a Server's own methods
-	viewMain               // the resource itself: without the status, if it has a subresource
-	viewStatus             // the status
-	viewScale              // the number of replicas
+	viewWhole    view = iota // the whole object: the view of a Server's own methods
+	viewMain                 // the resource itself: without the status, if it has a subresource
+	viewStatus               // the status
+	viewScale                // the number of replicas
+	viewFinalize             // all but the status: a Namespace with the finalizers of its spec
 )
 
 // viewOf returns the view of a subresource, if the kind has the subresource.
@@ -22,6 +23,8 @@ func (k kind) viewOf(subresource string) (v view, ok bool) {
 		return viewStatus, k.Status
 	case "scale":
 		return viewScale, k.Scale
+	case "finalize":
+		return viewFinalize, k.specFinalizers
 	}
 	return 0, false
 }
@@ -59,6 +62,11 @@ func (v view) replace(k kind, old, in Object) (Object, error) {
 		if k.Status {
 			setStatus(in, old)
 		}
+		if k.specFinalizers {
+			keepSpecFinalizers(in, old)
+		}
+	case viewFinalize:
+		setStatus(in, old)
 	}
 	return in, nil
 }

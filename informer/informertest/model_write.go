@@ -30,7 +30,7 @@ type writing struct {
 }
 
 // create stores a new object and returns it as stored. Only a test's view may create it with a
-// status.
+// status, and a Namespace without a finalizer in its spec.
 func (m *model) create(r schema.GroupVersionResource, namespace string, w writing, obj Object) (Object, error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
@@ -44,6 +44,9 @@ func (m *model) create(r schema.GroupVersionResource, namespace string, w writin
 	created.SetDeletionGracePeriodSeconds(nil)
 	if w.view != viewWhole {
 		c.kind.resetStatus(created)
+		if c.kind.specFinalizers {
+			holdBySpec(created)
+		}
 	}
 	version := m.version + 1
 	if created.GetName() == "" && created.GetGenerateName() != "" {
@@ -145,12 +148,19 @@ func (k kind) keep(updated, old Object) {
 	}
 }
 
+// ends reports whether an update is the end of an object: it was deleted, and has no grace period
+// and no finalizer any more.
+func (k kind) ends(old, updated Object) bool {
+	return old.GetDeletionTimestamp() != nil && value(old.GetDeletionGracePeriodSeconds()) == 0 &&
+		len(updated.GetFinalizers()) == 0 && !k.heldBySpec(updated)
+}
+
 // replace stores an update. If it removes the last finalizer of an object being deleted, the object
-// is removed, and the rest of the update is not stored.
+// is removed, and the rest of the update is not stored: it is returned at the version before.
 func (m *model) replace(c *collection, w writing, old, updated Object) Object {
 	path := pathOf(old.GetNamespace(), old.GetName())
 	switch {
-	case old.GetDeletionTimestamp() != nil && len(updated.GetFinalizers()) == 0:
+	case c.kind.ends(old, updated):
 		m.commit(c, w, &change{path: path, old: old})
 		return updated
 	case equality.Semantic.DeepEqual(old, updated):

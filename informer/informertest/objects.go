@@ -25,16 +25,16 @@ func (s *Server) Update(ctx context.Context, obj Object) error {
 	})
 }
 
-// Delete removes the object with the namespace and the name of obj, at any version. An object with
-// finalizers gets a deletionTimestamp instead, and is removed with its last finalizer. Obj stays as
-// it is.
+// Delete removes the object with the namespace and the name of obj, at any version and without a grace
+// period. An object with finalizers, a Namespace also with some in its spec, gets a deletionTimestamp
+// instead, and is removed with its last finalizer. Obj stays as it is.
 func (s *Server) Delete(ctx context.Context, obj Object) error {
 	k, err := s.kindOf(obj)
 	if err != nil {
 		return err
 	}
 	_, err = s.write(ctx, func() (Object, error) {
-		last, _, err := s.model.delete(k.GVR, namespaceOf(k, obj), obj.GetName(), byTest(), metav1.DeleteOptions{})
+		last, _, err := s.model.delete(k.GVR, namespaceOf(k, obj), obj.GetName(), byTest(), metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
 		return last, err
 	})
 	return err

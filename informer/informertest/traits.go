@@ -21,6 +21,11 @@ type traits struct {
 	freeFinalizers bool
 	// answersDeleted says that a deletion is answered with the object, not with a status.
 	answersDeleted bool
+	// grace returns the grace period of an object that is deleted: asked, if a client has asked for one,
+	// or its own. It is nil for kinds without grace periods.
+	grace func(obj Object, asked *int64) int64
+	// specFinalizers says that the finalizers of its spec keep an object, too.
+	specFinalizers bool
 	// generation says that metadata.generation counts the changes of the spec.
 	generation bool
 	// phase is the status.phase of a new object.
@@ -76,7 +81,7 @@ var builtinTraits = map[string]traits{
 	"mutatingadmissionpolicies":         {needsVersion: true, generation: true, freeFinalizers: true},
 	"mutatingadmissionpolicybindings":   {needsVersion: true, generation: true, freeFinalizers: true},
 	"mutatingwebhookconfigurations":     {needsVersion: true, freeFinalizers: true},
-	"namespaces":                        {answersDeleted: true, phase: string(corev1.NamespaceActive), oneByOne: true, declaresFields: true},
+	"namespaces":                        {answersDeleted: true, specFinalizers: true, phase: string(corev1.NamespaceActive), oneByOne: true, declaresFields: true},
 	"networkpolicies":                   {generation: true},
 	"nodes":                             {bornWithStatus: true, declaresFields: true}, // the kubelet creates it
 	"persistentvolumeclaims":            {answersDeleted: true, phase: string(corev1.ClaimPending)},
@@ -84,7 +89,7 @@ var builtinTraits = map[string]traits{
 	"podcertificaterequests":            {needsVersion: true},
 	"poddisruptionbudgets":              {needsVersion: true, generation: true, freeFinalizers: true},
 	"podgroups":                         {needsVersion: true},
-	"pods":                              {answersDeleted: true, generation: true, phase: string(corev1.PodPending), fields: podFields},
+	"pods":                              {answersDeleted: true, grace: podGrace, generation: true, phase: string(corev1.PodPending), fields: podFields},
 	"podtemplates":                      {answersDeleted: true},
 	"prioritylevelconfigurations":       {generation: true},
 	"replicasets":                       {generation: true},

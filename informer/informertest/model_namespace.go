@@ -1,0 +1,40 @@
+package informertest
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// A Namespace has finalizers in its spec beside those of its metadata. A client's first deletion only
+// begins its end, whatever finalizers it has. In a cluster the namespace controller then empties it, and
+// removes the finalizer "kubernetes" through the subresource finalize.
+
+// heldBySpec reports whether finalizers of its spec keep an object.
+func (k kind) heldBySpec(obj Object) bool {
+	return k.specFinalizers && len(obj.(*corev1.Namespace).Spec.Finalizers) > 0
+}
+
+// holdBySpec gives a new Namespace of a client the finalizer that all of them have.
+func holdBySpec(obj Object) {
+	spec := &obj.(*corev1.Namespace).Spec
+	if !slices.Contains(spec.Finalizers, corev1.FinalizerKubernetes) {
+		spec.Finalizers = append(spec.Finalizers, corev1.FinalizerKubernetes)
+	}
+}
+
+// keepSpecFinalizers sets the finalizers of a Namespace's spec to those of another Namespace.
+func keepSpecFinalizers(obj, old Object) {
+	obj.(*corev1.Namespace).Spec.Finalizers = old.(*corev1.Namespace).Spec.Finalizers
+}
+
+// terminate returns a Namespace as its first deletion leaves it: with a deletionTimestamp, and without a
+// grace period.
+func terminate(old Object, now metav1.Time, finalizers []string) Object {
+	marked := copyOf(old).(*corev1.Namespace)
+	marked.DeletionTimestamp = &now
+	marked.Finalizers = finalizers
+	marked.Status.Phase = corev1.NamespaceTerminating
+	return marked
+}
