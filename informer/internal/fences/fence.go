@@ -82,4 +82,9 @@ func order(a, b string) int {
 }
 
 // reaches reports whether a version is known to be at or after another one.
-func reaches(version, at string) bool { return version == at || object.Older(at, version) }
+func reaches(version, at string) bool {
+	if len(version) == len(at) && version < at {
+		return false // it is below, or does not compare
+	}
+	return version == at || object.Older(at, version)
+}

@@ -21,10 +21,10 @@ var noon = time.Unix(1_000_000, 0)
 // maxVersions is more than the server makes.
 const maxVersions = 128
 
-// versions are those of the server's revisions. The fourth is the first with two digits.
+// versions are those of the server's revisions. The fifth is the first with two digits.
 var versions = func() (all [maxVersions]string) {
-	for i := range all[1:] {
-		all[i+1] = strconv.Itoa(i + 7)
+	for i := range all {
+		all[i] = strconv.Itoa(i + 6)
 	}
 	return all
 }()
