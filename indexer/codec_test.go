@@ -253,6 +253,22 @@ func TestWhatComesBackIsDecodedForIndexes(t *testing.T) {
 	}
 }
 
+// An object put back into a write section in its stored form is decoded once, for the indexes.
+func TestAnObjectPutBackInAWriteSection(t *testing.T) {
+	w, c, decoded := encodedItems(t)
+	key := Key{"b", "n3"}
+	stored, _ := w.Stored(key)
+	update(w, func(tx *Tx) {
+		tx.Delete(key)
+		require.Same(t, stored, tx.PutStored(0, key, stored, 1).New)
+	})
+	decoded(1)
+	require.Equal(t, 10, c.Encoded())
+	found, err := items(w).Lookup("word", "3")
+	require.NoError(t, err)
+	require.Equal(t, 1, found.Len())
+}
+
 // Indexes by the keys' namespaces decode nothing.
 func TestIndexesByKeyDecodeNothing(t *testing.T) {
 	unchecked(t)
@@ -266,6 +282,7 @@ func TestIndexesByKeyDecodeNothing(t *testing.T) {
 	s.PutStored(key, stored, 0)
 	s.PutStored(Key{"a", "m"}, stored, 0)
 	require.Equal(t, 2, s.Commit("2", Visitor{}))
+	update(w, func(tx *Tx) { tx.PutStored(0, key, stored, 0) })
 	require.Zero(t, c.Decoded())
 	require.Equal(t, 1, c.Encoded())
 	_, ok := w.Stored(Key{"a", "none"})

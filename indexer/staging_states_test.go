@@ -153,3 +153,29 @@ func committed(s *Staging) string {
 	}
 	return told
 }
+
+// Staged returns what a commit would store.
+func TestStaged(t *testing.T) {
+	for state, reach := range stagedStates {
+		for input, do := range inputs {
+			t.Run(state+", "+input, func(t *testing.T) {
+				w, err := New(Options{})
+				require.NoError(t, err)
+				s := w.Stage(0)
+				reach(w, s)
+				do(w, s)
+				staged, _, ok := s.Staged(stagedKey)
+				s.Commit("", Visitor{})
+				stored, left := w.Stored(stagedKey)
+				if part := uint16(0); left {
+					update(w, func(tx *Tx) { part, left = tx.Part(stagedKey) })
+					left = part == 0
+				}
+				require.Equal(t, left, ok)
+				if ok {
+					require.Equal(t, stored, staged)
+				}
+			})
+		}
+	}
+}

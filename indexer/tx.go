@@ -51,9 +51,14 @@ func (tx *Tx) Put(part uint16, key Key, obj any, stamp uint64) Written {
 	return tx.put(part, key, tx.w.Encode(obj), obj, stamp)
 }
 
-// PutStored is [Tx.Put] for an object in the stored form that the store held before.
+// PutStored is [Tx.Put] for an object in the stored form that the store held before. It decodes the object
+// only for index functions.
 func (tx *Tx) PutStored(part uint16, key Key, stored any, stamp uint64) Written {
-	return tx.put(part, key, stored, tx.w.x.decode.Object(stored), stamp)
+	var obj any
+	if !tx.w.x.live.Load().keyed {
+		obj = tx.w.x.decode.Object(stored)
+	}
+	return tx.put(part, key, stored, obj, stamp)
 }
 
 func (tx *Tx) put(part uint16, key Key, stored, obj any, stamp uint64) Written {

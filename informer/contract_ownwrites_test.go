@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
@@ -20,7 +21,8 @@ import (
 // writing is a core whose sources are linked: the test answers writes of the pod "p".
 type writing struct {
 	*joined
-	told kit.Recorder // by client-go's handler
+	told       kit.Recorder // by client-go's handler
+	registered cache.ResourceEventHandlerRegistration
 }
 
 func newWriting(t *testing.T, o Options[*corev1.Pod]) *writing {
@@ -29,7 +31,8 @@ func newWriting(t *testing.T, o Options[*corev1.Pod]) *writing {
 	for _, sink := range w.in {
 		sink.Linked(false)
 	}
-	_, err := w.clientgo.AddEventHandler(w.told.Handler())
+	var err error
+	w.registered, err = w.clientgo.AddEventHandler(w.told.Handler())
 	require.NoError(t, err)
 	w.synced()
 	return w
@@ -187,6 +190,21 @@ func TestContract_D35_OwnWritesAreShownUntilTheWatchHasThem(t *testing.T) {
 			})
 		}
 	}
+}
+
+// D35: with an encoding store a write section decodes nothing. Whether an object has finalizers, nobody knows.
+func TestContract_D35_OwnWritesInAnEncodingStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		decoded := encoded(t)
+		w := newWriting(t, Options[*corev1.Pod]{})
+		require.NoError(t, w.clientgo.RemoveEventHandler(w.registered))
+		for word := range strings.FieldsSeq("a+5 a!7 a+6 a^9 a!12 a=6/11 af20 ae20 a0") {
+			w.says(word)
+		}
+		decoded(0)
+		require.Equal(t, OwnWrites{Linked: true, Shown: 3, Doubtful: 1, Ghosts: 1, Pending: 1}, w.Status().OwnWrites)
+		require.Empty(t, w.holds())
+	})
 }
 
 // D36: typed handlers get a deletion without a final state as Lost, with the last known one.

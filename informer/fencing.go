@@ -3,12 +3,13 @@ package informer
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/informer/internal/fences"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
-	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 )
 
@@ -245,7 +246,8 @@ func (a *applier) reportGhosts() {
 	a.ghosts = a.ghosts[:0]
 }
 
+// hasFinalizers reports whether a stored object certainly has finalizers. An encoded one does not say.
 func hasFinalizers(stored any) bool {
-	m := object.Meta(stored)
-	return m != nil && len(m.GetFinalizers()) > 0
+	m, ok := stored.(metav1.Object)
+	return ok && len(m.GetFinalizers()) > 0
 }

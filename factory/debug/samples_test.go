@@ -122,6 +122,7 @@ func stuck() sample {
 func stale() sample {
 	s := healthy()
 	s.of.id, s.of.name = "deployments.v1.apps-1c9a11b2", "deployments.apps in shop,team-with-a-long-name with app.kubernetes.io/managed-by=controller"
+	s.status.OwnWrites = informer.OwnWrites{Linked: true, Shown: 12_345, Outside: 6, Waiting: 7, Doubtful: 2, Ghosts: 1, Pending: 3}
 	s.status.Stale, s.status.Confirmed, s.status.Staleness = true, ago(200*time.Second), 200*time.Second
 	s.figures.history = s.figures.history[:100]
 	return s

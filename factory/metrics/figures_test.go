@@ -46,7 +46,8 @@ func status() informer.Status {
 			Waits:   8, Waited: 9 * time.Second,
 			Added: 10, Updated: 11, Deleted: 12, Bookmarks: 13, Shared: 14,
 		},
-		Handlers: []informer.HandlerStatus{{Name: "quick", Told: 15}, {Name: "slow", Told: 16, Backlog: 17, Failures: 18}},
+		OwnWrites: informer.OwnWrites{Linked: true, Shown: 24, Outside: 25, Waiting: 26, Doubtful: 27, Ghosts: 28, Pending: 29},
+		Handlers:  []informer.HandlerStatus{{Name: "quick", Told: 15}, {Name: "slow", Told: 16, Backlog: 17, Failures: 18}},
 	}
 }
 
