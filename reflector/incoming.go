@@ -101,8 +101,12 @@ func (l *loop) closePage() {
 	}
 }
 
-// leaveToClient lets client-go's client decode from now on.
-func (l *loop) leaveToClient() { l.raw = rawSource{} }
+// leaveToClient lets client-go's client decode from now on. What it decodes otherwise is not known, so
+// nothing else is shown either.
+func (l *loop) leaveToClient() {
+	l.reader.end()
+	l.raw, l.reader = rawSource{}, nil
+}
 
 // silence returns [ErrSilent] if the request ended because of its patience, or err.
 func silence(ctx context.Context, err error) error {

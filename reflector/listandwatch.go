@@ -28,6 +28,7 @@ type loop struct {
 
 	raw      rawSource             // without a function if the client decodes
 	kind     *kindDecoder          // with raw
+	reader   *reader               // with raw, if the sink shows the program's writes
 	incoming *incoming             // a page that is being read
 	learning chan outcome[learned] // the source's answer on what it can do; nil before the question
 	presence presence              // of the source's resource

@@ -114,6 +114,9 @@ func newTakenSource(client Source, r schema.GroupVersionResource, namespace stri
 // over is closed.
 func (s *takenSource) ask(ctx context.Context, o metav1.ListOptions, list bool) (answer, error) {
 	if s.passedBy.Load() {
+		if d, ok := ctx.Value(delayKey{}).(*delay); ok {
+			d.reader.end()
+		}
 		return askClient(ctx, s.Source, o, list)
 	}
 	t := &takeover{wanted: wanted{list, o, s.path, &s.place}, body: make(chan *takenBody, 1)}

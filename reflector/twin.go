@@ -2,6 +2,7 @@ package reflector
 
 import (
 	"reflect"
+	"sync/atomic"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,15 +23,14 @@ const (
 // twins decodes some objects a second time with client-go's decoder, in a program that checks
 // itself.
 type twins struct {
-	decoded int
+	decoded atomic.Int64
 	table   *share.Table // of the values that the objects share
 }
 
 // check panics if client-go decodes an item to another object. The caller must not hold the
 // table.
 func (t *twins) check(it item, obj runtime.Object) {
-	t.decoded++
-	if t.decoded > firstTwins && t.decoded%twinEvery != 0 {
+	if n := t.decoded.Add(1); n > firstTwins && n%twinEvery != 0 {
 		return
 	}
 	twin, err := decodeAsClient(it, obj)

@@ -51,11 +51,10 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return answer, err
 	}
-	t, marked := r.Context().Value(takeoverKey{}).(*takeover)
-	if d, ok := r.Context().Value(delayKey{}).(*delay); ok && (marked && t.is(r) || !marked && d.is(r)) {
+	if d := delayOf(r); d != nil {
 		d.takes(answer)
 	}
-	if marked && readable(answer) && t.claims(r) {
+	if t, marked := r.Context().Value(takeoverKey{}).(*takeover); marked && readable(answer) && t.claims(r) {
 		t.takes(r, answer)
 	}
 	return answer, nil
@@ -129,12 +128,29 @@ type delayKey struct{}
 // would mistake that for a silent server.
 type delay struct {
 	wanted
+	reader  *reader // who sends the request; nil if no OwnWrites can show it anything
 	seconds atomic.Int64
+	from    atomic.Pointer[http.Response]
+}
+
+// delayOf returns the delay in a request's context, if the request is a reflector's list or watch.
+func delayOf(r *http.Request) *delay {
+	d, ok := r.Context().Value(delayKey{}).(*delay)
+	if !ok {
+		return nil
+	}
+	if t, marked := r.Context().Value(takeoverKey{}).(*takeover); marked && !t.is(r) || !marked && !d.is(r) {
+		return nil
+	}
+	return d
 }
 
 // takes removes the delay from an answer, so that the client returns the error. Of an answer that a
-// transport has repeated, the last one counts.
+// transport has repeated, the last one counts; a second Wire gets the same one.
 func (d *delay) takes(answer *http.Response) {
+	if d.from.Swap(answer) == answer { //nolint:bodyclose // the client closes it
+		return
+	}
 	d.seconds.Store(0)
 	if answer.StatusCode != http.StatusTooManyRequests && answer.StatusCode < http.StatusInternalServerError {
 		return

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
@@ -59,6 +60,9 @@ func (l *loop) readHere(raw rawSource) {
 	drop, _ := fields.Parse(l.o.Drop...) // it was validated
 	l.kind = newKindDecoder(raw.kind, s, drop)
 	l.kind.times = l.o.DecodeTimes
+	if sink, ok := l.sink.(ownwrites.Sink); ok {
+		l.reader = &reader{sink: sink, kind: newKindDecoder(raw.kind, s, drop), deltas: l.deltaMaker}
+	}
 }
 
 // asking returns the function that sends the request of a list or watch.
@@ -68,7 +72,7 @@ func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (an
 		ask = func(ctx context.Context) (answer, error) { return raw.ask(ctx, o, list) }
 	}
 	return func(ctx context.Context) (answer, error) {
-		d := &delay{wanted: wanted{list: list, options: o}}
+		d := &delay{wanted: wanted{list: list, options: o}, reader: l.reader}
 		a, err := ask(context.WithValue(ctx, delayKey{}, d))
 		return a, d.wrap(err)
 	}

@@ -24,11 +24,13 @@ func ParseTarget(path string) (t Target, ok bool) {
 		switch {
 		case strings.HasPrefix(rest, "/v1/"): // the only version of the core group
 			t.Version, rest = "v1", rest[len("/v1/"):]
-			return t, t.read(rest)
+			ok = t.read(rest)
+			return t, ok
 		case strings.HasPrefix(rest, "s/"):
 			t.Group, rest, _ = strings.Cut(rest[len("s/"):], "/")
 			t.Version, rest, _ = strings.Cut(rest, "/")
-			return t, t.Group != "" && t.Version != "" && t.read(rest)
+			ok = t.Group != "" && t.Version != "" && t.read(rest)
+			return t, ok
 		}
 		from = at + 1
 	}

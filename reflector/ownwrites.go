@@ -1,0 +1,133 @@
+package reflector
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
+)
+
+// OwnWrites shows the informers of a program what the program itself writes: a created, changed or
+// deleted object is in their stores when the call of the client returns, and its handlers get it once.
+// One line does it, before the clients are made:
+//
+//	own := reflector.NewOwnWrites()
+//	config.Wrap(own.Wire)
+//
+// The informers whose requests pass through Wire find their program's writes by themselves. It serves
+// one API server and one identity; all methods may be called from any goroutine.
+type OwnWrites struct {
+	proofs ownwrites.Proofs
+
+	mu      sync.Mutex // held to replace the readers
+	readers atomic.Pointer[map[ownwrites.Kin][]*reader]
+}
+
+// NewOwnWrites returns an OwnWrites for the clients of one rest.Config.
+func NewOwnWrites() *OwnWrites { return &OwnWrites{} }
+
+// Wire wraps a client's transport. It does all that the function [Wire] does, and gives the answers to
+// writes to the informers that read the same objects of the same server, as the same impersonated user.
+// These are the informers of clients of the same config, made by the factories or from [FromGenerated],
+// [FromCustomResource], [FromDynamic], [FromMetadata] and [FromControllerRuntime].
+//
+// A write waits for the informers for at most a second; its answer and its error are passed on
+// unchanged. Writes of kinds that no informer reads pass through, and so do exec, attach, port-forward,
+// log, proxy and token requests. If an answer is larger than 16 MB or cannot be read, the informers get
+// the outcome from their watches.
+//
+// Call Wrap with Wire last, so that it sees what the client gets. A transport that refuses to send a
+// write returns an error with a method "NotSent() bool"; after any other error the write may have
+// happened.
+func (o *OwnWrites) Wire(next http.RoundTripper) http.RoundTripper { return ownWire{wire{next}, o} }
+
+// Made reports whether an update from old to new is one write of a writer (see [WithWriter]) and nothing
+// else, so that the writer's controller need not handle it:
+//
+//	if own.Made("scaler", old, new) {
+//		return
+//	}
+//
+// It is true only with proof: the write was to fail unless the object had old's version (a PUT with a
+// resourceVersion, or a patch with one), and its answer has new's version. It is false for anything
+// else, such as writes without a condition, merged updates, resyncs, nil objects, and writes that are
+// forgotten: the last 4,096 are remembered for ten minutes. While such a write is under way, Made waits
+// for the answer, at most 100 ms, and once for each write.
+func (o *OwnWrites) Made(writer string, old, new metav1.Object) bool { //nolint:predeclared // as in a handler
+	if isNil(old) || isNil(new) {
+		return false
+	}
+	uid, from, to := string(new.GetUID()), old.GetResourceVersion(), new.GetResourceVersion()
+	if uid == "" || uid != string(old.GetUID()) || from == "" || to == "" || from == to {
+		return false
+	}
+	return o.proofs.Made(writer, object.Key(new), uid, from, to)
+}
+
+// writerKey is the key of a writer's name in a request's context.
+type writerKey struct{}
+
+// WithWriter returns a context for requests of the named writer, see [OwnWrites.Made]. Two controllers of
+// one program need two names. Without it, the name is "".
+func WithWriter(ctx context.Context, writer string) context.Context {
+	return context.WithValue(ctx, writerKey{}, writer)
+}
+
+// ownWire is the transport of an OwnWrites.
+type ownWire struct {
+	wire
+	own *OwnWrites
+}
+
+// RoundTrip sends the request.
+func (w ownWire) RoundTrip(r *http.Request) (*http.Response, error) {
+	switch r.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return w.own.send(w.next, r)
+	case http.MethodGet:
+		if d := delayOf(r); d != nil && d.reader != nil {
+			d.reader.asks(w.own, r)
+		}
+	}
+	return w.wire.RoundTrip(r)
+}
+
+// readersOf returns the readers of a write's resource.
+func (o *OwnWrites) readersOf(t ownwrites.Target, r *http.Request) []*reader {
+	all := o.readers.Load()
+	if all == nil {
+		return nil
+	}
+	var found []*reader
+	if linked := (*all)[t.Kin()]; len(linked) > 0 {
+		at := originOf(t, r)
+		for _, l := range linked {
+			if l.origin == at {
+				found = append(found, l)
+			}
+		}
+	}
+	return found
+}
+
+// change replaces the readers of a resource.
+func (o *OwnWrites) change(of ownwrites.Kin, to func([]*reader) []*reader) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	all := map[ownwrites.Kin][]*reader{}
+	if before := o.readers.Load(); before != nil {
+		all = maps.Clone(*before)
+	}
+	if all[of] = to(slices.Clone(all[of])); len(all[of]) == 0 {
+		delete(all, of)
+	}
+	o.readers.Store(&all)
+}

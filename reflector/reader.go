@@ -1,0 +1,184 @@
+package reflector
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
+)
+
+// reader is a reflector in the eyes of an [OwnWrites]: what it reads, and who gets the answers to writes.
+// The requests of the reflector's own lists and watches have it in their context.
+type reader struct {
+	sink   ownwrites.Sink
+	kind   *kindDecoder // another one than the reflector's, since any goroutine may write
+	deltas deltaMaker
+
+	// Set by the first request, before it is linked:
+	origin origin
+	target ownwrites.Target
+
+	mu        sync.Mutex
+	state     readerState
+	links     []*OwnWrites
+	selection ownwrites.Selection
+}
+
+// readerState is the part of a reflector's run that a reader is in. It never goes back.
+type readerState uint8
+
+const (
+	unlinked readerState = iota // no request has passed through an OwnWrites
+	linked
+	ended // also if requests differ so much that nobody can tell what is read
+)
+
+// origin is where the answers to a request come from, and as whom it was sent.
+type origin struct{ scheme, host, prefix, user string }
+
+func originOf(t ownwrites.Target, r *http.Request) origin {
+	return origin{r.URL.Scheme, r.URL.Host, t.Prefix, impersonated(r.Header)}
+}
+
+// impersonated returns the user, the groups and whatever else a request is sent as, in one text.
+func impersonated(h http.Header) string {
+	var as []string
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		if strings.HasPrefix(name, "Impersonate-") {
+			as = append(append(as, name), slices.Sorted(slices.Values(h[name]))...)
+		}
+	}
+	return strings.Join(as, "\n")
+}
+
+// asks links the reader that sends a request through an OwnWrites.
+func (r *reader) asks(own *OwnWrites, request *http.Request) {
+	t, ok := ownwrites.ParseTarget(request.URL.Path)
+	if !ok || t.Name != "" {
+		return
+	}
+	at, s := originOf(t, request), ownwrites.ReadSelection(request.URL.Query())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	first := r.state == unlinked
+	switch {
+	case r.state == ended:
+		return
+	case first:
+		r.state, r.origin, r.target, r.selection = linked, at, t, s
+	case r.origin != at || r.target != t:
+		r.unlink()
+		return
+	}
+	selected := r.selection.Selects()
+	r.selection = r.selection.And(s)
+	if selects := r.selection.Selects(); first || selects != selected {
+		r.sink.Linked(selects)
+	}
+	if !slices.Contains(r.links, own) {
+		r.links = append(r.links, own)
+		own.change(t.Kin(), func(all []*reader) []*reader { return append(all, r) })
+	}
+}
+
+// end unlinks the reader for good, if there is one.
+func (r *reader) end() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	r.unlink()
+}
+
+// unlink is end with the lock held.
+func (r *reader) unlink() {
+	r.state = ended
+	for _, own := range r.links {
+		own.change(r.target.Kin(), func(all []*reader) []*reader {
+			return slices.DeleteFunc(all, func(other *reader) bool { return other == r })
+		})
+	}
+	r.links = nil
+}
+
+// covers reports whether a write is in the reader's namespace. That of a collection may be in any.
+func (r *reader) covers(w ownwrites.Write) bool {
+	return r.target.Namespace == "" || w.Namespace == "" || r.target.Namespace == w.Namespace
+}
+
+// takes reports whether the reader's sink may store the object of an answer.
+func (r *reader) takes(w ownwrites.Write, f ownwrites.Form) bool {
+	switch f {
+	case ownwrites.Full:
+		return w.Group == r.target.Group && w.Version == r.target.Version
+	case ownwrites.Metadata:
+		return r.kind.object == metadataType
+	}
+	return false
+}
+
+// scope reports whether the reader reads the object of an answer.
+func (r *reader) scope(w ownwrites.Write, a ownwrites.Result) ownwrites.Scope {
+	switch {
+	case a.Kind == ownwrites.Doubt, a.Kind == ownwrites.Undated, a.Kind == ownwrites.Object && !r.takes(w, a.Form):
+		return ownwrites.Unknown
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return r.selection.Scope(a.Key, a.Labels)
+}
+
+// tell passes the answer to a write on. If it cannot be made, or the sink does not take it, the outcome
+// is doubtful.
+func (r *reader) tell(ctx context.Context, w ownwrites.Write, result ownwrites.Result, a ownwrites.Answer) {
+	a.Kind, a.Key, a.UID, a.Version = result.Kind, result.Key, result.UID, result.Version
+	a.Final = a.Kind == ownwrites.Undated && w.Condition != "" && w.Condition == a.Before.Version && a.UID == a.Before.UID
+	_, err := call(ctx, func() (struct{}, error) {
+		if a.Scope == ownwrites.Inside && r.takes(w, result.Form) {
+			a.Object = r.decode(result.Encoded)
+		}
+		if a.Kind == ownwrites.Object && a.Object == nil && a.Scope == ownwrites.Inside {
+			a.Scope = ownwrites.Unknown
+		}
+		r.sink.Answered(ctx, a)
+		return struct{}{}, nil
+	}, func(struct{}) {})
+	if err != nil {
+		r.answer(ctx, ownwrites.Answer{Key: result.Key, Before: a.Before})
+	}
+}
+
+// answer passes an answer without an object on.
+func (r *reader) answer(ctx context.Context, a ownwrites.Answer) {
+	_, _ = call(ctx, func() (struct{}, error) { // the sink is not called again
+		r.sink.Answered(ctx, a)
+		return struct{}{}, nil
+	}, func(struct{}) {})
+}
+
+// decode decodes an object as if a watch had brought it, or returns nil.
+func (r *reader) decode(e ownwrites.Encoded) any {
+	it := item{format: formatJSON, data: e.Data}
+	if e.Protobuf {
+		it.format, it.typeMeta = formatProtobuf, e.TypeMeta
+	}
+	if r.kind.check(it) != nil {
+		return nil
+	}
+	r.kind.name(it)
+	obj, err := r.kind.decode(it, nil)
+	d := deltafifo.Delta{}
+	if err != nil || r.deltas.fromWatch(&d, deltafifo.Modified, obj) != nil {
+		return nil
+	}
+	return d.Object
+}

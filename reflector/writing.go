@@ -1,0 +1,240 @@
+package reflector
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
+)
+
+const (
+	// longestHold is how long a write may take longer because informers read its object. Two waits of
+	// it may each last for the grace.
+	longestHold = time.Second - 2*grace
+	// mostBody bounds the size of the bodies that are read.
+	mostBody = 16 << 20
+	// firstPiece is the size of the memory in which a body of unknown size is read first.
+	firstPiece = 16 << 10
+)
+
+// writing is one write of the program on its way to the server and back.
+type writing struct {
+	ownwrites.Write
+	own     *OwnWrites
+	readers []*reader
+	before  []ownwrites.Before // of the readers, when the request began
+	pending *ownwrites.Pending // nil without a condition
+	left    time.Duration      // how long the caller may still be held
+}
+
+// send sends the request of a write, and shows its result to the readers of its resource.
+func (o *OwnWrites) send(next http.RoundTripper, r *http.Request) (*http.Response, error) {
+	t, ok := ownwrites.ParseTarget(r.URL.Path)
+	if !ok {
+		return next.RoundTrip(r)
+	}
+	w := &writing{own: o, readers: o.readersOf(t, r), left: longestHold}
+	if len(w.readers) == 0 || !w.begin(t, r) {
+		return next.RoundTrip(r)
+	}
+	defer w.end(ownwrites.Result{})
+	answer, err := next.RoundTrip(r)
+	if err == nil {
+		w.answered(r.Context(), answer)
+	} else {
+		w.failed(r.Context(), err)
+	}
+	return answer, err
+}
+
+// begin reads the request, and asks the readers what they know. It returns false if nothing is to be
+// learned from the answer.
+func (w *writing) begin(t ownwrites.Target, r *http.Request) bool {
+	type begun struct {
+		write  ownwrites.Write
+		ok     bool
+		before []ownwrites.Before
+	}
+	query := r.URL.Query()
+	b, err := hold(r.Context(), &w.left, func(context.Context) (b begun) {
+		if b.write, b.ok = ownwrites.ReadWrite(r.Method, t, query, bodyOf(r)); !b.ok {
+			return b
+		}
+		for _, reader := range w.readers {
+			b.before = append(b.before, reader.sink.Begins(b.write.Key()))
+		}
+		return b
+	})
+	if err != nil { // reading the body did not return, or has panicked
+		b.write, b.ok = ownwrites.ReadWrite(r.Method, t, query, ownwrites.Body{})
+		b.write, b.before = b.write.Unread(), make([]ownwrites.Before, len(w.readers))
+	}
+	w.Write, w.before = b.write, b.before
+	if b.ok && w.Condition != "" {
+		writer, _ := r.Context().Value(writerKey{}).(string)
+		w.pending = w.own.proofs.Begin(writer, w.Key(), w.Condition)
+	}
+	return b.ok
+}
+
+// end notes whether the write was proven.
+func (w *writing) end(r ownwrites.Result) {
+	switch {
+	case w.pending == nil:
+	case r.Proven:
+		w.own.proofs.End(w.pending, r.UID, r.Version)
+	default:
+		w.own.proofs.End(w.pending, "", "")
+	}
+}
+
+// failed tells the readers of an error, unless a transport says that nothing was sent.
+func (w *writing) failed(ctx context.Context, err error) {
+	_, _ = hold(ctx, &w.left, func(ctx context.Context) struct{} { // the error counts
+		var refused interface{ NotSent() bool }
+		if !errors.As(err, &refused) || !refused.NotSent() {
+			w.tell(ctx, w.Unanswered())
+		}
+		return struct{}{}
+	})
+}
+
+// answered tells the readers what an answer says. The proof comes first: a handler may ask for it as
+// soon as a store shows the object.
+func (w *writing) answered(ctx context.Context, answer *http.Response) {
+	code, body := answer.StatusCode, ownwrites.Body{Type: answer.Header.Get("Content-Type"), Encoding: answer.Header.Get("Content-Encoding")}
+	if w.Answers(code) && body.Encoding == "" && answer.ContentLength <= mostBody && answer.Body != nil {
+		body.Data, body.Whole = peekBody(answer)
+	}
+	_, _ = hold(ctx, &w.left, func(ctx context.Context) struct{} { // the answer counts
+		result, ok := w.Result(code, body)
+		w.end(result)
+		if ok {
+			w.tell(ctx, result)
+		}
+		return struct{}{}
+	})
+}
+
+// tell passes a result on: first to the readers that read the object, since it may have come from the
+// others of the same informer.
+func (w *writing) tell(ctx context.Context, result ownwrites.Result) {
+	for _, inside := range []bool{true, false} {
+		for i, r := range w.readers {
+			if scope := r.scope(w.Write, result); r.covers(w.Write) && (scope == ownwrites.Inside) == inside {
+				r.tell(ctx, w.Write, result, ownwrites.Answer{Scope: scope, Before: w.before[i]})
+			}
+		}
+	}
+	if !result.Dated {
+		return
+	}
+	for i, r := range w.readers {
+		r.answer(ctx, ownwrites.Answer{Kind: ownwrites.Dated, Key: result.Key, Version: result.Version, Before: w.before[i]})
+	}
+}
+
+// hold runs f on a goroutine of its own, and waits for it until ctx ends, or for the time that is left.
+// f goes on when ctx ends, but has no more time. A panic of f, and the end of its goroutine, are errors.
+func hold[R any](ctx context.Context, left *time.Duration, f func(context.Context) R) (R, error) {
+	defer func(since time.Time) { *left -= time.Since(since) }(time.Now())
+	working, done := context.WithTimeout(context.WithoutCancel(ctx), *left)
+	waiting, stop := context.WithTimeout(ctx, *left)
+	defer stop()
+	return call(waiting, func() (R, error) {
+		defer done()
+		return f(working), nil
+	}, func(R) {})
+}
+
+// bodyOf reads a copy of a request's body. It is not whole if the request has no way to copy it.
+func bodyOf(r *http.Request) ownwrites.Body {
+	b := ownwrites.Body{Type: r.Header.Get("Content-Type"), Encoding: r.Header.Get("Content-Encoding")}
+	if r.Body == nil || r.Body == http.NoBody {
+		b.Whole = true
+		return b
+	}
+	if r.GetBody == nil || r.ContentLength > mostBody {
+		return b
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return b
+	}
+	defer func() { _ = body.Close() }() // it is a copy
+	var p pieces
+	p.read(body, r.ContentLength)
+	b.Data, b.Whole = p.join()
+	return b
+}
+
+// peekBody reads an answer's body, and puts another one with the same bytes in its place. It returns
+// false if the body has broken off, or is too large.
+func peekBody(answer *http.Response) (data []byte, whole bool) {
+	var p pieces
+	p.read(answer.Body, answer.ContentLength)
+	again := make([]io.Reader, 0, len(p.all)+1)
+	for _, piece := range p.all {
+		again = append(again, bytes.NewReader(piece))
+	}
+	again = append(again, afterwards{p.err, answer.Body})
+	answer.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(again...), answer.Body}
+	return p.join()
+}
+
+// afterwards is the part of a body behind what was read of it.
+type afterwards struct {
+	err error // by which it ended, nil if there may be more
+	io.Reader
+}
+
+func (a afterwards) Read(p []byte) (int, error) {
+	if a.err != nil {
+		return 0, a.err
+	}
+	return a.Reader.Read(p)
+}
+
+// pieces is the beginning of a body, of at most mostBody bytes.
+type pieces struct {
+	all  [][]byte
+	size int
+	err  error // by which the body ended
+}
+
+// read reads a body. Expected is its size, or less than 0.
+func (p *pieces) read(body io.Reader, expected int64) {
+	room := firstPiece
+	if expected >= 0 {
+		room = int(min(expected, mostBody-bytes.MinRead)) + bytes.MinRead // for the end, too
+	}
+	piece := make([]byte, 0, room)
+	for p.err == nil && p.size < mostBody {
+		if len(piece) == cap(piece) {
+			p.all = append(p.all, piece)
+			piece = make([]byte, 0, min(2*cap(piece), mostBody-p.size))
+		}
+		var n int
+		n, p.err = body.Read(piece[len(piece):cap(piece)])
+		piece, p.size = piece[:len(piece)+n], p.size+n
+	}
+	p.all = append(p.all, piece)
+}
+
+// join returns the bytes, and whether they are the whole body.
+func (p *pieces) join() (data []byte, whole bool) {
+	if p.err != io.EOF { //nolint:errorlint // as whoever reads the body compares
+		return nil, false
+	}
+	if len(p.all) == 1 {
+		return p.all[0], true
+	}
+	return bytes.Join(p.all, nil), true
+}
