@@ -589,6 +589,44 @@ func TestSinksThatDoNotReturn(t *testing.T) {
 	}
 }
 
+// A body that cannot be copied leaves doubt about a deletion, and is sent.
+func TestBodiesThatCannotBeCopied(t *testing.T) {
+	for name, copies := range map[string]func(chan struct{}) (io.ReadCloser, error){
+		"fails":  func(chan struct{}) (io.ReadCloser, error) { return nil, errors.New("used up") },
+		"panics": func(chan struct{}) (io.ReadCloser, error) { panic("of a body") },
+		"exits":  func(chan struct{}) (io.ReadCloser, error) { runtime.Goexit(); return nil, nil },
+		"hangs":  func(end chan struct{}) (io.ReadCloser, error) { <-end; return nil, errors.New("ended") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, config := inMemory(t)
+				answering(config, func(r *http.Request) (*http.Response, error) {
+					sent, err := io.ReadAll(r.Body)
+					require.NoError(t, err)
+					require.Equal(t, "{}", string(sent))
+					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(podText))}, nil
+				})
+				s := newShown()
+				defer reads(t, podSource(typedClient(t, config), ""), s, &corev1.Pod{})()
+				rt, url := wireOf(t, config)
+				r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, url, strings.NewReader("{}"))
+				require.NoError(t, err)
+				end := make(chan struct{})
+				defer close(end)
+				r.GetBody = func() (io.ReadCloser, error) { return copies(end) }
+				since := time.Now()
+				answer, err := rt.RoundTrip(r)
+				require.NoError(t, err)
+				require.NoError(t, answer.Body.Close())
+				require.LessOrEqual(t, time.Since(since), time.Second)
+				a := s.one(t)
+				require.Equal(t, ownwrites.Doubt, a.Kind)
+				require.EqualValues(t, 7, a.Before.History)
+			})
+		})
+	}
+}
+
 // Sixteen writers write the same and other objects while reflectors come and go.
 func TestOwnWritesOfManyGoroutines(t *testing.T) {
 	_, config := inMemory(t)

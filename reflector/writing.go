@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// longestHold is how long a write may take longer because informers read its object. Two waits of
-	// it may each last for the grace.
-	longestHold = time.Second - 2*grace
+	// longestHold is how long a write may take longer because informers read its object. Each of
+	// its waits may last for the grace, too.
+	longestHold = time.Second - 3*grace
 	// mostBody bounds the size of the bodies that are read.
 	mostBody = 16 << 20
 	// firstPiece is the size of the memory in which a body of unknown size is read first.
@@ -53,32 +53,29 @@ func (o *OwnWrites) send(next http.RoundTripper, r *http.Request) (*http.Respons
 
 // begin reads the request, and asks the readers what they know. It returns false if nothing is to be
 // learned from the answer.
-func (w *writing) begin(t ownwrites.Target, r *http.Request) bool {
-	type begun struct {
-		write  ownwrites.Write
-		ok     bool
-		before []ownwrites.Before
+func (w *writing) begin(t ownwrites.Target, r *http.Request) (ok bool) {
+	body := ownwrites.Body{Whole: true}
+	if r.Body != nil && r.Body != http.NoBody {
+		body, _ = hold(r.Context(), &w.left, func(context.Context) ownwrites.Body { return bodyOf(r) }) // else it is not whole
 	}
-	query := r.URL.Query()
-	b, err := hold(r.Context(), &w.left, func(context.Context) (b begun) {
-		if b.write, b.ok = ownwrites.ReadWrite(r.Method, t, query, bodyOf(r)); !b.ok {
-			return b
-		}
+	if w.Write, ok = ownwrites.ReadWrite(r.Method, t, r.URL.Query(), body); !ok {
+		return false
+	}
+	var err error
+	w.before, err = hold(r.Context(), &w.left, func(context.Context) (all []ownwrites.Before) {
 		for _, reader := range w.readers {
-			b.before = append(b.before, reader.sink.Begins(b.write.Key()))
+			all = append(all, reader.sink.Begins(w.Key()))
 		}
-		return b
+		return all
 	})
-	if err != nil { // reading the body did not return, or has panicked
-		b.write, b.ok = ownwrites.ReadWrite(r.Method, t, query, ownwrites.Body{})
-		b.write, b.before = b.write.Unread(), make([]ownwrites.Before, len(w.readers))
+	if err != nil {
+		w.before = make([]ownwrites.Before, len(w.readers))
 	}
-	w.Write, w.before = b.write, b.before
-	if b.ok && w.Condition != "" {
+	if w.Condition != "" {
 		writer, _ := r.Context().Value(writerKey{}).(string)
 		w.pending = w.own.proofs.Begin(writer, w.Key(), w.Condition)
 	}
-	return b.ok
+	return true
 }
 
 // end notes whether the write was proven.
@@ -151,13 +148,9 @@ func hold[R any](ctx context.Context, left *time.Duration, f func(context.Contex
 	}, func(R) {})
 }
 
-// bodyOf reads a copy of a request's body. It is not whole if the request has no way to copy it.
+// bodyOf reads a copy of a request's body. It is not whole if there is no way to copy it.
 func bodyOf(r *http.Request) ownwrites.Body {
 	b := ownwrites.Body{Type: r.Header.Get("Content-Type"), Encoding: r.Header.Get("Content-Encoding")}
-	if r.Body == nil || r.Body == http.NoBody {
-		b.Whole = true
-		return b
-	}
 	if r.GetBody == nil || r.ContentLength > mostBody {
 		return b
 	}

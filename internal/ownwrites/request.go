@@ -32,12 +32,6 @@ const (
 // Key returns the object's key. The name is empty if only the server knows it.
 func (w Write) Key() indexer.Key { return indexer.Key{Namespace: w.Namespace, Name: w.Name} }
 
-// Unread returns the write without what its body has said: the answer is doubtful.
-func (w Write) Unread() Write {
-	w.effect = writes
-	return w
-}
-
 // ReadWrite reads a request. It returns false if the request writes no object: a reading one, a dry run,
 // or a subresource that stores nothing.
 func ReadWrite(method string, t Target, query url.Values, b Body) (w Write, ok bool) {
