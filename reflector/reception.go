@@ -164,7 +164,9 @@ func (r *reception) readEvents() error {
 		if err != nil {
 			return watchError(err)
 		}
-		r.initial = r.initial && it.event == watch.Added // a bookmark ends it
+		if r.initial && it.event != watch.Added { // a bookmark ends it: what the store holds then may be an own write's answer
+			r.initial, r.known = false, nil
+		}
 		if err := r.addItem(it, nil); err != nil {
 			return err
 		}

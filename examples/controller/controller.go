@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // controller keeps the summaries up to date. Each change of a Deployment or its summary puts
@@ -27,7 +28,7 @@ type controller struct {
 	actions, problems *log.Logger
 }
 
-func newController(client kubernetes.Interface, deployments *informer.Informer[*appsv1.Deployment], summaries *informer.Informer[*corev1.ConfigMap], actions, problems *log.Logger) (*controller, error) {
+func newController(client kubernetes.Interface, own *reflector.OwnWrites, deployments *informer.Informer[*appsv1.Deployment], summaries *informer.Informer[*corev1.ConfigMap], actions, problems *log.Logger) (*controller, error) {
 	// Failures are retried after 10 ms, 20 ms and so on, up to half a minute, so that the
 	// controller recovers soon after an outage.
 	retries := workqueue.NewTypedItemExponentialFailureRateLimiter[indexer.Key](10*time.Millisecond, 30*time.Second)
@@ -36,19 +37,26 @@ func newController(client kubernetes.Interface, deployments *informer.Informer[*
 		queue:   workqueue.NewTypedRateLimitingQueue(retries),
 		actions: actions, problems: problems,
 	}
-	if err := enqueue(deployments, c.queue); err != nil {
+	if err := enqueue(deployments, c.queue, own); err != nil {
 		return nil, err
 	}
-	return c, enqueue(summaries, c.queue)
+	return c, enqueue(summaries, c.queue, own)
 }
+
+// writer is the name of the controller's writes.
+const writer = "summaries"
+
 
 // enqueue puts the names of all changed objects in the queue. A summary has the name of its
 // Deployment, so one queue serves both. The kind of change does not matter, and the queue merges
 // equal names. The handler still needs delivery Every: with Latest, a summary created by the
 // controller and deleted by somebody else at once would cause no event, and would not be created
-// again.
-func enqueue[T informer.Object](objects *informer.Informer[T], queue workqueue.TypedInterface[indexer.Key]) error {
+// again. The controller's own updates need no second look.
+func enqueue[T informer.Object](objects *informer.Informer[T], queue workqueue.TypedInterface[indexer.Key], own *reflector.OwnWrites) error {
 	_, err := objects.Handle(informer.HandlerFunc[T](func(c informer.Change[T]) {
+		if c.Kind == informer.Updated && own.Made(writer, c.Old, c.New) {
+			return
+		}
 		obj := c.New
 		if c.Kind == informer.Deleted {
 			obj = c.Old
@@ -101,7 +109,7 @@ func (c *controller) process(ctx context.Context, key indexer.Key) {
 	if ctx.Err() != nil {
 		return // the next start of the controller handles it
 	}
-	did, err := c.reconcile(ctx, key)
+	did, err := c.reconcile(reflector.WithWriter(ctx, writer), key)
 	switch {
 	case err == nil:
 		c.queue.Forget(key)

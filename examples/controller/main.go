@@ -39,6 +39,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/examples/internal/demo"
 	"github.com/tidemark-k8s/tidemark/factory"
 	"github.com/tidemark-k8s/tidemark/factory/debug"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 func main() {
@@ -75,6 +76,8 @@ type settings struct {
 // control runs the controller until ctx ends.
 func control(ctx context.Context, config *rest.Config, s settings, actions, problems *log.Logger) error {
 	config.QPS, config.Burst = 50, 100 // client-go's default of 5 requests a second suits kubectl only
+	own := reflector.NewOwnWrites() // the controller's own writes are in its caches when the calls return
+	config.Wrap(own.Wire)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
@@ -90,7 +93,7 @@ func control(ctx context.Context, config *rest.Config, s settings, actions, prob
 	if err != nil {
 		return err
 	}
-	c, err := newController(client, deployments.Informer(), summaries.Informer(), actions, problems)
+	c, err := newController(client, own, deployments.Informer(), summaries.Informer(), actions, problems)
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,8 @@ const (
 )
 
 // reconcile makes the summary of one name correct, and returns a description of its change. It
-// reads only the stores. They may be behind the server; the server then rejects writes based on
-// old versions, and the controller retries. A second call does nothing.
+// reads only the stores, which have its own writes. They may be behind those of others; the server then
+// rejects writes based on old versions, and the controller retries. A second call does nothing.
 func (c *controller) reconcile(ctx context.Context, key indexer.Key) (did string, err error) {
 	deployment, absent := c.deployments.Lister().Namespace(key.Namespace).Get(key.Name)
 	summary, missing := c.summaries.Lister().Namespace(key.Namespace).Get(key.Name)
@@ -52,8 +52,8 @@ func (c *controller) create(ctx context.Context, deployment *appsv1.Deployment) 
 	return "summary created: " + describe(summary), nil
 }
 
-// adopt updates a summary that exists but is not in the store: it was created a moment ago, or
-// somebody removed its label.
+// adopt updates a summary that exists but is not in the store: somebody has just created it, or has
+// removed its label.
 func (c *controller) adopt(ctx context.Context, deployment *appsv1.Deployment) (string, error) {
 	summary, err := c.client.CoreV1().ConfigMaps(deployment.Namespace).Get(ctx, deployment.Name, metav1.GetOptions{})
 	if err != nil {

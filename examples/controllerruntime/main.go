@@ -1,8 +1,9 @@
 // Controllerruntime is a controller-runtime manager with tidemark's informers. It needs one option;
-// the second line lets the informers decode the server's responses themselves:
+// the second line lets the informers decode the server's responses themselves, and shows the manager's own
+// writes in its cache when the calls return:
 //
 //	cache.Options{NewInformer: informer.ForControllerRuntime}
-//	config.Wrap(reflector.Wire)
+//	config.Wrap(reflector.NewOwnWrites().Wire)
 //
 // Its controller prints the number of ready pods of each namespace when it changes. It writes
 // nothing to the cluster:
@@ -76,7 +77,7 @@ type addresses struct{ metrics, health string }
 func watch(ctx context.Context, config *rest.Config, serve addresses, out io.Writer) error {
 	// These two lines make the manager use tidemark's informers. If you do not need the list of
 	// informers in watched, set NewInformer to informer.ForControllerRuntime.
-	config.Wrap(reflector.Wire)
+	config.Wrap(reflector.NewOwnWrites().Wire)
 	informers := &watched{scheme: scheme.Scheme}
 	m, err := ctrl.NewManager(config, ctrl.Options{
 		Cache: cache.Options{NewInformer: informers.newInformer},

@@ -1,12 +1,16 @@
 package harness
 
 import (
+	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
@@ -145,3 +149,52 @@ func (s *spoiled) Flush() { _ = http.NewResponseController(s.ResponseWriter).Flu
 
 // Unwrap returns the wrapped answer, for http.ResponseController.
 func (s *spoiled) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+// DelayWatches returns a fault by which everything that a watch sends comes late.
+func DelayWatches(by time.Duration) Fault {
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if !r.URL.Query().Has("watch") {
+			next.ServeHTTP(w, r)
+			return
+		}
+		l := &late{ResponseWriter: w, by: by, sent: make(chan lateChunk, 1<<16)}
+		var sending sync.WaitGroup
+		sending.Go(func() { l.send(r.Context()) })
+		defer sending.Wait()
+		defer close(l.sent)
+		next.ServeHTTP(l, r)
+	}
+}
+
+// late is an answer whose body is sent a fixed time after it was written.
+type late struct {
+	http.ResponseWriter
+	by   time.Duration
+	sent chan lateChunk
+}
+
+type lateChunk struct {
+	at   time.Time
+	data []byte
+}
+
+func (l *late) Write(p []byte) (int, error) {
+	l.sent <- lateChunk{time.Now().Add(l.by), bytes.Clone(p)}
+	return len(p), nil
+}
+
+// Flush does nothing: send flushes what it has sent.
+func (*late) Flush() {}
+
+func (l *late) send(ctx context.Context) {
+	for chunk := range l.sent {
+		timer := time.NewTimer(time.Until(chunk.at))
+		select {
+		case <-timer.C:
+			_, _ = l.ResponseWriter.Write(chunk.data)                // the client may be gone
+			_ = http.NewResponseController(l.ResponseWriter).Flush() // best effort
+		case <-ctx.Done():
+			timer.Stop()
+		}
+	}
+}
