@@ -21,19 +21,34 @@ func (f *Fences) Answered(server indexer.Key, a ownwrites.Answer, shown Cell, re
 		return Hold, None
 	}
 	was := f.find(server, shown)
-	switch a.Kind {
-	case ownwrites.Object, ownwrites.Deleted:
+	switch {
+	case a.Kind == ownwrites.Object, a.Kind == ownwrites.Deleted:
 		return f.dated(server, a, was, shown, reached)
-	case ownwrites.Undated:
-		return f.undated(server, a, was, shown, scoped, now)
-	case ownwrites.Emptied:
-		// The update has deleted the object if it is answered by another object of a version that had
-		// finalizers: one version is one object, so the answer is no version.
-		if shown.is(records.Identity{UID: a.UID, Version: a.Version}) && shown.Finalizers && !shown.ByHand {
-			return f.undated(server, a, was, shown, scoped, now)
-		}
+	case a.Kind == ownwrites.Doubt, a.UID == "":
+		return Hold, Doubtful
+	case isOver(a, was, shown, scoped):
+		return Hold, Known
+	case a.Kind == ownwrites.Undated, isEmptied(a, shown):
+		return f.undated(server, a, was, shown, now)
 	}
 	return Hold, Doubtful
+}
+
+// isOver reports whether the object of an answer has certainly been deleted, and the store knows: whatever
+// the write has done came before. A UID that the watch has ended does not come back, unless the source has a
+// selector.
+func isOver(a ownwrites.Answer, was *fence, shown Cell, scoped bool) bool {
+	if was != nil {
+		return was.kind == dead && was.object.UID == a.UID
+	}
+	return !scoped && shown.Object == nil && a.Before.UID == a.UID
+}
+
+// isEmptied reports whether an update has certainly deleted its object, by removing the last finalizer. The
+// store holds another object of the answer's version, with finalizers: one version is one object, so the
+// answer is no version.
+func isEmptied(a ownwrites.Answer, shown Cell) bool {
+	return shown.is(records.Identity{UID: a.UID, Version: a.Version}) && shown.Finalizers && !shown.ByHand
 }
 
 // dated takes an answer that says what has become of the object at the answer's version.
@@ -61,20 +76,13 @@ func (f *Fences) dated(server indexer.Key, a ownwrites.Answer, was *fence, shown
 }
 
 // undated takes the deletion of an object at an unknown version.
-func (f *Fences) undated(server indexer.Key, a ownwrites.Answer, was *fence, shown Cell, scoped bool, now time.Time) (Verdict, Result) {
-	if a.UID == "" {
-		return Hold, Doubtful
-	}
+func (f *Fences) undated(server indexer.Key, a ownwrites.Answer, was *fence, shown Cell, now time.Time) (Verdict, Result) {
 	held, fenced := shown.Object != nil && shown.Identity.UID == a.UID, was != nil && was.object.UID == a.UID
 	newest := newestOf(a, shown, was) // version of the object that this program knows
 	switch {
-	case fenced && was.kind == dead:
-		return Hold, Known
 	case !object.Comparable(newest):
 		return Hold, Doubtful // the store has never held the object
 	case held, fenced:
-	case shown.Object == nil && was == nil && !scoped:
-		return Hold, Known // the watch was faster, and the UID does not come back
 	case object.Older(newest, shown.Identity.Version), was != nil && object.Older(newest, was.object.Version):
 		return Hold, Known // another object was there later
 	}

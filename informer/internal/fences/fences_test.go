@@ -345,6 +345,36 @@ func TestTheResultOfAnAnswerThatIsShown(t *testing.T) {
 	}
 }
 
+// TestTheWatchIsFasterThanTheAnswer has the answers to writes whose object the watch has ended already: half of
+// all writes are so. If the object cannot come back, nothing is left to doubt.
+func TestTheWatchIsFasterThanTheAnswer(t *testing.T) {
+	held := ownwrites.Before{UID: "u", Version: "5"}
+	for name, c := range map[string]struct {
+		answer ownwrites.Answer
+		scoped bool
+		want   [2]any
+	}{
+		"deleted":                     {ownwrites.Answer{Kind: ownwrites.Undated, UID: "u", Before: held}, false, [2]any{Hold, Known}},
+		"deleted, selector":           {ownwrites.Answer{Kind: ownwrites.Undated, UID: "u", Before: held}, true, [2]any{Remove, Shown}},
+		"deleted, was not held":       {ownwrites.Answer{Kind: ownwrites.Undated, UID: "u"}, false, [2]any{Hold, Doubtful}},
+		"emptied":                     {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "5", Before: held}, false, [2]any{Hold, Known}},
+		"emptied, selector":           {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "5", Before: held}, true, [2]any{Hold, Doubtful}},
+		"emptied, was not held":       {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "5"}, false, [2]any{Hold, Doubtful}},
+		"nobody knows":                {ownwrites.Answer{Kind: ownwrites.Doubt, UID: "u", Before: held}, false, [2]any{Hold, Doubtful}},
+		"emptied, nobody knows whose": {ownwrites.Answer{Kind: ownwrites.Emptied, Version: "5"}, false, [2]any{Hold, Doubtful}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var f Fences
+			verdict, result := f.Answered(key(0), c.answer, Cell{}, "7", c.scoped, noon)
+			require.Equal(t, c.want, [2]any{verdict, result})
+		})
+	}
+	var f Fences
+	kill(t, &f, key(1), noon)
+	verdict, result := f.Answered(key(1), ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "4"}, Cell{}, "7", true, noon)
+	require.Equal(t, [2]any{Hold, Known}, [2]any{verdict, result}, "it has been overtaken by the deletion")
+}
+
 // TestObjectsThatCouldNotBePrepared shows that what is stored stays, and that a fence that the failing
 // object has passed ends.
 func TestObjectsThatCouldNotBePrepared(t *testing.T) {

@@ -174,12 +174,12 @@ func (a answer) onWire() ownwrites.Answer {
 	if a.vague {
 		w.Scope = ownwrites.Unknown
 	}
+	if !a.blind {
+		w.Before = ownwrites.Before{UID: w.UID, Version: w.Version}
+	}
 	switch {
 	case a.status:
 		w.Kind, w.Object, w.Version = ownwrites.Undated, nil, ""
-		if !a.blind {
-			w.Before = ownwrites.Before{UID: uid(a.now.uid), Version: version(a.now.rev)}
-		}
 	case a.gone:
 		w.Kind = ownwrites.Deleted
 	case a.now.term && !a.now.fin && !a.delete:

@@ -185,7 +185,7 @@ func (o *outcome) answered(a answer, m mutant) {
 	case a.status || o.emptied(a, m):
 		o.dead(now.uid, now.rev, a.blind, m)
 	case now.term && !now.fin && !a.delete && m != "emptied finalizers are an update":
-		o.doubt = true
+		o.doubt = !o.over(a)
 	case now.rev <= o.at, o.pen.kind != noPen && o.pen.kind != penDead && now.rev <= o.pen.rev:
 	case o.pen.kind == penDead && (o.pen.uid == now.uid || now.rev < o.pen.rev):
 		if m == "any answer dates a deletion" {
@@ -221,6 +221,14 @@ func (o *outcome) emptied(a answer, m mutant) bool {
 		return false
 	}
 	return a.now.same(o.cell) && o.cell.fin || m == "no finalizers, no object"
+}
+
+// over reports whether the object is deleted, and the store knows.
+func (o *outcome) over(a answer) bool {
+	if o.pen.kind != noPen {
+		return o.pen.kind == penDead && o.pen.uid == a.now.uid
+	}
+	return o.cell.uid == 0 && !o.scoped && !a.blind
 }
 
 func (o *outcome) dead(uid, rev int8, blind bool, m mutant) {

@@ -83,6 +83,7 @@ func (w *world) put(s state, own bool) (gone bool) {
 }
 
 func (w *world) send(a answer) bool {
+	a.blind = (a.status || a.now.term && !a.now.fin && !a.delete) && w.store.cell.uid != a.now.uid
 	for i := range w.writes {
 		if !w.writes[i].used {
 			w.writes[i] = write{true, w.rev, a}
@@ -350,16 +351,15 @@ func (s *stepper) deletes() {
 	deleted, freed := now, now
 	deleted.term, freed.fin = true, false
 	s.do("delete", func(w *world) bool {
-		blind := cell.uid != now.uid
 		if now.term {
 			return w.send(answer{delete: true, now: now})
 		}
 		if w.put(deleted, true) {
 			seen := state{uid: now.uid, rev: cell.rev}
-			if blind {
+			if cell.uid != now.uid {
 				seen.rev = 0
 			}
-			return w.send(answer{delete: true, status: true, blind: blind, now: seen})
+			return w.send(answer{delete: true, status: true, now: seen})
 		}
 		return w.send(answer{delete: true, now: w.now()})
 	})
