@@ -37,8 +37,12 @@ func (o *OwnWrites) send(next http.RoundTripper, r *http.Request) (*http.Respons
 	if !ok {
 		return next.RoundTrip(r)
 	}
-	w := &writing{own: o, readers: o.readersOf(t, r), left: longestHold}
-	if len(w.readers) == 0 || !w.begin(t, r) {
+	readers := o.readersOf(t, r)
+	if len(readers) == 0 {
+		return next.RoundTrip(r)
+	}
+	w := &writing{own: o, readers: readers, left: longestHold}
+	if !w.begin(t, r) {
 		return next.RoundTrip(r)
 	}
 	defer w.end(ownwrites.Result{})
