@@ -32,6 +32,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -670,6 +671,8 @@ func TestOwnWritesOfManyGoroutines(t *testing.T) {
 // BenchmarkOwnWrite writes an object of 10 kB: without the transport, of a kind that nobody reads, and of
 // one that a reflector reads.
 func BenchmarkOwnWrite(b *testing.B) {
+	defer func(on bool) { verify.On = on }(verify.On)
+	verify.On = false // as in a program
 	text := podText[:len(podText)-1] + `,"spec":{"containers":[` + strings.TrimSuffix(strings.Repeat(`{"name":"c","image":"registry.example.com/some/image:v1","env":[{"name":"A","value":"b"}]},`, 110), ",") + `]}}`
 	for _, row := range []struct{ name, path string }{{"plain", ""}, {"other kind", "configmaps/a"}, {"read", "pods/a"}} {
 		b.Run(row.name, func(b *testing.B) {
