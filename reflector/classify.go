@@ -44,9 +44,9 @@ func ClassOf(err error) ErrorClass {
 		return classOfStatus(int(status.Status().Code))
 	case errors.Is(err, ErrSilent), errors.Is(err, context.DeadlineExceeded), utilnet.IsTimeout(err):
 		return ErrorTimeout
-	case errors.Is(err, ErrStreamEnded), errors.Is(err, ErrShortWatch), isOfConnection(err):
+	case errors.Is(err, errStreamEnded), errors.Is(err, errShortWatch), isOfConnection(err):
 		return ErrorConnection
-	case errors.Is(err, ErrBadAnswer), errors.Is(err, ErrTable), errors.Is(err, ErrUnexpected), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &foreign):
+	case errors.Is(err, ErrBadAnswer), errors.Is(err, errTable), errors.Is(err, ErrUnexpected), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &foreign):
 		return ErrorDecode
 	default:
 		return ErrorOther

@@ -82,7 +82,7 @@ func (d *kindDecoder) name(it item) {
 	}
 }
 
-// decode decodes an object of a list, or of a watch if of is nil. [ErrUnexpected] and [ErrTable] mean
+// decode decodes an object of a list, or of a watch if of is nil. [ErrUnexpected] and errTable mean
 // that it is of another kind; any other error, that it cannot be decoded.
 func (d *kindDecoder) decode(it item, of *listHead) (obj runtime.Object, err error) {
 	if obj, err = d.decodeGuarded(it, of); err != nil {
@@ -193,7 +193,7 @@ func (d *kindDecoder) check(it item) error {
 func (d *kindDecoder) checkKind(got metav1.TypeMeta) error {
 	kind := schema.FromAPIVersionAndKind(got.APIVersion, got.Kind)
 	if isTable(kind) {
-		return ErrTable
+		return errTable
 	}
 	if !d.kind.Empty() && kind != d.kind {
 		return fmt.Errorf("%w: a %v instead of a %v", ErrUnexpected, kind, d.kind)
@@ -212,7 +212,7 @@ func (d *kindDecoder) checkList(h listHead) error {
 	want.Kind += "List"
 	switch {
 	case isTable(got):
-		return ErrTable
+		return errTable
 	case d.loose == nil && h.TypeMeta == (metav1.TypeMeta{}) && !h.hasItems:
 		return nil
 	case !h.hasItems, !d.kind.Empty() && got != want:

@@ -123,7 +123,7 @@ func nameOf(obj runtime.Object) string {
 func checkKind(u *unstructured.Unstructured, expect schema.GroupVersionKind) error {
 	got := u.GroupVersionKind()
 	if isTable(got) {
-		return ErrTable
+		return errTable
 	}
 	if !expect.Empty() && got != expect {
 		return fmt.Errorf("%w: a %v instead of a %v", ErrUnexpected, got, expect)

@@ -27,10 +27,6 @@ var (
 	// ErrBadAnswer means that the source returned neither an error nor the list or watch it was
 	// asked for.
 	ErrBadAnswer = errors.New("the source returned something else than it was asked for")
-	// ErrTable means that the server sent tables instead of objects.
-	ErrTable = errors.New("tables cannot be reflected")
-	// ErrShortWatch means that a watch was closed within a second, without an event.
-	ErrShortWatch = errors.New("the watch was closed at once and brought nothing")
 	// ErrNotServed means that the server does not know the resource, for instance because its
 	// CustomResourceDefinition is missing. It wraps the server's 404. If the server has the resource
 	// in other versions, the text names them.
@@ -41,11 +37,6 @@ var (
 	// ErrSilent means that a list was not answered, or that a stream or watch brought nothing, for
 	// too long.
 	ErrSilent = errors.New("the server fell silent")
-	// ErrStreamEnded means that a stream was closed, or exceeded its time, before its initial state
-	// was complete.
-	ErrStreamEnded = errors.New("the stream ended before its initial state was complete")
-	// ErrSink means that the sink failed. It wraps the sink's error.
-	ErrSink = errors.New("the sink failed")
 )
 
 // ErrNotExact is returned by [ListAt] for a source that does not list at exactly a version.
@@ -55,6 +46,15 @@ var ErrNotExact = errors.New("the source does not list at a version")
 var ErrUnexpected = errors.New("not what was asked for")
 
 var (
+	// errTable means that the server sent tables instead of objects.
+	errTable = errors.New("tables cannot be reflected")
+	// errShortWatch means that a watch was closed within a second, without an event.
+	errShortWatch = errors.New("the watch was closed at once and brought nothing")
+	// errStreamEnded means that a stream was closed, or exceeded its time, before its initial state
+	// was complete.
+	errStreamEnded = errors.New("the stream ended before its initial state was complete")
+	// errSink means that the sink failed. It wraps the sink's error.
+	errSink = errors.New("the sink failed")
 	// errHTML means that a proxy has sent a page, as to log in, in place of an answer.
 	errHTML = fmt.Errorf("%w: a page of HTML (text/html): is there a proxy that asks to log in?", ErrBadAnswer)
 	// errForeign means that client-go has to decode an answer, because of its encoding or kind.

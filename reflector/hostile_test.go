@@ -160,7 +160,7 @@ func TestNoAnswerMakesAHotLoop(t *testing.T) {
 		"an initial state for ever": {&hostile{streams: true, watch: onlyWatch(func(i int) watch.Event {
 			time.Sleep(time.Second)
 			return watch.Event{Type: watch.Added, Object: parse(fmt.Sprintf("a%d@%d", i, i+2))}
-		})}, maxFailing, ErrStreamEnded},
+		})}, maxFailing, errStreamEnded},
 		"an initial state of junk": {&hostile{streams: true, watch: func(_ int, o metav1.ListOptions) (watch.Interface, error) {
 			if o.SendInitialEvents == nil {
 				return sends(nil), nil

@@ -50,7 +50,7 @@ func pageOf(obj runtime.Object) (page, error) {
 		return page{}, fmt.Errorf("%w: nothing instead of a list", ErrBadAnswer)
 	}
 	if isTable(obj.GetObjectKind().GroupVersionKind()) {
-		return page{}, ErrTable
+		return page{}, errTable
 	}
 	m, err := meta.ListAccessor(obj)
 	if err != nil || !meta.IsListType(obj) || isObject(obj) {

@@ -311,7 +311,7 @@ func (l *loop) flush() error {
 	return nil
 }
 
-func sinkError(err error) error { return fmt.Errorf("%w: %w", ErrSink, err) }
+func sinkError(err error) error { return fmt.Errorf("%w: %w", errSink, err) }
 
 // closeConn ends the stream or watch, if one is open.
 func (l *loop) closeConn(reason string) {

@@ -269,7 +269,7 @@ func (r *reception) read(it item, of *listHead) (a received, err error) {
 	switch {
 	case err == nil, r.strict, errors.Is(err, errForeign):
 		return a, err
-	case errors.Is(err, ErrUnexpected), errors.Is(err, ErrTable):
+	case errors.Is(err, ErrUnexpected), errors.Is(err, errTable):
 		a.unexpected = err
 	default:
 		named := false

@@ -193,7 +193,7 @@ func TestContract_D12_InitialStateHasAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, "options stream=yes for=9m\nstream: open"+strings.Repeat(" | added a@3 | 9s", 60)+"\nlist: page 5 a@3\n")
 		r.run(t)
-		require.Contains(t, r.lines, "8m0s        stream refused for 10m0s: "+ErrStreamEnded.Error())
+		require.Contains(t, r.lines, "8m0s        stream refused for 10m0s: "+errStreamEnded.Error())
 		require.Contains(t, r.lines, "8m0s        listed list: 1 at \"5\", took 8m0s")
 	})
 }

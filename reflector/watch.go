@@ -108,7 +108,7 @@ func (l *loop) read() (input, error) {
 	if w.initial {
 		w.remaining = l.mayLast(w) - time.Since(w.requestedAt)
 		if w.remaining < 0 {
-			return input{kind: inSilent}, ErrStreamEnded
+			return input{kind: inSilent}, errStreamEnded
 		}
 	} else {
 		w.patience, w.asked = l.patience(w), l.asked
@@ -254,14 +254,14 @@ func (l *loop) endOfWatch() (input, error) {
 		}
 		return in, w.err
 	case in.kind == inSilent && w.initial && time.Since(w.requestedAt) >= l.mayLast(w):
-		return in, ErrStreamEnded
+		return in, errStreamEnded
 	case in.kind == inSilent:
 		return in, ErrSilent
 	case in.kind == inClosed && w.initial:
-		return in, ErrStreamEnded
+		return in, errStreamEnded
 	case in.kind == inClosed:
 		in.short = time.Since(w.requestedAt) < shortWatch
-		return in, ErrShortWatch
+		return in, errShortWatch
 	default:
 		return in, nil
 	}

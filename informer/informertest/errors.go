@@ -6,15 +6,15 @@ var (
 	// ErrClosed is returned for each request to a [Server] after Close. A [Source] wraps it
 	// together with syscall.ECONNREFUSED, the error of a client whose server is gone.
 	ErrClosed = errors.New("informertest: the server is closed")
-	// ErrNotStarted is returned to clients made from [Server.ClientConfig]
+	// errNotStarted is returned to clients made from [Server.ClientConfig]
 	// while the server does not listen.
-	ErrNotStarted = errors.New("informertest: the server does not listen; call Start")
-	// ErrInformer is returned by [Server.Settle] for a value other than an informer of this module.
-	ErrInformer = errors.New("informertest: not an informer that can tell what it has delivered")
-	// ErrRecording is returned by [Replay] for text other than a recording.
-	ErrRecording = errors.New("informertest: not a recording")
-	// ErrRecorded is a recorded network error, during replay.
-	ErrRecorded = errors.New("informertest: recorded")
+	errNotStarted = errors.New("informertest: the server does not listen; call Start")
+	// errInformer is returned by [Server.Settle] for a value other than an informer of this module.
+	errInformer = errors.New("informertest: not an informer that can tell what it has delivered")
+	// errRecording is returned by [Replay] for text other than a recording.
+	errRecording = errors.New("informertest: not a recording")
+	// errRecorded is a recorded network error, during replay.
+	errRecorded = errors.New("informertest: recorded")
 	// ErrKind is returned by [Server.Register] for an invalid kind, by [Server.Unregister] for an
 	// unregistered one, and by the other methods for an object of an unregistered kind.
 	ErrKind = errors.New("informertest: not a kind that can be served")

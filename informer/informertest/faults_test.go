@@ -178,7 +178,7 @@ func TestClientsetInABubble(t *testing.T) {
 	inBubble(t, Options{BookmarkInterval: time.Minute}, func(t *testing.T, s *Server) {
 		c := s.ClientConfig()
 		_, err := newClient(t, c).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{})
-		require.ErrorContains(t, err, ErrNotStarted.Error())
+		require.ErrorContains(t, err, errNotStarted.Error())
 		require.NoError(t, s.StartInMemory())
 		require.NoError(t, s.Start(), "it listens already")
 		c = s.ClientConfig()

@@ -63,7 +63,7 @@ func FuzzReplay(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if _, err := Replay(strings.NewReader(text)); err != nil {
-			require.ErrorIs(t, err, ErrRecording)
+			require.ErrorIs(t, err, errRecording)
 			return
 		}
 		var first []string

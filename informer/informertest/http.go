@@ -88,7 +88,7 @@ func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, e
 	dial := s.endpoint.dial
 	s.mu.Unlock()
 	if dial == nil {
-		return nil, ErrNotStarted
+		return nil, errNotStarted
 	}
 	return dial(ctx, network, address)
 }

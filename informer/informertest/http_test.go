@@ -187,7 +187,7 @@ func TestClientsAndTheLifeOfTheServer(t *testing.T) {
 	defer s.Close()
 	early := newClient(t, s.ClientConfig())
 	_, err := early.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{})
-	require.ErrorIs(t, err, ErrNotStarted)
+	require.ErrorIs(t, err, errNotStarted)
 
 	require.NoError(t, s.Start())
 	address := s.ClientConfig().Host

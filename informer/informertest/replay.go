@@ -48,7 +48,7 @@ type recorded struct {
 // the recording stopped first.
 func (e *recorded) unanswered() bool { return e.answer.Code == 0 && e.end == "" }
 
-// Replay reads a recording. It returns [ErrRecording] for any other text.
+// Replay reads a recording. Any other text is an error.
 func Replay(from io.Reader) (*Recording, error) {
 	r := &Recording{done: make(chan struct{}), tapes: map[tape][]*recorded{}}
 	byNumber := map[int]*recorded{}
@@ -63,7 +63,7 @@ func Replay(from io.Reader) (*Recording, error) {
 			err = r.add(byNumber, l)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: entry %d: %w", ErrRecording, n, err)
+			return nil, fmt.Errorf("%w: entry %d: %w", errRecording, n, err)
 		}
 	}
 	for t, requests := range r.tapes {
@@ -144,7 +144,7 @@ func (r *Recording) RoundTrip(request *http.Request) (*http.Response, error) {
 		return refuse(request, errNotServed())
 	case e.answer.Code == 0:
 		r.finished()
-		return nil, fmt.Errorf("%w: %s", ErrRecorded, e.end)
+		return nil, fmt.Errorf("%w: %s", errRecorded, e.end)
 	}
 	header := http.Header{"Content-Type": {e.answer.Type}}
 	if e.answer.Wait != "" {
@@ -230,7 +230,7 @@ func (b *replayedBody) over() error {
 	case end == endOfFile:
 		return io.EOF
 	case end != "":
-		return fmt.Errorf("%w: %s", ErrRecorded, strings.TrimSpace(end))
+		return fmt.Errorf("%w: %s", errRecorded, strings.TrimSpace(end))
 	}
 	select {
 	case <-b.ctx.Done():

@@ -136,7 +136,7 @@ func TestReplayOfWhatWasNotRecorded(t *testing.T) {
 		require.True(t, apierrors.IsInvalid(err), err)
 		_, err = client.Pods("").List(t.Context(), metav1.ListOptions{})
 		require.ErrorContains(t, err, "recorded: no route to <host>")
-		require.ErrorIs(t, err, ErrRecorded)
+		require.ErrorIs(t, err, errRecorded)
 		_, err = client.Pods("").List(t.Context(), metav1.ListOptions{LabelSelector: "x"})
 		require.True(t, apierrors.IsNotFound(err), err)
 		_, err = client.Secrets("").List(t.Context(), metav1.ListOptions{})
@@ -185,7 +185,7 @@ func TestReplayOfARequestWithoutAnAnswer(t *testing.T) {
 func TestReplayOfNonsense(t *testing.T) {
 	for _, text := range []string{"x", `{"request":1,"code":200}`, `{"request":1,"url":"pods"}`, `[]`} {
 		_, err := Replay(strings.NewReader(text))
-		require.ErrorIs(t, err, ErrRecording, text)
+		require.ErrorIs(t, err, errRecording, text)
 	}
 	r, err := Replay(strings.NewReader(""))
 	require.NoError(t, err)

@@ -18,7 +18,7 @@ type deliverer interface {
 // each of their handlers. A test calls it after a write, instead of sleeping, and then checks the
 // outcome. The informers must be of this module and run on this server: an *informer.Informer[T],
 // or its cache.SharedIndexInformer, also from client-go's accessors; any other value is an
-// [ErrInformer]. Writes made by handlers need another call.
+// error. Writes made by handlers need another call.
 //
 // Bookmarks tell informers without changes that there is nothing to wait for. While a fault keeps
 // the informers from the server, Settle waits; it returns the reason when ctx ends.
@@ -28,7 +28,7 @@ func (s *Server) Settle(ctx context.Context, informers ...any) error {
 	for _, i := range informers {
 		d, ok := delivererOf(i)
 		if !ok {
-			return fmt.Errorf("%w: %T", ErrInformer, i)
+			return fmt.Errorf("%w: %T", errInformer, i)
 		}
 		if err := d.WaitDelivered(ctx, version); err != nil {
 			return err

@@ -62,7 +62,7 @@ func TestSettleTakesClientGosTypedViews(t *testing.T) {
 		require.NoError(t, s.Settle(t.Context(), cache.NewTypedSharedIndexInformer[*corev1.Pod](p.Shared())))
 		assert.Equal(t, 1, p.Indexer().Len())
 		theirs := cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, nil)
-		require.ErrorIs(t, s.Settle(t.Context(), cache.NewTypedSharedIndexInformer[*corev1.Pod](theirs)), ErrInformer)
+		require.ErrorIs(t, s.Settle(t.Context(), cache.NewTypedSharedIndexInformer[*corev1.Pod](theirs)), errInformer)
 	})
 }
 
@@ -70,7 +70,7 @@ func TestSettleSaysWhyNot(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
 		p := startInformer[*corev1.Pod](t, s.Source(pods, ""))
 		require.NoError(t, s.Settle(t.Context(), p))
-		require.ErrorIs(t, s.Settle(t.Context(), p, cache.NewStore(cache.MetaNamespaceKeyFunc)), ErrInformer)
+		require.ErrorIs(t, s.Settle(t.Context(), p, cache.NewStore(cache.MetaNamespaceKeyFunc)), errInformer)
 
 		resume := s.Stall(Request{}) // if it were the watches alone, a list would do in the end
 		require.NoError(t, s.Create(t.Context(), newPod("a", "p")))
