@@ -83,7 +83,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 	case len(sources) == 0 || slices.Contains(sources, nil):
 		c.misuse = ErrNoSource
 	case len(sources) > maxSources:
-		c.misuse = ErrTooManySources
+		c.misuse = fmt.Errorf("the informer has %d sources, more than %d", len(sources), maxSources)
 	}
 	var err error
 	if c.writer, err = c.newStore(indexes); err != nil {

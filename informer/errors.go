@@ -12,8 +12,6 @@ import (
 var (
 	// ErrNoSource is returned if an informer was made without a source.
 	ErrNoSource = errors.New("the informer has no source")
-	// ErrTooManySources is returned if an informer was made with more than 4,096 sources.
-	ErrTooManySources = errors.New("the informer has more than 4,096 sources")
 	// ErrNoHandler is returned for a nil handler, and for one that is a nil function or has none.
 	ErrNoHandler = errors.New("the handler is nil")
 	// ErrNegative is returned for a negative period or bound, and for an empty batch.

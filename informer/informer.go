@@ -30,7 +30,7 @@ type untypedView struct {
 
 // New returns an informer of the objects of a source. Invalid arguments (a nil source, a negative
 // period, invalid indexes) are reported by the first Run, Handle or WaitSynced: as [ErrNoSource],
-// [ErrTooManySources], [ErrNegative] or an error of the indexer.
+// [ErrNegative], an error of the indexer, or an error for too many sources.
 func New[T Object](source reflector.Source, o Options[T]) *Informer[T] {
 	return Join([]reflector.Source{source}, o)
 }
@@ -39,7 +39,7 @@ func New[T Object](source reflector.Source, o Options[T]) *Informer[T] {
 // The sources must be disjoint at any one version: an object may move from one source to another,
 // and the higher resourceVersion wins, in whatever order the two sources report the move. The store
 // is synced when all sources are, and has reached a version when all sources have. Join accepts up
-// to 4,096 sources; see [ErrTooManySources].
+// to 4,096 sources.
 func Join[T Object](sources []reflector.Source, o Options[T]) *Informer[T] {
 	untyped := o.Untyped()
 	return view[T](newViews(newCore(untyped, typeOf[T](), withNamespaceIndex(untyped.Indexes), sources...)))

@@ -66,7 +66,7 @@ func (p *Probe) fails(f Finding) bool {
 	return f.Condition == NotSynced || slices.Contains(p.options.FailOn, f.Condition)
 }
 
-// Check returns nil if the program is ready, and [ErrNotReady] otherwise. It is a healthz.Checker
+// Check returns nil if the program is ready, and an error with each reason otherwise. It is a healthz.Checker
 // of controller-runtime, and ignores the request.
 func (p *Probe) Check(*http.Request) error {
 	var why []string
@@ -80,7 +80,7 @@ func (p *Probe) Check(*http.Request) error {
 	if why == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", ErrNotReady, strings.Join(why, "; "))
+	return fmt.Errorf("the informers are not ready: %s", strings.Join(why, "; "))
 }
 
 // text returns the finding as a line of text.

@@ -73,7 +73,7 @@ func TestReady(t *testing.T) {
 func TestNeverSynced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(Options{}, factory.InUse(newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "secrets"}) }).factory))
-		require.ErrorIs(t, p.Check(nil), ErrNotReady)
+		require.ErrorContains(t, p.Check(nil), "the informers are not ready: ")
 		require.ErrorContains(t, p.Check(nil), "secrets not synced: ")
 		require.ErrorContains(t, p.Check(nil), "forbidden")
 		status, text := ask(p, "/readyz")
@@ -144,7 +144,7 @@ func TestAlone(t *testing.T) {
 	server := informertest.New(informertest.Options{})
 	defer server.Close()
 	pods := informer.New(server.Source(corev1.SchemeGroupVersion.WithResource("pods"), ""), informer.Options[*corev1.Pod]{})
-	require.EqualError(t, New(Options{}, factory.Alone(corev1.SchemeGroupVersion.WithResource("pods"), factory.Scope{}, pods.Shared())).Check(nil), ErrNotReady.Error()+": pods not synced: it has not been started")
+	require.EqualError(t, New(Options{}, factory.Alone(corev1.SchemeGroupVersion.WithResource("pods"), factory.Scope{}, pods.Shared())).Check(nil), "the informers are not ready: pods not synced: it has not been started")
 }
 
 func TestOnlyGet(t *testing.T) {
