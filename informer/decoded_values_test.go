@@ -341,6 +341,55 @@ func TestTypesThatDecodeThemselvesMayLook(t *testing.T) {
 	})
 }
 
+// What a transform writes into an object is in that object alone, also where the object would share a value
+// with others; and the objects that it leaves as they are still share it.
+func TestContract_D29_WhatATransformWritesIntoIsNotShared(t *testing.T) {
+	const spec = `{"plain":{"a":"b"},"hooks":[{"name":"h","config":{"a":1}}]}`
+	bubble(t, func(t *testing.T) {
+		i := gadgetsLike(t, 60, spec, Options[*Gadget]{Transform: func(g *Gadget) (*Gadget, error) {
+			switch number := g.UID[1:]; number[len(number)-1] {
+			case '1':
+				g.Spec.Plain["a"] = g.Name
+			case '2':
+				delete(g.Spec.Plain, "a")
+			case '3':
+				g.Spec.Hooks[0].Name = g.Name
+			case '4':
+				g.Spec.Hooks[0].Config.Raw[5] = '2' // {"a":2}
+			case '5':
+				g.Spec.Hooks = g.Spec.Hooks[:0]
+			}
+			return g, nil
+		}})
+		var unchanged []*Gadget
+		for n := range 60 {
+			g := gadget(t, i, fmt.Sprint("g", n))
+			plain, name, raw := map[string]string{"a": "b"}, "h", `{"a":1}`
+			switch n % 10 {
+			case 1:
+				plain["a"] = g.Name
+			case 2:
+				delete(plain, "a")
+			case 3:
+				name = g.Name
+			case 4:
+				raw = `{"a":2}`
+			case 5:
+				require.Empty(t, g.Spec.Hooks, g.Name)
+				g.Spec.Hooks = []hook{{Name: name, Config: kruntime.RawExtension{Raw: []byte(raw)}}}
+			default:
+				unchanged = append(unchanged, g)
+			}
+			require.Equal(t, plain, g.Spec.Plain, g.Name)
+			require.Equal(t, name, g.Spec.Hooks[0].Name, g.Name)
+			require.Equal(t, raw, string(g.Spec.Hooks[0].Config.Raw), g.Name)
+		}
+		a, b := unchanged[len(unchanged)-2].Spec, unchanged[len(unchanged)-1].Spec
+		require.Equal(t, mapAt(a.Plain), mapAt(b.Plain))
+		require.Same(t, unsafe.SliceData(a.Hooks), unsafe.SliceData(b.Hooks))
+	})
+}
+
 // A transform may hand its object on, to somebody who only reads it: the object is not written into
 // after the transform has returned.
 func TestWhatATransformHandsOnStaysAsItIs(t *testing.T) {
