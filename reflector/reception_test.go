@@ -312,6 +312,27 @@ func TestContract_D31_WhatIsKnownIsNotDecodedAgain(t *testing.T) {
 	require.False(t, d.Recalled)
 }
 
+// D31: what comes after the initial state of a stream is decoded: the sink may hold it because the program
+// has written it.
+func TestContract_D31_WhatComesAfterTheInitialStateIsDecoded(t *testing.T) {
+	held := &corev1.Pod{}
+	a := podEvent("ADDED", podText("a", "1", ""))
+	end := `{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"1"}}}`
+	r := startReception(&reception{
+		ctx: t.Context(), body: io.NopCloser(strings.NewReader(a + end + a)), kind: newKindDecoder(objectKind{object: typeOfPod}, sharing{}, nil),
+		known: func(id) (any, bool) { return held, true }, initial: true,
+	}, false)
+	var all []received
+	for batch := range r.batches {
+		all = append(all, batch...)
+	}
+	require.Len(t, all, 3)
+	require.Same(t, held, all[0].known)
+	require.Nil(t, all[0].Object)
+	require.Nil(t, all[2].known)
+	require.NotNil(t, all[2].Object)
+}
+
 // Dropped fields are left out of objects decoded by the reflector or by the client, but not out of
 // bookmarks.
 func TestDroppedFields(t *testing.T) {
