@@ -22,6 +22,10 @@
 // 401 (resource_test.go). In others the informers belong to factories. They live as long as leases
 // (tenants_test.go) or pins hold them, and are stopped and restarted one by one (pins_test.go).
 //
+// The worlds of own writes (ownwrites_test.go and the files beside it) have a server, a transport and checkers
+// of their own: the informer reads informertest over pipes, and the program writes through an OwnWrites, with
+// answers that are late, lost or broken.
+//
 // A failing world is shrunk to the fewest steps that still fail, and printed as a transcript
 // (shrink_test.go). A fixed bug leaves a transcript in testdata. Each checker has a mutant: a wrong
 // value, injected between the informer and the checkers, that makes the checker fail

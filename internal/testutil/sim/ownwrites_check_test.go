@@ -1,0 +1,289 @@
+package sim_test
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+)
+
+// ownCheckers check an idle world of own writes after each step.
+var ownCheckers = []struct {
+	name string
+	find func(w *ownWorld) []string
+}{
+	{"reads", readsWrong},
+	{"early", shownEarly},
+	{"shown", notShown},
+	{"current", storeOld},
+	{"events", eventsWrong},
+	{"made", madeWrong},
+	{"ghost", ghosts},
+}
+
+// readsWrong checks that Get, lists, the indexes and snapshots show the same objects.
+func readsWrong(w *ownWorld) (problems []string) {
+	all := w.all()
+	zones := map[string]int{}
+	for k, o := range all {
+		if got, ok := w.indexer.Get(k); !ok || got != any(o) {
+			problems = append(problems, fmt.Sprintf("Get shows not %s", spellOwn(o)))
+		}
+		zones[o.GetLabels()["zone"]]++
+		if got, ok, err := w.informer.GetStore().GetByKey(k.String()); err != nil || !ok || got != any(o) {
+			problems = append(problems, fmt.Sprintf("client-go's GetByKey shows not %s", spellOwn(o)))
+		}
+	}
+	for z := range 3 {
+		name := fmt.Sprint("z", z)
+		found := slices.Collect(w.indexer.By("zone", name))
+		if w.mutant.staleIndex && len(found) > 1 {
+			found = found[1:]
+		}
+		for _, o := range found {
+			if all[keyOfAny(o.(informertest.Object))] != o {
+				problems = append(problems, fmt.Sprintf("the index has %s", spellOwn(o.(informertest.Object))))
+			}
+		}
+		if len(found) != zones[name] {
+			problems = append(problems, fmt.Sprintf("the index has %d objects of %d in %s", len(found), zones[name], name))
+		}
+	}
+	in := w.indexer.Snapshot()
+	if n := len(slices.Collect(in.All())); n != len(all) || len(w.informer.GetStore().List()) != len(all) {
+		problems = append(problems, fmt.Sprintf("a snapshot has %d objects, a list %d, All %d", n, len(w.informer.GetStore().List()), len(all)))
+	}
+	return problems
+}
+
+// shownEarly checks that the store has no object of a source before the source's first full state.
+func shownEarly(w *ownWorld) (problems []string) {
+	_, listed := w.wire.progress()
+	for k, o := range w.all() {
+		read := func(i int) bool {
+			s, _, _ := w.server.history.at(serverKey(k), versionOf(o))
+			return listed[i] > 0 && s.object != nil && w.places[i].reads(s)
+		}
+		if !slices.ContainsFunc(indexesOf(w.places), read) && len(w.touched) == 0 && !w.doubtful {
+			problems = append(problems, "the store holds "+spellOwn(o))
+		}
+	}
+	return problems
+}
+
+// notShown looks at the writes that have returned: the store shows them, unless the status says that an
+// answer could not be shown or says too little. It must not say so without a reason.
+func notShown(w *ownWorld) (problems []string) {
+	now := w.informer.Status().OwnWrites
+	missed := now.Waiting + now.Doubtful
+	if w.mutant.countsWaiting {
+		missed += uint64(w.serials) //nolint:gosec // small
+	}
+	var returned []*ownWrite
+	excused := missed == w.missed || w.doubtful
+	for _, on := range w.writes {
+		if on.judged || !closed(on.done) {
+			continue
+		}
+		on.judged = true
+		shows := on.run != 0 && on.run == w.runs && w.running && on.epoch == len(w.server.past)
+		if excused = excused || on.err != nil || on.unsure || !shows; on.err == nil && on.at > 0 && shows {
+			returned = append(returned, on)
+		}
+	}
+	for _, on := range returned {
+		w.reach("shown", missed == w.missed)
+		if missed == w.missed {
+			w.mustShow(on, true)
+		}
+		if !excused {
+			problems = append(problems, fmt.Sprintf("the answer to %s is not shown: %+v", on.what, now))
+		}
+	}
+	w.missed = missed
+	return problems
+}
+
+// mustShow records that the store must show a write. here: it must not show that the object has moved,
+// if it has, and is still there.
+func (w *ownWorld) mustShow(on *ownWrite, here bool) {
+	k := on.key
+	if k.Name == "" {
+		k, _ = w.server.history.named(on.serial)
+	}
+	for _, s := range w.server.history.of(k) {
+		if s.version <= on.at && w.concerns(k, s) {
+			w.raise(k, s.version, "its own write")
+			if here && w.inScope(s) {
+				w.here[k] = s.version
+			}
+		}
+	}
+}
+
+// floor is the version that the store must show at least of an object, and why.
+type floor struct {
+	version int
+	why     string
+}
+
+func (w *ownWorld) raise(k key, version int, why string) {
+	if w.floors[k].version < version {
+		w.floors[k] = floor{version, why}
+	}
+}
+
+// storeOld checks that the store shows of each object a state that the server had, and none that is older
+// than the watch's progress, than a write that has returned, or than what was read before.
+func storeOld(w *ownWorld) (problems []string) {
+	stored := w.stored()
+	for k, o := range stored {
+		if what := w.unreal(o); what != "" && !w.touched[k] {
+			problems = append(problems, "the store holds "+what+": "+spellOwn(o))
+		}
+	}
+	if w.doubtful {
+		return problems
+	}
+	for k, told := range w.told() {
+		w.raise(k, told, "the watch")
+	}
+	for _, k := range w.server.history.keys() {
+		if w.touched[k] {
+			continue
+		}
+		f := w.floors[k]
+		switch shown, ok := w.explains(k, stored[k], f.version); {
+		case !ok:
+			problems = append(problems, fmt.Sprintf("the store shows %s of %s, which is older than version %d, of %s", spellOwn(stored[k]), k, f.version, f.why))
+		default:
+			w.raise(k, shown, "what was read before")
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+// explains returns the first version, from a floor on, at which the store may show what it shows.
+func (w *ownWorld) explains(k key, o informertest.Object, from int) (version int, ok bool) {
+	if o != nil {
+		return versionOf(o), versionOf(o) >= from
+	}
+	if from == 0 {
+		return 0, true
+	}
+	before := ownState{gone: true}
+	for _, s := range w.server.history.of(k) {
+		moves := w.setup.sources == "zones" && !before.gone && !s.gone && s.object.GetLabels()["zone"] != before.object.GetLabels()["zone"] && w.here[k] != s.version
+		if s.version >= from && (s.gone || !w.inScope(s) || moves) {
+			return s.version, true
+		}
+		before = s
+	}
+	return 0, false
+}
+
+// told returns the newest version of each object that the informer has been told.
+func (w *ownWorld) told() map[key]int {
+	told := map[key]int{}
+	reached, _ := w.wire.progress()
+	for _, k := range w.server.history.keys() {
+		before := ownState{gone: true}
+		for _, s := range w.server.history.of(k) {
+			for i, p := range w.places {
+				if s.version <= reached[i] && (p.reads(s) || p.reads(before)) {
+					told[k] = max(told[k], s.version)
+				}
+			}
+			before = s
+		}
+	}
+	return told
+}
+
+// reads reports whether a source reads a state of an object.
+func (p ownPlace) reads(s ownState) bool {
+	return !s.gone && (p.namespace == "" || p.namespace == s.object.GetNamespace()) &&
+		(p.selector == "" || p.selector == "zone="+s.object.GetLabels()["zone"])
+}
+
+func (w *ownWorld) inScope(s ownState) bool {
+	return slices.ContainsFunc(w.places, func(p ownPlace) bool { return p.reads(s) })
+}
+
+// concerns reports whether a source learns of a state.
+func (w *ownWorld) concerns(k key, s ownState) bool {
+	_, before, _ := w.server.history.at(k, s.version)
+	return w.inScope(s) || w.inScope(before)
+}
+
+// unreal says what is wrong with an object in the store, "" for nothing.
+func (w *ownWorld) unreal(o informertest.Object) string {
+	k := serverKey(keyOfAny(o))
+	for _, h := range w.histories() {
+		s, _, ok := h.at(k, versionOf(o))
+		if !ok || s.gone || s.object.GetUID() != o.GetUID() || serialOf(s.object) != serialOf(o) {
+			continue
+		}
+		want := s.object.DeepCopy()
+		if w.setup.drop {
+			want.SetManagedFields(nil)
+		}
+		if f := ownTransforms[w.transform]; f != nil {
+			f(want)
+		}
+		switch {
+		case content(want) != content(o):
+			return fmt.Sprintf("what the server has otherwise, %s and not %s", content(want), content(o))
+		case !w.inScope(s):
+			return "what no source reads"
+		}
+		return ""
+	}
+	return "what the server never had"
+}
+
+// content describes the parts of an object that a transform or a drop may change.
+func content(o metav1.Object) string {
+	return fmt.Sprint(o.GetName(), o.GetLabels(), o.GetFinalizers(), o.GetDeletionTimestamp() != nil, len(o.GetManagedFields()))
+}
+
+// ghosts checks that without a server that was set back everything shown was confirmed.
+func ghosts(w *ownWorld) (problems []string) {
+	if n := w.informer.Status().OwnWrites.Ghosts + w.mutant.ghosts; n > 0 && len(w.server.past) == 0 {
+		problems = append(problems, fmt.Sprintf("%d objects were shown that the server never had", n))
+	}
+	return problems
+}
+
+// unsettled returns the differences between the store and the server, and what is still pending.
+func (w *ownWorld) unsettled() (problems []string) {
+	stored := w.stored()
+	for _, k := range w.server.history.keys() {
+		now := w.server.history.newest(k)
+		o := stored[k]
+		switch {
+		case !w.inScope(now) && o != nil:
+			problems = append(problems, "the store has, and the server has not, "+spellOwn(o))
+		case w.inScope(now) && (o == nil || versionOf(o) != now.version || serialOf(o) != serialOf(now.object)):
+			problems = append(problems, fmt.Sprintf("the store has %s, the server %s", spellOwn(o), spellOwn(now.object)))
+		}
+		delete(stored, k)
+	}
+	for _, o := range stored {
+		problems = append(problems, "the store has, and the server never had, "+spellOwn(o))
+	}
+	if n := w.informer.Status().OwnWrites.Pending; n > 0 {
+		problems = append(problems, fmt.Sprintf("%d objects are pending", n))
+	}
+	return problems
+}
+
+func indexesOf[T any](all []T) (numbers []int) {
+	for i := range all {
+		numbers = append(numbers, i)
+	}
+	return numbers
+}

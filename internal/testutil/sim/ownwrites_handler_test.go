@@ -1,0 +1,226 @@
+package sim_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+)
+
+// ownEvent is a call of a handler in a world of own writes.
+type ownEvent = kit.Change[informertest.Object]
+
+// ownHandler records the events of a handler.
+type ownHandler struct {
+	name   string
+	merged bool
+	known  map[key]informertest.Object // by stored keys; the driver's
+
+	mu     sync.Mutex
+	events []ownEvent // that no checker has seen; guarded by mu
+}
+
+// handleOwn adds a typed handler.
+func handleOwn[T informer.Object](s informer.Shared, o informer.HandlerOptions, f func(ownEvent)) informer.Registration {
+	typed, _ := informer.As[T](s)
+	object := func(o T) informertest.Object {
+		var none T
+		if o == none {
+			return nil
+		}
+		return any(o).(informertest.Object)
+	}
+	reg, err := typed.Handle(informer.HandlerFunc[T](func(c informer.Change[T]) {
+		f(ownEvent{Kind: c.Kind.String(), Old: object(c.Old), New: object(c.New), Initial: c.Initial, Lost: c.Lost})
+	}), o)
+	must(err)
+	return reg
+}
+
+// addHandlers adds the handlers of a world: typed ones of both deliveries, and client-go's.
+func (w *ownWorld) addHandlers() {
+	add := func(name string, merged bool) *ownHandler {
+		h := &ownHandler{name: name, merged: merged, known: map[key]informertest.Object{}}
+		w.handlers = append(w.handlers, h)
+		return h
+	}
+	every, latest, clientgo := add("every", false), add("latest", true), add("client-go", false)
+	w.registrations = append(w.registrations, w.kind.handle(w.informer, informer.HandlerOptions{}, func(e ownEvent) {
+		w.ask(e)
+		w.tell(every, e)
+	}), w.kind.handle(w.informer, informer.HandlerOptions{Delivery: informer.Latest}, func(e ownEvent) {
+		time.Sleep(20 * time.Millisecond)
+		w.tell(latest, e)
+	}))
+	_, err := w.informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(o any, initial bool) {
+			w.tell(clientgo, ownEvent{Kind: "added", New: o.(informertest.Object), Initial: initial})
+		},
+		UpdateFunc: func(o, n any) {
+			w.tell(clientgo, ownEvent{Kind: "updated", Old: o.(informertest.Object), New: n.(informertest.Object)})
+		},
+		DeleteFunc: func(o any) {
+			tombstone, lost := o.(cache.DeletedFinalStateUnknown)
+			if lost {
+				o = tombstone.Obj
+			}
+			w.tell(clientgo, ownEvent{Kind: "deleted", Old: o.(informertest.Object), Lost: lost})
+		},
+	})
+	must(err)
+}
+
+func (w *ownWorld) tell(h *ownHandler, e ownEvent) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = append(h.events, w.mutant.event(e)...)
+}
+
+// madeAnswer is an answer of Made.
+type madeAnswer struct {
+	writer string
+	event  ownEvent
+	made   bool
+}
+
+// ask asks whose an update is.
+func (w *ownWorld) ask(e ownEvent) {
+	if e.Kind != "updated" {
+		return
+	}
+	for _, writer := range []string{"a", "b"} {
+		made := w.follows.Made(writer, e.Old, e.New)
+		if w.mutant.madeByVersion {
+			made = e.New.GetAnnotations()["author"] == writer
+		}
+		w.asked.Lock()
+		w.answers = append(w.answers, madeAnswer{writer, e, made})
+		w.asked.Unlock()
+	}
+}
+
+// take returns the events that no checker has seen.
+func (h *ownHandler) take() []ownEvent {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	taken := h.events
+	h.events = nil
+	return taken
+}
+
+// eventsWrong checks that the events of each handler follow each other, show what was real, and lead to
+// what the store holds.
+func eventsWrong(w *ownWorld) (problems []string) {
+	for _, h := range w.handlers {
+		for _, e := range h.take() {
+			k := keyOfAny(e.Subject())
+			w.trace.add(h.name, "%s", spellEvent(e))
+			for _, wrong := range w.eventWrong(h, e, h.known[k]) {
+				problems = append(problems, fmt.Sprintf("%s has %s of %s: %s", h.name, wrong, k, spellEvent(e)))
+			}
+			if h.known[k] = e.New; e.Kind == "deleted" {
+				delete(h.known, k)
+			}
+		}
+		stored := w.all()
+		for k := range stored {
+			if h.known[k] == nil {
+				h.known[k] = nil
+			}
+		}
+		for k, known := range h.known {
+			if w.touched[serverKey(k)] {
+				h.known[k] = stored[k]
+			} else if known != stored[k] {
+				problems = append(problems, fmt.Sprintf("%s knows %s, and the store has %s", h.name, spellOwn(known), spellOwn(stored[k])))
+			}
+			if h.known[k] == nil {
+				delete(h.known, k)
+			}
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+func (w *ownWorld) eventWrong(h *ownHandler, e ownEvent, known informertest.Object) (problems []string) {
+	say := func(what string) {
+		if what != "" {
+			problems = append(problems, what)
+		}
+	}
+	say(e.WrongFlags())
+	k := serverKey(keyOfAny(e.Subject()))
+	unknown := e.Kind == "deleted" && known == nil && h.name == "client-go" && w.setup.sources == "zones" // by another source's leave
+	if !w.touched[k] && !unknown {
+		say(e.WrongKind(known))
+		say(e.WrongObjects(known, h.merged))
+	}
+	if e.Kind == "updated" && !w.touched[k] && !w.doubtful {
+		switch old, now := versionOf(e.Old), versionOf(e.New); {
+		case old == now:
+			say("an update that changes nothing")
+		case old > now:
+			say("an update that goes back")
+		}
+	}
+	if e.New != nil && !w.touched[k] {
+		say(w.unreal(e.New))
+	}
+	return problems
+}
+
+// madeWrong checks that Made is true only of an update that is one write of the writer.
+func madeWrong(w *ownWorld) (problems []string) {
+	w.asked.Lock()
+	defer w.asked.Unlock()
+	for _, a := range w.answers {
+		w.reach("made", a.made)
+		if a.made && !w.oneWrite(a) {
+			problems = append(problems, fmt.Sprintf("%s has not made %s, at least not alone", a.writer, spellEvent(a.event)))
+		}
+	}
+	w.answers = nil
+	return problems
+}
+
+// oneWrite reports whether an update is one write of a writer in some history.
+func (w *ownWorld) oneWrite(a madeAnswer) bool {
+	for _, h := range w.histories() {
+		s, before, ok := h.at(serverKey(keyOfAny(a.event.New)), versionOf(a.event.New))
+		if ok && !s.gone && s.author == a.writer && before.version == versionOf(a.event.Old) {
+			return true
+		}
+	}
+	return false
+}
+
+func spellOwn(o informertest.Object) string {
+	if o == nil {
+		return "nothing"
+	}
+	return fmt.Sprintf("%s@%s (write %s, %s)", keyOfAny(o), o.GetResourceVersion(), serialOf(o), o.GetLabels()["zone"])
+}
+
+func spellEvent(e ownEvent) string {
+	var words []string
+	for word, is := range map[string]bool{"initial": e.Initial, "lost": e.Lost} {
+		if is {
+			words = append(words, word)
+		}
+	}
+	words = append(words, e.Kind)
+	for _, o := range []informertest.Object{e.Old, e.New} {
+		if o != nil {
+			words = append(words, spellOwn(o))
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,127 @@
+package sim_test
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
+)
+
+// ownMutant is a deviation that a checker of a world of own writes must find. The zero value injects
+// nothing.
+type ownMutant struct {
+	unseen           bool   // the program's writes do not pass through the OwnWrites
+	unlinked         bool   // no request does
+	holdsCalls       bool   // the call of a write takes seconds
+	losesEvents      bool   // watches bring no updates
+	ignoresSelectors bool   // sources get everything
+	hidesLists       bool   // full states are not counted
+	staleIndex       bool   // an index lacks an object
+	auditsPending    bool   // an audit finds something
+	madeByVersion    bool   // Made looks at nothing but the new version
+	countsWaiting    bool   // each write counts as one that could not be shown
+	skipsFresh       bool   // WaitFresh is not called
+	ghosts           uint64 // added to those of the status
+	shows            func(all map[key]informertest.Object) map[key]informertest.Object
+	tells            func(e ownEvent) []ownEvent
+}
+
+func (m ownMutant) store(all map[key]informertest.Object) map[key]informertest.Object {
+	if m.shows == nil {
+		return all
+	}
+	return m.shows(all)
+}
+
+func (m ownMutant) event(e ownEvent) []ownEvent {
+	if m.tells == nil {
+		return []ownEvent{e}
+	}
+	return m.tells(e)
+}
+
+// showsAnother returns a mutant in which the store shows something else of its first object.
+func showsAnother(change func(all map[key]informertest.Object, k key)) ownMutant {
+	return ownMutant{shows: func(all map[key]informertest.Object) map[key]informertest.Object {
+		if keys := slices.SortedFunc(maps.Keys(all), byName); len(keys) > 0 {
+			change(all, keys[0])
+		}
+		return all
+	}}
+}
+
+// tellsTwice returns a mutant in which handlers get some events twice.
+func tellsTwice(kind string) ownMutant {
+	return ownMutant{tells: func(e ownEvent) []ownEvent {
+		if e.Kind == kind {
+			return []ownEvent{e, e}
+		}
+		return []ownEvent{e}
+	}}
+}
+
+// ownMutants has at least one mutant for each checker.
+var ownMutants = []struct {
+	name, checker, reason string
+	mutant                ownMutant
+}{
+	{"a write that the store does not show", "current", "its own write", ownMutant{unseen: true}},
+	{"an old list removes a write", "current", "older than", showsAnother(func(all map[key]informertest.Object, k key) { delete(all, k) })},
+	{"a transform that is skipped", "current", "otherwise", showsAnother(func(all map[key]informertest.Object, k key) {
+		o := all[k].DeepCopyObject().(informertest.Object)
+		o.SetFinalizers([]string{"example.com/other"})
+		all[k] = o
+	})},
+	{"a version that never was", "current", "never had", showsAnother(func(all map[key]informertest.Object, k key) {
+		o := all[k].DeepCopyObject().(informertest.Object)
+		o.SetResourceVersion("9999")
+		all[k] = o
+	})},
+	{"an object that no source reads", "current", "no source reads", ownMutant{ignoresSelectors: true}},
+	{"a renamed object that stays under its earlier name", "two names", "", showsAnother(func(all map[key]informertest.Object, k key) {
+		all[key{Namespace: k.Namespace, Name: k.Name + aliasSuffix}] = all[k]
+	})},
+	{"an index that is not updated", "reads", "the index has", ownMutant{staleIndex: true}},
+	{"an object before the first full state", "early", "", ownMutant{hidesLists: true}},
+	{"an echo that is told", "events", "", tellsTwice("updated")},
+	{"a deletion that is told twice", "events", "not an add of what it does not know", tellsTwice("deleted")},
+	{"an event that is not told", "events", "and the store has", ownMutant{tells: func(e ownEvent) []ownEvent {
+		if e.Kind == "deleted" {
+			return nil
+		}
+		return []ownEvent{e}
+	}}},
+	{"Made looks at the version alone", "made", "", ownMutant{madeByVersion: true}},
+	{"a ghost", "ghost", "", ownMutant{ghosts: 1}},
+	{"an answer that is not shown without a reason", "shown", "", ownMutant{countsWaiting: true}},
+	{"a call that is held", "call", "", ownMutant{holdsCalls: true}},
+	{"watches that lose updates", "settles", "the server", ownMutant{losesEvents: true}},
+	{"an audit that counts what is pending", "audit", "", ownMutant{auditsPending: true}},
+	{"a missing line", "written", "NewOwnWrites", ownMutant{unlinked: true}},
+	{"a wait that is none", "fresh", "", ownMutant{skipsFresh: true}},
+}
+
+// Each checker of the worlds of own writes finds its mutants, in some world.
+func TestEachCheckerOfOwnWritesCanFail(t *testing.T) {
+	tier.SkipRaced(t)
+	for _, lie := range ownMutants {
+		t.Run(lie.name, func(t *testing.T) {
+			for seed := range uint64(150) {
+				for _, v := range runOwn(t, newOwnPlan(seed), lie.mutant).violations {
+					if v.checker == lie.checker && strings.Contains(v.what, lie.reason) {
+						return
+					}
+				}
+			}
+			t.Errorf("the checker %q has found nothing", lie.checker)
+		})
+	}
+}
+
+func (m ownMutant) loses(line []byte) bool {
+	return m.losesEvents && bytes.HasPrefix(line, []byte(`{"type":"MODIFIED"`))
+}

@@ -1,0 +1,183 @@
+package sim_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// The operations of worlds of own writes that other worlds do not have.
+const (
+	ownWriting   operation = "own"     // the program writes
+	otherWriting operation = "other"   // somebody else writes
+	goOn         operation = "go on"   // a write that is held goes on
+	holdWatches  operation = "hold"    // the watches of a source bring nothing from now on
+	letEvents    operation = "let"     // n events come all the same
+	flow         operation = "flow"    // all watches and lists go on
+	breakWatches operation = "break"   // the watches break, and lose what they have not brought
+	holdLists    operation = "slow"    // lists are held from now on
+	askWritten   operation = "written" // the program waits for its writes
+	askFresh     operation = "fresh"   // the program waits for the newest state
+	audit        operation = "audit"   // the store is compared with the server
+	setBack      operation = "back"    // the server is set back by n writes
+)
+
+// ownMenu has the operations of worlds of own writes.
+var ownMenu = []menuItem{
+	{ownWriting, 34, 1},
+	{otherWriting, 14, 1},
+	{goOn, 8, 1},
+	{holdWatches, 7, 1},
+	{letEvents, 7, 3},
+	{flow, 5, 1},
+	{breakWatches, 3, 1},
+	{holdLists, 2, 1},
+	{compact, 3, 1},
+	{sendBookmark, 5, 1},
+	{pass, 2, 80},
+	{writeByHand, 2, 1},
+	{stop, 2, 1},
+	{start, 5, 1},
+	{askWritten, 2, 1},
+	{askFresh, 1, 1},
+	{audit, 2, 1},
+	{settle, 3, 1},
+	{setBack, 1, 6},
+}
+
+// ownKind is a kind of objects, and of clients that read them.
+type ownKind struct {
+	name   string
+	kind   informertest.Kind
+	object reflect.Type
+	source func(c *rest.Config, namespace string) reflector.Source
+	handle func(s informer.Shared, o informer.HandlerOptions, f func(ownEvent)) informer.Registration
+}
+
+var ownKinds = []ownKind{
+	{ // a DELETE is answered with the object
+		"pods", informertest.Kind{GVR: pods, GVK: corev1.SchemeGroupVersion.WithKind("Pod")}, reflect.TypeFor[*corev1.Pod](),
+		func(c *rest.Config, namespace string) reflector.Source {
+			return reflector.FromGenerated[*corev1.Pod](kubernetes.NewForConfigOrDie(c).CoreV1().Pods(namespace), pods)
+		}, handleOwn[*corev1.Pod],
+	},
+	{ // a DELETE is answered with a status
+		"configmaps", informertest.Kind{GVR: configMaps, GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap")}, reflect.TypeFor[*corev1.ConfigMap](),
+		func(c *rest.Config, namespace string) reflector.Source {
+			return reflector.FromGenerated[*corev1.ConfigMap](kubernetes.NewForConfigOrDie(c).CoreV1().ConfigMaps(namespace), configMaps)
+		}, handleOwn[*corev1.ConfigMap],
+	},
+	{
+		"widgets", informertest.Kind{GVR: widgets, GVK: widgets.GroupVersion().WithKind("Widget"), Namespaced: true}, reflect.TypeFor[*unstructured.Unstructured](),
+		func(c *rest.Config, namespace string) reflector.Source {
+			return reflector.FromDynamic(dynamic.NewForConfigOrDie(c), widgets, namespace)
+		}, handleOwn[*unstructured.Unstructured],
+	},
+	{
+		"metadata of pods", informertest.Kind{GVR: pods, GVK: corev1.SchemeGroupVersion.WithKind("Pod")}, reflect.TypeFor[*metav1.PartialObjectMetadata](),
+		func(c *rest.Config, namespace string) reflector.Source {
+			return reflector.FromMetadata(metadata.NewForConfigOrDie(c), pods, namespace)
+		}, handleOwn[*metav1.PartialObjectMetadata],
+	},
+}
+
+var (
+	configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	widgets    = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
+)
+
+// The sources of worlds of own writes, by name.
+var ownPlaces = map[string][]ownPlace{
+	"all":        {{}},
+	"a selector": {{"", zone(0)}},
+	"zones":      {{"", zone(0)}, {"", zone(1)}},
+	"namespaces": {{"a", ""}, {"b", ""}},
+}
+
+func zone(n int) string { return fmt.Sprint("zone=z", n) }
+
+// ownTransforms are the transforms of worlds of own writes, by name.
+var ownTransforms = map[string]func(metav1.Object){
+	"":         nil,
+	"identity": func(metav1.Object) {},
+	"strip":    func(o metav1.Object) { o.SetFinalizers(nil) },
+	renames: func(o metav1.Object) {
+		if o.GetLabels()[aliasLabel] != "" {
+			o.SetName(o.GetName() + aliasSuffix)
+		}
+	},
+}
+
+// ownSetup is the part of a world of own writes that never changes.
+type ownSetup struct {
+	unlinked  bool // the program's writes are not followed
+	kind      int
+	sources   string
+	transform string
+	drop      bool // managedFields
+	encoded   bool // the store encodes its objects
+	noStream  bool
+}
+
+func (s ownSetup) String() string {
+	words := []string{ownKinds[s.kind].name, "sources: " + s.sources}
+	say := func(is bool, what string) {
+		if is {
+			words = append(words, what)
+		}
+	}
+	say(s.transform != "", "the transform: "+s.transform)
+	say(s.drop, "no managedFields")
+	say(s.encoded, "an encoding store")
+	say(s.noStream, "a server that does not stream")
+	say(s.unlinked, "without own writes")
+	return strings.Join(words, ", ")
+}
+
+// ownPlan is a world of own writes before it is played.
+type ownPlan struct {
+	seed  uint64
+	setup ownSetup
+	steps []step
+}
+
+func newOwnPlan(seed uint64) ownPlan {
+	r := rand.New(rand.NewPCG(seed, 4)) //nolint:gosec // a test
+	p := ownPlan{seed: seed, setup: ownSetup{
+		kind:      r.IntN(len(ownKinds)),
+		sources:   []string{"all", "all", "a selector", "zones", "namespaces"}[r.IntN(5)],
+		transform: []string{"", "", "identity", "strip", renames}[r.IntN(5)],
+		drop:      r.IntN(4) == 0,
+		encoded:   r.IntN(4) == 0,
+		noStream:  r.IntN(2) == 0,
+		unlinked:  r.IntN(12) == 0,
+	}}
+	total := 0
+	for _, m := range ownMenu {
+		total += m.weight
+	}
+	for n := 20 + r.IntN(30); len(p.steps) < n; {
+		k := r.IntN(total)
+		for _, m := range ownMenu {
+			if k -= m.weight; k < 0 {
+				p.steps = append(p.steps, step{op: m.op, n: 1 + r.IntN(m.maxN), seed: r.Uint64()})
+				break
+			}
+		}
+	}
+	return p
+}

@@ -1,0 +1,503 @@
+package sim_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/encoding"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// ownWorld is a world of own writes being played: the informer reads the server over pipes, and shows what
+// the program writes. Fields without a lock belong to the driver.
+type ownWorld struct {
+	plan      ownPlan
+	setup     ownSetup
+	kind      ownKind
+	transform string
+	places    []ownPlace
+	mutant    ownMutant
+	trace     trace
+
+	server        *ownServer
+	wire          *ownWire
+	follows       *reflector.OwnWrites
+	own, other    dynamic.Interface
+	informer      informer.Shared
+	indexer       *indexer.Indexer[any]
+	handlers      []*ownHandler
+	registrations []informer.Registration // of the typed handlers
+
+	running  bool
+	runs     int
+	stop     func() // stops the run, and waits for its end
+	serials  int
+	writes   []*ownWrite
+	floors   map[key]floor
+	here     map[key]int // by key: the version of an own write with which the object has moved, and is there
+	touched  map[key]bool
+	missed   uint64    // writes that were not shown, as the status counts them
+	doubtful bool      // the server was set back since the last rest: nobody knows what the informer has noticed
+	quiet    time.Time // the last rest
+
+	asked   sync.Mutex
+	answers []madeAnswer // guarded by asked
+
+	violations []violation
+	reached    map[string]int
+}
+
+func (w *ownWorld) reach(sort string, what any) { w.reached[fmt.Sprintf("%s %v", sort, what)]++ }
+
+func (w *ownWorld) fault(checker, format string, args ...any) {
+	w.violations = append(w.violations, violation{checker, fmt.Sprintf(format, args...)})
+}
+
+// newOwnWorld makes a world. The caller is in a bubble.
+func newOwnWorld(p ownPlan, m ownMutant) *ownWorld {
+	w := &ownWorld{
+		plan: p, setup: p.setup, kind: ownKinds[p.setup.kind], transform: p.setup.transform, places: ownPlaces[p.setup.sources], mutant: m,
+		server:  &ownServer{births: map[int]bool{}, noStream: p.setup.noStream},
+		follows: reflector.NewOwnWrites(), reached: map[string]int{}, floors: map[key]floor{}, here: map[key]int{}, touched: map[key]bool{},
+	}
+	w.server.serve(w.kind, 0)
+	if w.setup.encoded {
+		defer encoding.Use(new(fakecodec.Codec))()
+	}
+	w.wire = newOwnWire(w.server, w.places, m)
+	w.wire.trace = &w.trace
+	w.wire.next = &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		return w.server.ClientConfig().Dial(ctx, network, address)
+	}}
+	w.other = dynamic.NewForConfigOrDie(w.config(nil))
+	wrap := w.follows.Wire
+	if w.setup.unlinked || m.unlinked {
+		wrap = reflector.Wire
+	}
+	linked := w.config(wrap)
+	if w.own = dynamic.NewForConfigOrDie(linked); m.unseen {
+		w.own = w.other
+	}
+	var sources []reflector.Source
+	for _, p := range w.places {
+		var tweak func(*metav1.ListOptions)
+		if p.selector != "" {
+			tweak = func(o *metav1.ListOptions) { o.LabelSelector = p.selector }
+		}
+		sources = append(sources, reflector.Tweak(w.kind.source(linked, p.namespace), tweak))
+	}
+	w.informer = informer.JoinShared(sources, w.kind.object, w.options())
+	w.indexer, _ = informer.IndexerOf(w.informer, w.kind.object)
+	w.addHandlers()
+	return w
+}
+
+// config returns the configuration of clients of the server of the moment.
+func (w *ownWorld) config(wrap func(http.RoundTripper) http.RoundTripper) *rest.Config {
+	c := w.server.ClientConfig()
+	c.Dial, c.Transport, c.WrapTransport = nil, w.wire, wrap
+	return c
+}
+
+func (w *ownWorld) options() informer.Options[any] {
+	r := rand.New(rand.NewPCG(w.plan.seed, 5)) //nolint:gosec // a test
+	var turn sync.Mutex
+	o := informer.Options[any]{
+		Name:    "own",
+		Indexes: []indexer.Index[any]{{Name: "zone", Append: func(values []string, o any) []string { return append(values, o.(metav1.Object).GetLabels()["zone"]) }}},
+		Rand: func() float64 {
+			turn.Lock()
+			defer turn.Unlock()
+			return r.Float64()
+		},
+		Observe: func(informer.Event) {},
+	}
+	if w.setup.drop {
+		o.Drop = []string{"metadata.managedFields"}
+	}
+	if f := ownTransforms[w.transform]; f != nil {
+		o.Transform = func(o any) (any, error) {
+			f(o.(metav1.Object))
+			return o, nil
+		}
+	}
+	return o
+}
+
+func (w *ownWorld) synced() <-chan struct{} { return w.informer.HasSyncedChecker().Done() }
+
+// all returns what the store holds, by stored keys.
+func (w *ownWorld) all() map[key]informertest.Object {
+	all := map[key]informertest.Object{}
+	for o := range w.indexer.All() {
+		all[keyOfAny(o.(informertest.Object))] = o.(informertest.Object)
+	}
+	return w.mutant.store(all)
+}
+
+// stored returns what the store holds, by the server's keys.
+func (w *ownWorld) stored() map[key]informertest.Object {
+	stored := map[key]informertest.Object{}
+	for k, o := range w.all() {
+		if stored[serverKey(k)] != nil {
+			w.fault("two names", "%s is stored under two names", serverKey(k))
+		}
+		stored[serverKey(k)] = o
+	}
+	return stored
+}
+
+func (w *ownWorld) histories() []*ownHistory {
+	return append([]*ownHistory{w.server.history}, w.server.past...)
+}
+
+// play plays the whole world, or up to the first violation.
+func (w *ownWorld) play() {
+	w.start()
+	w.quiet = time.Now()
+	for i, s := range w.plan.steps {
+		w.trace.step("%d. %v", i, s)
+		w.reach("operation", s.op)
+		w.do(s)
+		w.check()
+		if time.Since(w.quiet) > 6*time.Minute && len(w.violations) == 0 { // a deletion without a date lasts for ten minutes
+			w.trace.addLine("a rest")
+			w.settle()
+		}
+		if len(w.violations) > 0 {
+			break
+		}
+	}
+	w.end()
+}
+
+// check runs the checkers once everything is idle.
+func (w *ownWorld) check() {
+	synctest.Wait()
+	w.expectReturned()
+	for synctest.Wait(); w.running && w.busy(); synctest.Wait() {
+		time.Sleep(20 * time.Millisecond)
+	}
+	for _, c := range ownCheckers {
+		for _, what := range c.find(w) {
+			w.fault(c.name, "%s", what)
+		}
+	}
+}
+
+// busy reports whether a handler has events that it has not handled: Made may wait.
+func (w *ownWorld) busy() bool {
+	return slices.ContainsFunc(w.registrations, func(r informer.Registration) bool { return r.Backlog() > 0 })
+}
+
+func (w *ownWorld) start() {
+	if w.running {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	wait, err := w.informer.Start(ctx, informer.RunOptions{})
+	must(err)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		must(wait())
+	}()
+	w.stop = func() {
+		cancel()
+		<-ended
+	}
+	w.running = true
+	w.runs++
+}
+
+// end stops everything.
+func (w *ownWorld) end() {
+	w.trace.step("end")
+	if len(w.violations) == 0 {
+		w.start()
+		w.settle()
+	}
+	if w.running {
+		w.stop()
+	}
+	w.release()
+	w.wire.breakAll()
+	for _, on := range w.writes {
+		<-on.done
+	}
+	w.server.Close()
+	for _, h := range w.histories() {
+		h.end()
+	}
+	w.wire.next.(*http.Transport).CloseIdleConnections()
+	synctest.Wait()
+	for _, p := range w.violations {
+		w.trace.addLine("%s: %s", p.checker, p.what)
+	}
+	w.traceTruth()
+}
+
+// traceTruth traces what the server had.
+func (w *ownWorld) traceTruth() {
+	for _, k := range w.server.history.keys() {
+		var states []string
+		for _, s := range w.server.history.of(k) {
+			text := spellOwn(s.object)
+			if s.gone {
+				text = fmt.Sprintf("gone@%d", s.version)
+			}
+			states = append(states, text)
+		}
+		w.trace.addLine("%s was %s", k, strings.Join(states, ", "))
+	}
+}
+
+// settle releases everything, waits until the store is as the server, and compares the two.
+func (w *ownWorld) settle() {
+	if !w.running {
+		return
+	}
+	w.flow()
+	w.release()
+	w.check()
+	for lost := w.server.highest; w.doubtful && w.server.version() <= lost; { // nothing of the earlier history is newer then
+		w.server.bump()
+	}
+	if len(w.touched) > 0 {
+		w.expire()
+	}
+	for began := time.Now(); time.Since(began) < 14*time.Minute; time.Sleep(5 * time.Second) {
+		w.server.Bookmark()
+		synctest.Wait()
+		if len(w.unsettled()) == 0 {
+			break
+		}
+	}
+	for _, what := range w.unsettled() {
+		w.fault("settles", "%s", what)
+	}
+	w.check() // what comes of writes by hand, or of the server's past, is told now
+	w.writes = nil
+	clear(w.touched)
+	clear(w.floors)
+	w.doubtful, w.quiet = false, time.Now()
+	if len(w.violations) == 0 {
+		w.audit()
+		w.askWritten()
+	}
+}
+
+// release lets all writes that are held go on, one after the other.
+func (w *ownWorld) release() {
+	for _, on := range w.writes {
+		if on.held() {
+			close(on.released)
+			synctest.Wait()
+		}
+	}
+}
+
+// flow lets watches and lists go on.
+func (w *ownWorld) flow() {
+	w.wire.change(func() {
+		clear(w.wire.held)
+		clear(w.wire.budget)
+		w.wire.slow = false
+	})
+}
+
+// expire makes the next read a list: the history is gone, and the watches break.
+func (w *ownWorld) expire() {
+	w.server.bump()
+	w.server.Compact()
+	w.wire.breakAll()
+	time.Sleep(2 * time.Second)
+}
+
+// writeByHand changes or deletes an object of the store, as a user of client-go's API may.
+func (w *ownWorld) writeByHand(r *rand.Rand) {
+	for _, k := range w.server.history.keys() {
+		o := w.stored()[k]
+		if o == nil || r.IntN(2) == 0 {
+			continue
+		}
+		w.trace.addLine("%s", k)
+		w.touched[k] = true
+		if r.IntN(2) == 0 {
+			must(w.informer.GetStore().Delete(o))
+			return
+		}
+		changed := o.DeepCopyObject().(informertest.Object)
+		changed.SetAnnotations(map[string]string{markName: "by hand"})
+		must(w.informer.GetStore().Update(changed))
+		return
+	}
+}
+
+// askWritten waits for the program's writes: the store shows all that have returned.
+func (w *ownWorld) askWritten() {
+	w.wait("written", w.informer.WaitWritten)
+}
+
+// wait calls a method that waits, while nothing is held.
+func (w *ownWorld) wait(name string, call func(context.Context) error) {
+	if !w.running || w.doubtful {
+		return
+	}
+	w.flow()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	switch err := call(ctx); {
+	case w.setup.unlinked && name == "written" && errors.Is(err, informer.ErrNotLinked):
+		return
+	case err != nil:
+		w.fault(name, "%v", err)
+		return
+	}
+	for _, on := range w.writes {
+		if closed(on.done) && on.at > 0 && on.epoch == len(w.server.past) {
+			w.mustShow(on, false)
+		}
+	}
+}
+
+// askFresh waits for the newest state: the store shows everything.
+func (w *ownWorld) askFresh() {
+	call := w.informer.WaitFresh
+	if w.mutant.skipsFresh {
+		call = func(context.Context) error { return nil }
+	}
+	w.wait("fresh", call)
+	if w.running && !w.doubtful && len(w.touched) == 0 && len(w.violations) == 0 {
+		for _, what := range w.unsettled() {
+			if !strings.Contains(what, "pending") {
+				w.fault("fresh", "%s", what)
+			}
+		}
+	}
+}
+
+// audit compares the store with the server, which must find nothing.
+func (w *ownWorld) audit() {
+	if !w.running || !closed(w.synced()) || w.transform == renames || w.doubtful || len(w.touched) > 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	found, err := w.informer.Audit(ctx)
+	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		return // the informer is behind a compaction
+	}
+	if err != nil || found.Different > 0 || w.mutant.auditsPending {
+		w.fault("audit", "%+v, %v", found, err)
+	}
+}
+
+// setBack brings the server back without its last n writes. If the informer has read more than is left,
+// it has to notice; that it can only if it has read everything.
+func (w *ownWorld) setBack(n int) {
+	point := len(w.server.writes) - n
+	if point < 0 || !w.running || !closed(w.synced()) || w.doubtful {
+		return
+	}
+	reads := 0
+	reached, _ := w.wire.progress()
+	for _, r := range reached {
+		reads = max(reads, r)
+	}
+	if 1+point < reads {
+		w.settle()
+		point = len(w.server.writes) - n
+	}
+	w.reach("set back", 1+point < reads)
+	_, listed := w.wire.progress()
+	w.doubtful = true
+	clear(w.floors)
+	clear(w.here)
+	w.wire.change(func() { w.wire.down = true })
+	w.wire.breakAll()
+	time.Sleep(3 * time.Second) // the informer notices the outage, and looks closely afterwards
+	synctest.Wait()
+	w.server.serve(w.kind, point)
+	w.wire.next.(*http.Transport).CloseIdleConnections()
+	w.wire.change(func() { w.wire.down = false })
+	behind := func() bool {
+		_, now := w.wire.progress()
+		return slices.ContainsFunc(indexesOf(w.places), func(i int) bool { return now[i] == listed[i] })
+	}
+	for range 60 {
+		if 1+point >= reads || !behind() {
+			return
+		}
+		w.server.Bookmark()
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+	}
+}
+
+// do plays a step.
+func (w *ownWorld) do(s step) {
+	r := s.rand()
+	source := r.IntN(len(w.places))
+	switch s.op {
+	case ownWriting:
+		w.writeOwn(r)
+	case otherWriting:
+		w.writeOther(r)
+	case goOn:
+		w.goOn(r)
+	case holdWatches:
+		w.wire.change(func() { w.wire.held[source] = true })
+	case letEvents:
+		w.wire.change(func() { w.wire.budget[source] = s.n })
+	case flow:
+		w.flow()
+	case breakWatches:
+		w.wire.breakAll()
+	case holdLists:
+		w.wire.change(func() { w.wire.slow = true })
+	case compact:
+		w.expire()
+	case sendBookmark:
+		w.server.Bookmark()
+	case pass:
+		time.Sleep(time.Duration(s.n) * time.Second)
+	case writeByHand:
+		w.writeByHand(r)
+	case stop:
+		if w.running {
+			w.running = false
+			w.stop()
+		}
+	case start:
+		w.start()
+	case askWritten:
+		w.askWritten()
+	case askFresh:
+		w.askFresh()
+	case audit:
+		w.audit()
+	case settle:
+		w.settle()
+	case setBack:
+		w.setBack(s.n)
+	}
+}
