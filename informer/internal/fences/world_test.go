@@ -248,7 +248,7 @@ func (w world) drain(m mutant) error {
 		w.watch(m)
 	}
 	w.take(input{kind: aged}, m)
-	if w.store.cell.hand { // what a user has written stays until the next event of the key
+	if w.touched || w.store.cell.hand { // what a user has written stays until the next event of the key
 		w.uids++
 		w.commit(state{uid: w.uids, in: true}, false)
 		w.watch(m)
