@@ -176,6 +176,8 @@ func TestContract_D35_OwnWritesAreShownUntilTheWatchHasThem(t *testing.T) {
 		{"a+5 b!7 a~7 a-7 b+7", "b@7", "add p@5, update p@5 p@7"},
 		{"a+5 b+7 a~7 a-7 b!7", "b@7", "add p@5, update p@5 p@7"},
 		{"b+9 a!7", "b@9", "add p@9"},
+		{"a+5 b+9 a~7 b-10 a+6", "", "add p@5, update p@5 p@9, delete p@10"},
+		{"a+5 b+9 a~7 b-10 a+6 a-7", "", "add p@5, update p@5 p@9, delete p@10"},
 	} {
 		for name, transform := range map[string]func(*corev1.Pod) (*corev1.Pod, error){"": nil, ", transformed": func(p *corev1.Pod) (*corev1.Pod, error) { return p, nil }} {
 			t.Run(row.words+name, func(t *testing.T) {

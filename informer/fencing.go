@@ -58,25 +58,17 @@ func (a *applier) answered(tx *indexer.Tx, part uint16, on *ownwrites.Answer) {
 		Op: deltafifo.Modified, Part: part, Key: on.Key, UID: on.UID, Version: on.Version,
 		Stamp: records.StampOf(on.UID), Object: on.Object,
 	}
-	if a.otherIsNewer(tx, d) {
-		return
-	}
 	a.endFences(tx, part, time.Now())
 	shown := a.cell(tx, p, part, on.Key)
 	shown.Finalizers = hasFinalizers(shown.Object)
 	verdict, result := p.fences.Answered(on.Key, *on, shown, a.reached.Version(part), a.written.selects(part), time.Now())
 	switch verdict {
-	case fences.Show:
+	case fences.Show: // unless another source's object is newer
 		a.put(tx, &d)
 	case fences.Remove:
 		a.remove(tx, p, &d, on, shown)
 	}
 	a.written.count(part, result, on)
-}
-
-// otherIsNewer reports whether another source's object stays in place of an answer.
-func (a *applier) otherIsNewer(tx *indexer.Tx, d deltafifo.Delta) bool {
-	return d.Version != "" && a.outdated(tx, &d, a.parts[d.Part].objects.Key(d.Key))
 }
 
 // cell returns what the store holds of a part's object.
