@@ -78,11 +78,11 @@ func (w *writing) says(word string) {
 	p := kit.Pod("p", version)
 	object := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Version: version, Object: p}
 	store := newInformerStore(w.core)
-	switch {
-	case word == "h+":
+	switch word {
+	case "h+":
 		require.NoError(w.t, store.Update(kit.Pod("p", "hand")))
 		return
-	case word == "h-":
+	case "h-":
 		require.NoError(w.t, store.Delete(p))
 		return
 	}

@@ -70,7 +70,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		followed:   make([]atomic.Bool, len(sources)),
 		reflectors: make([]atomic.Pointer[reflector.Reflector], len(sources)),
 	}
-	c.run, c.applier.lastRun, c.applier.report = c.newRun(), c.lastRun, c.observe
+	c.run, c.applier.lastRun, c.report = c.newRun(), c.lastRun, c.observe
 	if c.options.Name == "" {
 		c.options.Name = objects.name()
 	}

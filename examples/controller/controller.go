@@ -46,7 +46,6 @@ func newController(client kubernetes.Interface, own *reflector.OwnWrites, deploy
 // writer is the name of the controller's writes.
 const writer = "summaries"
 
-
 // enqueue puts the names of all changed objects in the queue. A summary has the name of its
 // Deployment, so one queue serves both. The kind of change does not matter, and the queue merges
 // equal names. The handler still needs delivery Every: with Latest, a summary created by the

@@ -76,7 +76,7 @@ type settings struct {
 // control runs the controller until ctx ends.
 func control(ctx context.Context, config *rest.Config, s settings, actions, problems *log.Logger) error {
 	config.QPS, config.Burst = 50, 100 // client-go's default of 5 requests a second suits kubectl only
-	own := reflector.NewOwnWrites() // the controller's own writes are in its caches when the calls return
+	own := reflector.NewOwnWrites()    // the controller's own writes are in its caches when the calls return
 	config.Wrap(own.Wire)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
