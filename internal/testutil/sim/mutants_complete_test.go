@@ -46,6 +46,9 @@ func checkersOf(t *testing.T) (names, reasons []string) {
 	files, err := filepath.Glob("*_test.go")
 	require.NoError(t, err)
 	for _, name := range files {
+		if strings.HasPrefix(name, "ownwrites") { // these worlds have checkers and mutants of their own
+			continue
+		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 		require.NoError(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {

@@ -126,7 +126,9 @@ func (s *ownServer) serve(k ownKind, writes int) {
 	if k.kind.GVK.Group != "" {
 		must(s.Register(k.kind))
 	}
-	s.resource, s.writes = k.kind.GVR, s.writes[:writes]
+	if s.writes = s.writes[:writes]; old == nil { // requests of an earlier server may still read it
+		s.resource = k.kind.GVR
+	}
 	if s.history != nil {
 		s.history.end()
 		s.past = append(s.past, s.history)
