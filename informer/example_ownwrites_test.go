@@ -38,7 +38,8 @@ func ownPods(ctx context.Context, own *reflector.OwnWrites) (client kubernetes.I
 		_ = wait()
 		server.Close()
 	}
-	return client, pods, end, pods.WaitSynced(ctx)
+	err = pods.WaitSynced(ctx)
+	return client, pods, end, err
 }
 
 // The store has a created object when Create returns, whatever the watch does.

@@ -86,10 +86,13 @@ func (w *stream) next() []watch.Event {
 
 // read returns the events that are ready, and a channel that is closed when there may be more.
 // After an error event, or the last event of an unregistered resource, read ends the watch. While a
-// fault holds the watch, no event is ready.
+// fault holds the watch, and after it was cut, no event is ready.
 func (w *stream) read() ([]watch.Event, <-chan struct{}) {
 	w.server.mu.Lock()
 	defer w.server.mu.Unlock()
+	if w.ctx.Err() != nil {
+		return nil, w.server.changed
+	}
 	if over := w.server.heldLocked(w.request); over != nil {
 		return nil, over
 	}
