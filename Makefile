@@ -37,6 +37,8 @@ slow := \
 	TestFencesOnEveryShortRow \
 	TestWorlds \
 	TestEachCheckerCanFail \
+	TestEachCheckerOfOwnWritesCanFail \
+	TestWorldsOfOwnWrites \
 	TestLookingChangesNothing
 none :=
 only := -run '^($(subst $(none) $(none),|,$(strip $(slow))))$$'
