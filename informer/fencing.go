@@ -54,14 +54,11 @@ func (a *applier) answered(tx *indexer.Tx, part uint16, on *ownwrites.Answer) {
 		a.written.miss(part, on)
 		return
 	}
-	d := deltafifo.Delta{
-		Op: deltafifo.Modified, Part: part, Key: on.Key, UID: on.UID, Version: on.Version,
-		Stamp: records.StampOf(on.UID), Object: on.Object,
-	}
-	a.endFences(tx, part, time.Now())
+	d, now := modified(part, on), time.Now()
+	a.endFences(tx, part, now)
 	shown := a.cell(tx, p, part, on.Key)
 	shown.Finalizers = hasFinalizers(shown.Object)
-	verdict, result := p.fences.Answered(on.Key, *on, shown, a.reached.Version(part), a.written.selects(part), time.Now())
+	verdict, result := p.fences.Answered(on.Key, *on, shown, a.reached.Version(part), a.written.selects(part), now)
 	switch verdict {
 	case fences.Show: // unless another source's object is newer
 		a.put(tx, &d)

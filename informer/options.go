@@ -26,10 +26,10 @@ type Options[T any] struct {
 	LabelIndexes []string
 	// Transform, if set, turns each received object into the stored object, for instance by
 	// removing fields that nobody reads (client-go's TransformFunc). It is called exactly once
-	// for each object received, for one at a time of each source, with no lock held, and may change
-	// the object in place. The goroutine is the one that reads the source or, for the answer to a
-	// write of the program (see [reflector.OwnWrites]), another one. If Transform returns an error or nil, or panics, the object is
-	// quarantined, see [QuarantineError].
+	// for each object received, with no lock held, and may change the object in place. The reflector's
+	// goroutine calls it for objects that the source sends, and another goroutine for the object in the
+	// answer to a write of the program, see [reflector.OwnWrites]; the two never call it at once. If
+	// Transform returns an error or nil, or panics, the object is quarantined, see [QuarantineError].
 	Transform func(T) (T, error)
 	// Resync is the period after which all objects are delivered to each handler again, unless
 	// the handler has its own period; zero for never.

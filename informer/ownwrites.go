@@ -38,7 +38,7 @@ func (s *informerSink) Begins(key indexer.Key) ownwrites.Before {
 // is not applied before ctx ends counts as one that the store does not show: see [Informer.WaitWritten].
 func (s *informerSink) Answered(ctx context.Context, a ownwrites.Answer) {
 	on := &answer{Answer: a, applied: make(chan struct{})}
-	if !s.prepare(ctx, on) || s.run.queue.Push(ctx, s.deltaOf(on)) != nil {
+	if !s.prepare(ctx, on) || s.run.queue.Push(ctx, deltafifo.Delta{Op: deltafifo.Answered, Part: s.part, Object: on}) != nil {
 		s.core.written.miss(s.part, &a)
 		return
 	}
@@ -52,9 +52,10 @@ func (s *informerSink) Answered(ctx context.Context, a ownwrites.Answer) {
 	}
 }
 
-func (s *informerSink) deltaOf(a *answer) deltafifo.Delta {
+// modified returns the delta by which a watch would bring the object of an answer.
+func modified(part uint16, a *ownwrites.Answer) deltafifo.Delta {
 	return deltafifo.Delta{
-		Op: deltafifo.Answered, Part: s.part, Key: a.Key, UID: a.UID, Stamp: records.StampOf(a.UID), Object: a,
+		Op: deltafifo.Modified, Part: part, Key: a.Key, UID: a.UID, Version: a.Version, Stamp: records.StampOf(a.UID), Object: a.Object,
 	}
 }
 
@@ -67,8 +68,7 @@ func (s *informerSink) prepare(ctx context.Context, a *answer) (prepared bool) {
 	result := make(chan any, 1)
 	go s.run.Within(func() {
 		defer close(result)
-		d := s.deltaOf(a)
-		d.Op, d.Version, d.Object = deltafifo.Modified, a.Version, a.Object
+		d := modified(s.part, &a.Answer)
 		result <- s.prepared(&d)
 	})
 	select {

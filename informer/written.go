@@ -59,8 +59,8 @@ func (c *core) WaitWritten(ctx context.Context) error {
 	return c.waitVersion(ctx, missed[behind[0]], func() (bool, error) { return len(c.behind(missed)) == 0, nil })
 }
 
-// written is what the goroutines of writes and of waits have to know of the fences. The zero value, of
-// no parts, is that of an informer whose sources are not linked.
+// written holds what the goroutines of writes and of waits need to know of the fences. An informer without a
+// linked source has the zero value, which has no parts.
 type written struct {
 	mu     sync.Mutex
 	parts  []writtenPart // nil until a source is linked

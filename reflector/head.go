@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/protodecode"
 )
 
 // The numbers of the fields that lead to the identity of an object, as they
@@ -23,8 +24,7 @@ const (
 	metaVersion    = 6
 )
 
-// magic is the beginning of every object in protobuf.
-var magic = []byte("k8s\x00")
+var magic = []byte(protodecode.Magic)
 
 func cutMagic(raw []byte) (envelope []byte, ok bool) { return bytes.CutPrefix(raw, magic) }
 

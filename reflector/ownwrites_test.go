@@ -36,7 +36,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// shown is a sink that notes what the answers to writes say, beside what the watch brings.
+// shown is a sink that records the answers to writes and the deltas of the watch.
 type shown struct {
 	takes     func(context.Context, ownwrites.Answer) // nil: at once
 	committed chan struct{}

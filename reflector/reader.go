@@ -12,8 +12,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 )
 
-// reader is a reflector in the eyes of an [OwnWrites]: what it reads, and who gets the answers to writes.
-// The requests of the reflector's own lists and watches have it in their context.
+// reader describes a reflector to an [OwnWrites]: which objects the reflector reads, and the sink to which the
+// OwnWrites passes the answers to writes of these objects. The reflector puts it into the context of its own
+// lists and watches.
 type reader struct {
 	sink   ownwrites.Sink
 	kind   *kindDecoder // another one than the reflector's, since any goroutine may write

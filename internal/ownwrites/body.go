@@ -30,9 +30,6 @@ type Encoded struct {
 	Data     []byte // without the envelope of protobuf
 }
 
-// magic is the beginning of every object in protobuf.
-var magic = []byte("k8s\x00")
-
 // encoded returns the object in a body. It returns false for a body that is not whole, compressed, or of
 // an unknown media type. The kind of an object in JSON is not read.
 func (b Body) encoded() (Encoded, bool) {
@@ -45,7 +42,7 @@ func (b Body) encoded() (Encoded, bool) {
 	case err != nil || kind != runtime.ContentTypeProtobuf:
 		return Encoded{}, false
 	}
-	envelope, ok := bytes.CutPrefix(b.Data, magic)
+	envelope, ok := bytes.CutPrefix(b.Data, []byte(protodecode.Magic))
 	u := runtime.Unknown{}
 	if !ok || u.Unmarshal(envelope) != nil || u.ContentEncoding != "" {
 		return Encoded{}, false

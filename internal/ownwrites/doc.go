@@ -1,5 +1,5 @@
-// Package ownwrites reads the requests and answers by which a program writes objects to an API server,
-// and says what they mean for the sources that read the same objects.
+// Package ownwrites reads the requests by which a program writes objects to an API server, and the server's
+// answers. It decides what an answer says of the object, and whether a source reads that object.
 //
 // All of it is pure but for [Proofs], which remembers what the program has written: no requests are
 // sent here, and no store is changed. Paths, bodies and answers are hostile input. What is not

@@ -149,8 +149,8 @@ func (m meanings) of(t *testing.T, target ownwrites.Target, x exchange) string {
 	return kind + m.identity(r) + flags(r)
 }
 
-// identity names an object by the order in which the script first sees it, and compares its version with
-// the newest one known.
+// identity returns the number of an object, counted as the script meets them, and says whether the answer's
+// version is newer than, older than or equal to the newest version of that object so far.
 func (m meanings) identity(r ownwrites.Result) string {
 	if m.uids[r.UID] == 0 {
 		m.uids[r.UID] = len(m.uids) + 1

@@ -12,6 +12,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
+// Magic is the beginning of every object in protobuf, before its envelope.
+const Magic = "k8s\x00"
+
 // Options configure a decoder.
 type Options struct {
 	// Table holds the shared values. Without it nothing is shared.

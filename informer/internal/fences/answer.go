@@ -45,8 +45,8 @@ func isOver(a ownwrites.Answer, was *fence, shown Cell, scoped bool) bool {
 }
 
 // isEmptied reports whether an update has certainly deleted its object, by removing the last finalizer. The
-// store holds another object of the answer's version, with finalizers: one version is one object, so the
-// answer is no version.
+// store holds an object of the same version that has finalizers. A server never makes two objects of one
+// version, so the object in the answer is not stored there.
 func isEmptied(a ownwrites.Answer, shown Cell) bool {
 	return shown.is(records.Identity{UID: a.UID, Version: a.Version}) && shown.Finalizers && !shown.ByHand
 }

@@ -8,8 +8,9 @@
 //
 // # Guarantees
 //
-// The rules are pure. They know neither store nor log nor clock: the processLoop says what the store holds
-// and what has come, and does what the [Verdict] says. One goroutine uses the fences of a source.
+// The rules are pure: they have no store, no log and no clock. The processLoop passes in what the store
+// holds, what the source has sent, and the time; each method returns a [Verdict], and the processLoop carries
+// it out. One goroutine uses the fences of a source.
 //
 // A fence counts only while the store holds what it has put there. If a user has written the key by hand,
 // the fence is void at the next input of the key.

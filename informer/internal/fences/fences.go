@@ -76,7 +76,7 @@ func (f *Fences) Dated(version string, moment uint64) {
 
 // Reached ends the fences that a version of the source has passed without an echo, in the order of their
 // versions, and then the dead ones that are too old. It is called after each event, list and bookmark has
-// been applied, and before each answer. A zero time is that of an event: nothing is too old then.
+// been applied, and before each answer.
 //
 // It calls shown for what the store holds under the key of such a fence, and restore with what it has to
 // hold from now on, which may be nothing. ghost says that an object was shown that no watch and no list
@@ -85,7 +85,7 @@ func (f *Fences) Reached(version string, now time.Time, shown func(server indexe
 	for n := len(f.due); n > 0 && reaches(version, f.due[n-1].end()); n = len(f.due) {
 		f.restore(f.due[n-1], shown, restore)
 	}
-	for !now.IsZero() && len(f.deaths) > 0 && now.Sub(f.deaths[0].answered) >= maxAge {
+	for len(f.deaths) > 0 && now.Sub(f.deaths[0].answered) >= maxAge {
 		f.restore(f.deaths[0].fence, shown, restore)
 	}
 }

@@ -72,8 +72,8 @@ const (
 	written
 )
 
-// store is the state of the key, and of the twin's rules for it. They are written for one key whose
-// versions are small numbers, each input from the first line to the last.
+// store is the state of one key, with the twin's rules. The twin has one key only, and versions that are small
+// numbers; each method applies one input as a whole.
 type store struct {
 	scoped bool
 	cell   state

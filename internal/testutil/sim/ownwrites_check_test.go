@@ -166,7 +166,8 @@ func storeOld(w *ownWorld) (problems []string) {
 	return problems
 }
 
-// explains returns the first version, from a floor on, at which the store may show what it shows.
+// explains returns the lowest version, not below from, at which a right store shows this object under the key,
+// or none for nil. It returns false if there is no such version.
 func (w *ownWorld) explains(k key, o informertest.Object, from int) (version int, ok bool) {
 	if o != nil {
 		return versionOf(o), versionOf(o) >= from
