@@ -286,6 +286,7 @@ func FuzzIdentity(f *testing.F) {
 		if !valid {
 			return // the identity in invalid JSON does not matter; ReadIdentity must only return
 		}
+		requireSplit(t, item, members)
 		var want Identity
 		for _, m := range members {
 			if m.key == "metadata" {
@@ -315,5 +316,25 @@ func TestManyKindsOfObjectsShareATable(t *testing.T) {
 		sameUnstructured(t, d, string(resourceNumber(n%7)))
 		sameUnstructured(t, d, string(podNumber(t, n%5)))
 		sameTyped(t, pods, string(podNumber(t, n%5)))
+	}
+}
+
+// requireSplit fails unless Split returns the members of a well-formed object.
+func requireSplit(t *testing.T, item string, members []member) {
+	var want parts
+	once := true
+	for _, m := range members {
+		once = want.add(m.key, m.value) && once
+	}
+	kind, metadata, ok := Split([]byte(item))
+	require.Equal(t, once, ok)
+	if !ok {
+		return
+	}
+	require.Equal(t, string(want.metadata), string(metadata))
+	for name, raw := range map[string][]byte{kind.Kind: want.kind, kind.APIVersion: want.version} {
+		var text string
+		_ = json.Unmarshal(raw, &text) // another type than a string counts as none
+		require.Equal(t, text, name)
 	}
 }

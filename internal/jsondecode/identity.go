@@ -1,5 +1,12 @@
 package jsondecode
 
+import (
+	"errors"
+	"io"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
 // Identity is the name, UID and version of an item, read without decoding it.
 type Identity struct{ Name, Namespace, UID, Version string }
 
@@ -11,12 +18,8 @@ func ReadIdentity(item []byte) (id Identity, ok bool) {
 		return Identity{}, false
 	}
 	for begun := false; ; begun = true {
-		more, err := s.another(begun, '}')
+		key, more, err := s.member(begun)
 		if err != nil || !more {
-			return Identity{}, false
-		}
-		key, err := s.key()
-		if err != nil {
 			return Identity{}, false
 		}
 		if key == "metadata" {
@@ -34,16 +37,12 @@ func identity(s *stream) (id Identity, ok bool) {
 		return Identity{}, false
 	}
 	for begun := false; ; begun = true {
-		more, err := s.another(begun, '}')
+		key, more, err := s.member(begun)
 		if err != nil {
 			return Identity{}, false
 		}
 		if !more {
 			return id, id.Name != ""
-		}
-		key, err := s.key()
-		if err != nil {
-			return Identity{}, false
 		}
 		raw, err := s.value()
 		if err != nil {
@@ -68,4 +67,51 @@ func (id *Identity) field(key string) *string {
 		return &id.Version
 	}
 	return nil
+}
+
+// parts are the members of an object that every kind has, as they are encoded.
+type parts struct{ version, kind, metadata []byte }
+
+// Split returns the kind of an object, and its metadata as it is encoded, nil if it has none. The ends of
+// the other members are found by quotes and brackets; whether they are well-formed is not checked. It
+// returns false for what is no object, and if the kind or the metadata stands there twice.
+func Split(object []byte) (t metav1.TypeMeta, metadata []byte, ok bool) {
+	var of parts
+	s := stream{buf: object, limit: longest}
+	if s.expect('{') != nil {
+		return t, nil, false
+	}
+	for begun := false; ; begun = true {
+		key, more, err := s.member(begun)
+		if err != nil {
+			return t, nil, false
+		}
+		if !more {
+			break
+		}
+		raw, err := s.value()
+		if err != nil || !of.add(key, raw) {
+			return t, nil, false
+		}
+	}
+	t.APIVersion, _ = unquote(of.version)
+	t.Kind, _ = unquote(of.kind)
+	return t, of.metadata, errors.Is(s.end(), io.EOF)
+}
+
+// add notes a member, and reports whether it is the first one with this key.
+func (p *parts) add(key string, raw []byte) bool {
+	to := &p.metadata
+	switch key {
+	case "metadata":
+	case "kind":
+		to = &p.kind
+	case "apiVersion":
+		to = &p.version
+	default:
+		return true
+	}
+	first := *to == nil
+	*to = raw
+	return first
 }

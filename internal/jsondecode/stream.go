@@ -145,6 +145,15 @@ func (s *stream) another(begun bool, last byte) (bool, error) {
 	return false, fmt.Errorf("%w: %q behind a value", ErrMalformed, c)
 }
 
+// member reads the key of the next member of an object. It returns false at the object's end. With begun,
+// a member has been read.
+func (s *stream) member(begun bool) (key string, more bool, err error) {
+	if more, err = s.another(begun, '}'); err == nil && more {
+		key, err = s.key()
+	}
+	return key, more, err
+}
+
 // key reads a key and the colon behind it. It returns a known key, and "" for any other.
 func (s *stream) key() (string, error) {
 	if c, err := s.within(); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // readers are ways for the same bytes to arrive.
@@ -262,6 +263,37 @@ func TestReadIdentity(t *testing.T) {
 		assert.Equal(t, want.Name != "", ok, item)
 		if ok {
 			assert.Equal(t, want, id, item)
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	pod := metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+	for object, want := range map[string]struct {
+		kind     metav1.TypeMeta
+		metadata string
+		ok       bool
+	}{
+		`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{}}`:                         {pod, `{"name":"a"}`, true},
+		` { "spec" : {"kind":"no","x":[1,{"metadata":"}"}]}, "kind":"P\u006fd","apiVersion":"v1" } `: {pod, "", true},
+		`{"metadata":null,"kind":5}`:        {metav1.TypeMeta{}, "null", true},
+		`{"spec":tru,"metadata":{"name":}}`: {metav1.TypeMeta{}, `{"name":}`, true}, // the decoder checks it
+		`{}`:                                {ok: true},
+		`{"metadata":{},"metadata":{}}`:     {},
+		`{"kind":"Pod","k\u0069nd":"Pod","metadata":{}}`: {},
+		`{"apiVersion":"v1","apiVersion":"v1"}`:          {},
+		`{"metadata":{}}{}`:                              {},
+		`{"metadata":{}`:                                 {},
+		`{"metadata":`:                                   {},
+		`{"metadata":{]}`:                                {},
+		`[]`:                                             {},
+		``:                                               {},
+	} {
+		kind, metadata, ok := Split([]byte(object))
+		assert.Equal(t, want.ok, ok, object)
+		if ok {
+			assert.Equal(t, want.kind, kind, object)
+			assert.Equal(t, want.metadata, string(metadata), object)
 		}
 	}
 }

@@ -69,31 +69,35 @@ func (e Encoded) unmarshal(into interface{ Unmarshal([]byte) error }) bool {
 }
 
 // metadata decodes the kind and the metadata of an object.
-func (e Encoded) metadata() (*metav1.PartialObjectMetadata, bool) {
+func (e Encoded) metadata() (t metav1.TypeMeta, m *metav1.ObjectMeta, ok bool) {
 	if e.Protobuf {
-		m, err := protobufMetadata.Decode(e.Data)
+		o, err := protobufMetadata.Decode(e.Data)
 		if err != nil {
-			return nil, false
+			return t, nil, false
 		}
-		meta := m.(*metav1.PartialObjectMetadata)
-		meta.TypeMeta = e.TypeMeta
-		return meta, true
+		return e.TypeMeta, &o.(*metav1.PartialObjectMetadata).ObjectMeta, true
+	}
+	t, encoded, ok := jsondecode.Split(e.Data)
+	if !ok || encoded == nil {
+		return t, &metav1.ObjectMeta{}, ok
 	}
 	d := jsonMetadata.Get().(*jsondecode.Typed)
 	defer jsonMetadata.Put(d)
-	m, err := d.Decode(e.Data)
+	o, err := d.Decode(encoded)
 	if err != nil {
-		return nil, false
+		return t, nil, false
 	}
-	return m.(*metav1.PartialObjectMetadata), true
+	return t, o.(*metav1.ObjectMeta), true
 }
 
 // The decoders of metadata. Goroutines would take turns at one for JSON.
 var (
-	metadataType     = reflect.TypeFor[metav1.PartialObjectMetadata]()
-	notNeeded, _     = fields.Parse("metadata.managedFields", "metadata.annotations") // both may be left out
-	protobufMetadata = protodecode.New(metadataType, protodecode.Options{Drop: notNeeded})
-	jsonMetadata     = sync.Pool{New: func() any { return jsondecode.NewTyped(metadataType, jsondecode.Options{Drop: notNeeded}) }}
+	notNeeded, _     = fields.Parse("managedFields", "annotations") // both may be left out
+	inObject, _      = fields.Parse("metadata.managedFields", "metadata.annotations")
+	protobufMetadata = protodecode.New(reflect.TypeFor[metav1.PartialObjectMetadata](), protodecode.Options{Drop: inObject})
+	jsonMetadata     = sync.Pool{New: func() any {
+		return jsondecode.NewTyped(reflect.TypeFor[metav1.ObjectMeta](), jsondecode.Options{Drop: notNeeded})
+	}}
 )
 
 // isMetadata reports whether a kind is that of an object's metadata alone.

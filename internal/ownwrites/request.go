@@ -97,7 +97,7 @@ func (w *Write) readObject(b Body) {
 	if !ok || w.effect == writes {
 		return
 	}
-	m, ok := e.metadata()
+	_, m, ok := e.metadata()
 	switch {
 	case !ok:
 	case w.effect == creates:

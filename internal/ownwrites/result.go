@@ -58,15 +58,16 @@ func (w Write) Result(code int, b Body) (r Result, ok bool) {
 	if !readable {
 		return w.Unanswered(), true
 	}
-	m, readable := e.metadata()
+	t, m, readable := e.metadata()
 	switch {
 	case !readable:
 		return w.Unanswered(), true
-	case m.TypeMeta == statusKind:
+	case t == statusKind:
 		return w.status(e), true
 	case !w.names(m), m.UID == "", m.ResourceVersion == "":
 		return w.Unanswered(), true
 	}
+	e.TypeMeta = t
 	return w.object(code, e, m), true
 }
 
@@ -85,15 +86,14 @@ func (w Write) status(e Encoded) Result {
 }
 
 // names reports whether an object is the one of the request.
-func (w Write) names(m *metav1.PartialObjectMetadata) bool {
+func (w Write) names(m *metav1.ObjectMeta) bool {
 	return m.Name != "" && (w.Name == "" || w.Name == m.Name) && w.Namespace == m.Namespace
 }
 
-func (w Write) object(code int, e Encoded, m *metav1.PartialObjectMetadata) Result {
-	e.TypeMeta = m.TypeMeta
+func (w Write) object(code int, e Encoded, m *metav1.ObjectMeta) Result {
 	r := Result{
 		Key: indexer.Key{Namespace: m.Namespace, Name: m.Name}, UID: string(m.UID), Version: m.ResourceVersion,
-		Labels: m.Labels, Form: w.form(m.TypeMeta), Encoded: e,
+		Labels: m.Labels, Form: w.form(e.TypeMeta), Encoded: e,
 	}
 	if r.Kind = w.kind(r.Form, m); r.Kind == Doubt {
 		return w.Unanswered()
@@ -120,7 +120,7 @@ func (w Write) form(t metav1.TypeMeta) Form {
 
 // kind returns what has happened to an object. A deletion is answered with the object, which may stay
 // until its finalizers or its grace period have ended.
-func (w Write) kind(f Form, m *metav1.PartialObjectMetadata) Kind {
+func (w Write) kind(f Form, m *metav1.ObjectMeta) Kind {
 	marked, free := m.DeletionTimestamp != nil, len(m.Finalizers) == 0
 	grace := m.DeletionGracePeriodSeconds
 	switch {
