@@ -22,7 +22,7 @@ func TestAccessorsReturnInformersOfThisModule(t *testing.T) {
 		again, ok := informer.As[*corev1.Pod](shown)
 		require.True(t, ok)
 		require.Same(t, mine, again)
-		require.NoError(t, informer.Measure(shown, cache.InformerNameAndResource{}, nil))
+		require.NoError(t, informer.SetMetrics(shown, cache.InformerNameAndResource{}, nil))
 	}
 }
 

@@ -87,7 +87,7 @@ func (c *common[K]) create(id K, k kind, scope Scope, s selection, with settings
 	}
 	i := build(k.object, sources, with)
 	if c.name != nil && s.text == "" {
-		_ = informer.Measure(i, c.identity(id, k), nil) // cannot fail: the informer is of this module and has not started
+		_ = informer.SetMetrics(i, c.identity(id, k), nil) // cannot fail: the informer is of this module and has not started
 	}
 	return newEntry(i, k, scope)
 }

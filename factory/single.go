@@ -52,7 +52,7 @@ func unshared(object reflect.Type, c kubernetes.Interface, namespace string, o i
 	}
 	i := build(object, []reflector.Source{source}, settings{resource: k.resource.GroupResource(), resync: o.ResyncPeriod})
 	if o.InformerName != nil {
-		_ = informer.Measure(i, o.InformerName.WithResource(k.resource), nil) // cannot fail: the informer is of this module and has not started
+		_ = informer.SetMetrics(i, o.InformerName.WithResource(k.resource), nil) // cannot fail: the informer is of this module and has not started
 	}
 	addIndexers(i, o.Indexers, k.resource)
 	return i

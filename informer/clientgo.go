@@ -59,7 +59,7 @@ func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings
 	c := newCore(s.options, objects, indexes, s.source)
 	i := newClientgoInformer(c)
 	i.lw, i.example = lw, example
-	i.measures(s.metrics)
+	i.publish(s.metrics)
 	if s.logger != nil {
 		c.ownLogger = s.logger
 		c.logTo(context.Background())

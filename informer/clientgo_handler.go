@@ -45,11 +45,11 @@ func (r *clientgoReceiver) CallHandler(b *eventlog.Batch) {
 	case h.Is(eventlog.Lost) && !h.Is(eventlog.LastStored):
 		tombstone := cache.DeletedFinalStateUnknown{Key: key.String()}
 		if !h.Is(eventlog.NotStored) {
-			tombstone.Obj = p.Old
+			tombstone.Obj = p.Final()
 		}
 		r.handler.OnDelete(tombstone)
 	default:
-		r.handler.OnDelete(p.Old)
+		r.handler.OnDelete(p.Final())
 	}
 }
 

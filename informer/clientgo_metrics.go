@@ -10,19 +10,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
 )
 
-// metrics publishes client-go's measurements of an informer. A nil one publishes nothing.
-type metrics struct {
+// clientgoMetrics publishes client-go's measurements of an informer. A nil one publishes nothing.
+type clientgoMetrics struct {
 	waiting cache.GaugeMetric     // number of deltas waiting for the processLoop
 	latency cache.HistogramMetric // duration of a write section, in seconds
 	version *clientgostore.Gauge
 }
 
-func newMetrics(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) *metrics {
+func newMetrics(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) *clientgoMetrics {
 	provider = measuring(id, provider)
 	if provider == nil {
 		return nil
 	}
-	return &metrics{
+	return &clientgoMetrics{
 		waiting: provider.NewQueuedItemMetric(id),
 		latency: provider.NewProcessingLatencyMetric(id),
 		version: newVersionGauge(id, provider),
@@ -30,7 +30,7 @@ func newMetrics(id cache.InformerNameAndResource, provider cache.InformerMetrics
 }
 
 // ofStore returns the gauge of the store's version.
-func (m *metrics) ofStore() *clientgostore.Gauge {
+func (m *clientgoMetrics) ofStore() *clientgostore.Gauge {
 	if m == nil {
 		return nil
 	}
@@ -77,21 +77,21 @@ func SetInformerMetricsProvider(provider cache.InformerMetricsProvider) {
 	}
 }
 
-// Measure makes an informer of this module publish metrics under a reserved identifier; a nil
+// SetMetrics makes an informer of this module publish metrics under a reserved identifier; a nil
 // provider stands for that of [SetInformerMetricsProvider]. It does the work of client-go's
 // SharedIndexInformerOptions.Identifier for informers made by a factory, say. It returns [ErrType]
 // for an informer of another module, and [ErrRunning] or [ErrStopped] after Run.
-func Measure(i cache.SharedIndexInformer, id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) error {
+func SetMetrics(i cache.SharedIndexInformer, id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) error {
 	ours, ok := unwrapped(i).(interface {
-		measure(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) error
+		setMetrics(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) error
 	})
 	if !ok {
 		return fmt.Errorf("%w: want an informer of this module, got %T", ErrType, i)
 	}
-	return ours.measure(id, provider)
+	return ours.setMetrics(id, provider)
 }
 
-func (i *clientgoInformer) measure(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) error {
+func (i *clientgoInformer) setMetrics(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) error {
 	i.core.mu.Lock()
 	defer i.core.mu.Unlock()
 
@@ -101,22 +101,22 @@ func (i *clientgoInformer) measure(id cache.InformerNameAndResource, provider ca
 	case stopped:
 		return fmt.Errorf("informer %s: %w", i.core.options.Name, ErrStopped)
 	}
-	i.measures(newMetrics(id, provider))
+	i.publish(newMetrics(id, provider))
 	return nil
 }
 
-// measures sets the metrics of an informer, nil for none.
-func (i *clientgoInformer) measures(m *metrics) {
-	i.core.hooks.meter = nil
+// publish makes an informer publish metrics, none for nil.
+func (i *clientgoInformer) publish(m *clientgoMetrics) {
+	i.core.hooks.metrics = nil
 	if m != nil {
-		i.core.hooks.meter = m
+		i.core.hooks.metrics = m
 	}
 	i.store.Gauge.Store(m.ofStore())
 }
 
-func (m *metrics) queued(deltas int) { m.waiting.Set(float64(deltas)) }
+func (m *clientgoMetrics) queued(deltas int) { m.waiting.Set(float64(deltas)) }
 
-func (m *metrics) applied(took time.Duration, version string) {
+func (m *clientgoMetrics) applied(took time.Duration, version string) {
 	m.latency.Observe(took.Seconds())
 	m.version.Set(version)
 }

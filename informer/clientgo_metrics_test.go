@@ -88,7 +88,7 @@ func TestContract_B111_Metrics(t *testing.T) {
 		},
 		"measured later": func(s *script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})) {
 			i := New(s, Options[*corev1.Pod]{}).Shared()
-			require.NoError(t, Measure(i, id, m))
+			require.NoError(t, SetMetrics(i, id, m))
 			return i.GetStore(), i.Run
 		},
 	} {
@@ -116,19 +116,19 @@ func TestContract_B111_Metrics(t *testing.T) {
 	i := ForListerWatcher(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, cache.SharedIndexInformerOptions{
 		Identifier: name.WithResource(id.GroupVersionResource()), InformerMetricsProvider: twice,
 	})
-	require.Nil(t, i.(*clientgoInformer).core.hooks.meter, "a second one under a name has none")
+	require.Nil(t, i.(*clientgoInformer).core.hooks.metrics, "a second one under a name has none")
 }
 
 func TestMeasureIsForInformersOfOurs(t *testing.T) {
 	id, _ := reserved(t)
-	require.ErrorIs(t, Measure(nil, id, &meters{}), ErrType)
+	require.ErrorIs(t, SetMetrics(nil, id, &meters{}), ErrType)
 	bubble(t, func(t *testing.T) {
 		i := newShared(kit.ListerWatcher{Source: newScript("1")}, &corev1.Pod{}, 0, nil)
-		require.NoError(t, Measure(i, cache.InformerNameAndResource{}, &meters{}))
+		require.NoError(t, SetMetrics(i, cache.InformerNameAndResource{}, &meters{}))
 		stop := startClientgo(t, i)
-		require.ErrorIs(t, Measure(i, id, &meters{}), ErrRunning)
+		require.ErrorIs(t, SetMetrics(i, id, &meters{}), ErrRunning)
 		stop()
-		require.ErrorIs(t, Measure(i, id, &meters{}), ErrStopped)
+		require.ErrorIs(t, SetMetrics(i, id, &meters{}), ErrStopped)
 	})
 }
 

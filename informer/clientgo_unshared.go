@@ -114,7 +114,7 @@ type clientgoSettings struct {
 	source  reflector.Source // nil for the ListerWatcher
 	options Options[any]
 	indexes cache.Indexers
-	metrics *metrics
+	metrics *clientgoMetrics
 	logger  *klog.Logger // nil for klog's own
 }
 

@@ -23,7 +23,7 @@ func TestTypedViewsOfClientGo(t *testing.T) {
 		ours, ok := SharedOf(v)
 		require.True(t, ok)
 		require.Same(t, i.Shared(), ours)
-		require.NoError(t, Measure(v, cache.InformerNameAndResource{}, nil))
+		require.NoError(t, SetMetrics(v, cache.InformerNameAndResource{}, nil))
 	}
 
 	theirs := cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, nil)
@@ -38,6 +38,6 @@ func TestTypedViewsOfClientGo(t *testing.T) {
 		require.False(t, ok, name)
 		_, ok = SharedOf(v)
 		require.False(t, ok, name)
-		require.ErrorIs(t, Measure(v, cache.InformerNameAndResource{}, nil), ErrType, name)
+		require.ErrorIs(t, SetMetrics(v, cache.InformerNameAndResource{}, nil), ErrType, name)
 	}
 }

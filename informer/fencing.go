@@ -91,10 +91,10 @@ func (a *applier) remove(tx *indexer.Tx, p *part, d *deltafifo.Delta, on *ownwri
 	if !deleted {
 		return
 	}
-	e := eventlog.Event{Pair: eventlog.Pair{Old: last, New: last}, Header: eventlog.Header{Kind: eventlog.Deleted}}
+	e := eventlog.Event{Pair: eventlog.Deletion(last, last), Header: eventlog.Header{Kind: eventlog.Deleted}}
 	switch final := on.Object != nil && a.keyOf(d) == shown.Key; {
 	case final:
-		e.Old = a.writer.Encode(on.Object)
+		e.Pair = eventlog.Deletion(a.writer.Encode(on.Object), last)
 	case on.Final && shown.Identity.Version == on.Before.Version:
 	default:
 		e.Flags = eventlog.Lost | eventlog.LastStored

@@ -16,11 +16,11 @@ type hooks struct {
 	beforeStore func(batch []deltafifo.Delta)
 	// started is called at the start of a run, and ended at its end.
 	started func() (ended func())
-	meter   meter
+	metrics processLoopMetrics
 }
 
-// meter measures the processLoop.
-type meter interface {
+// processLoopMetrics measure the processLoop.
+type processLoopMetrics interface {
 	// queued is called with the number of deltas waiting for the processLoop.
 	queued(deltas int)
 	// applied is called after each write section, with the store's version.

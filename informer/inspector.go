@@ -19,7 +19,7 @@ func (i *Informer[T]) Inspector() *Inspector { return i.core.Inspector() }
 
 // Inspector is [Informer.Inspector].
 func (c *core) Inspector() *Inspector {
-	c.measured()
+	c.inspected()
 	return &Inspector{c}
 }
 
@@ -55,7 +55,7 @@ type SlowCall struct {
 
 // Handlers returns the measurements of all handlers, in the order of Status.
 func (i *Inspector) Handlers() []HandlerMeasures {
-	m := i.core.measured()
+	m := i.core.inspected()
 	registrations := i.core.processor.All()
 	all := make([]HandlerMeasures, 0, len(registrations))
 	for _, r := range registrations {
@@ -83,7 +83,7 @@ type Memory struct {
 
 // Memory returns the memory of the informer. Objects are measured in the background, about once a
 // minute.
-func (i *Inspector) Memory() Memory { return Memory(i.core.measured().Weight.Last()) }
+func (i *Inspector) Memory() Memory { return Memory(i.core.inspected().Weight.Last()) }
 
 // RecentEvent is a change told to the handlers, without its object. At is its time, to within about
 // a second.
@@ -96,7 +96,7 @@ type RecentEvent struct {
 
 // Recent returns the last 200 changes, the newest last, without the first full state.
 func (i *Inspector) Recent() []RecentEvent {
-	last := i.core.measured().Recent.All()
+	last := i.core.inspected().Recent.All()
 	all := make([]RecentEvent, 0, len(last))
 	for _, e := range last {
 		all = append(all, RecentEvent{e.At, Kind(e.Kind), e.Key, e.Version})
@@ -118,7 +118,7 @@ type Moment struct {
 // newest last. A stopped informer adds no moments.
 func (i *Inspector) History() []Moment {
 	var all []Moment
-	for _, moment := range i.core.measured().History() {
+	for _, moment := range i.core.inspected().History() {
 		all = append(all, Moment(moment))
 	}
 	return all

@@ -533,7 +533,7 @@ func TestAnInformerMeasuresOnlyWhereSomebodyAsks(t *testing.T) {
 		f.list("1", kit.Pod("a", "1"))
 		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "2")))
 		synctest.Wait()
-		require.Nil(t, f.measures.Load())
+		require.Nil(t, f.inspection.Load())
 		require.Zero(t, r.Calls())
 		i := f.Inspector()
 		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "3")))

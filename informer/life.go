@@ -53,7 +53,7 @@ func (c *core) begin(ctx context.Context, restartable bool) (*run, error) {
 	c.status.began()
 	c.logTo(ctx)
 	c.processor.Start(&c.run.Run)
-	c.measureIn(c.run)
+	c.inspectIn(c.run)
 	return c.run, nil
 }
 

@@ -28,7 +28,7 @@ func (a *applier) logPut(key indexer.Key, p put) {
 		a.append(eventlog.Event{Pair: eventlog.Pair{Old: p.old, New: p.now}, Header: eventlog.Header{Kind: eventlog.Updated}}, key, p.is)
 	default:
 		a.append(eventlog.Event{
-			Pair:   eventlog.Pair{Old: p.old, New: p.old},
+			Pair:   eventlog.Deletion(p.old, p.old),
 			Header: eventlog.Header{Kind: eventlog.Deleted, Flags: eventlog.Lost | eventlog.Recreated},
 		}, key, p.was)
 		a.append(eventlog.Event{
@@ -41,7 +41,7 @@ func (a *applier) logPut(key indexer.Key, p put) {
 // logLost logs the delete of an object that a full state no longer holds.
 func (a *applier) logLost(key indexer.Key, last any, id records.Identity) {
 	a.append(eventlog.Event{
-		Pair:   eventlog.Pair{Old: last, New: last},
+		Pair:   eventlog.Deletion(last, last),
 		Header: eventlog.Header{Kind: eventlog.Deleted, Flags: eventlog.Lost},
 	}, key, id)
 }
@@ -64,7 +64,7 @@ func (a *applier) note(h eventlog.Header, key indexer.Key, version string) {
 		return
 	}
 	a.tally.Event(h.Kind)
-	if m := a.measures.Load(); m != nil {
+	if m := a.inspection.Load(); m != nil {
 		m.Recent.Note(h.Kind, key, version)
 	}
 }

@@ -16,17 +16,17 @@ import (
 // the lives of the informer and of its runs. Only the processLoop calls its methods, but for isSynced,
 // partByHand and identity.
 type applier struct {
-	options   Options[any]
-	writer    *indexer.Writer
-	log       *eventlog.Log
-	processor *delivery.SharedProcessor
-	status    status
-	versions  versionWaiters
-	hooks     hooks
-	measures  atomic.Pointer[measure.Measures] // nil until the informer is inspected
-	sharing   sharing
-	synced    chan struct{} // closed once the store holds all objects of every source
-	lastRun   func() *run   // the run that is under way
+	options    Options[any]
+	writer     *indexer.Writer
+	log        *eventlog.Log
+	processor  *delivery.SharedProcessor
+	status     status
+	versions   versionWaiters
+	hooks      hooks
+	inspection atomic.Pointer[measure.Inspection] // nil until the informer is inspected
+	sharing    sharing
+	synced     chan struct{} // closed once the store holds all objects of every source
+	lastRun    func() *run   // the run that is under way
 	// allQuarantined is also read by goroutines that wait for a version.
 	allQuarantined   records.Quarantine
 	rewritesIdentity atomic.Bool // the transform has changed a UID or version
@@ -65,10 +65,10 @@ func (a *applier) processLoop(run *run) {
 	}
 }
 
-// applyMeasured calls applySome, and measures it if there is a meter.
+// applyMeasured calls applySome, and measures it if there are metrics.
 func (a *applier) applyMeasured(run *run) {
 	defer a.processor.ReportOverBound()
-	m := a.hooks.meter
+	m := a.hooks.metrics
 	if m == nil {
 		a.applySome()
 		return
@@ -185,7 +185,7 @@ func (a *applier) publishChanges(tx *indexer.Tx) {
 // publish makes the events and counts of a write section visible to readers.
 func (a *applier) publish() {
 	a.tally.Show()
-	if m := a.measures.Load(); m != nil {
+	if m := a.inspection.Load(); m != nil {
 		m.Recent.Show()
 	}
 	a.processor.Publish()
@@ -261,11 +261,11 @@ func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 		return
 	}
 	cached, deleted := a.takeOut(tx, key)
-	e := eventlog.Event{Pair: eventlog.Pair{Old: cached, New: cached}, Header: eventlog.Header{Kind: eventlog.Deleted, Flags: eventlog.Lost}}
+	e := eventlog.Event{Pair: eventlog.Deletion(cached, cached), Header: eventlog.Header{Kind: eventlog.Deleted, Flags: eventlog.Lost}}
 	id := identityOf(d)
 	switch {
 	case !d.Lost:
-		e.Old, e.Flags = a.writer.Encode(d.Object), 0
+		e.Pair, e.Flags = eventlog.Deletion(a.writer.Encode(d.Object), cached), 0
 	case deleted:
 		id.UID = a.identity(key, cached).UID // the event has the stored object, perhaps an earlier one of the name
 	}

@@ -60,7 +60,7 @@ func (r *funcsReceiver[T]) CallHandler(b *eventlog.Batch) {
 	case h.Kind == eventlog.Added && r.Added != nil:
 		r.Added(typed[T](p.New))
 	case h.Kind == eventlog.Deleted && r.Deleted != nil && !h.Is(eventlog.NotStored):
-		r.Deleted(typed[T](p.Old))
+		r.Deleted(typed[T](p.Final()))
 	}
 }
 

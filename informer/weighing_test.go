@@ -43,7 +43,7 @@ func TestMemoryIsThatOfTheHeap(t *testing.T) {
 	}}
 	f := newTestCore(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byImage}}, 1)
 	f.list("1", heavyPod(-1))
-	m := f.measured()
+	m := f.inspected()
 	before := heapInUse()
 	f.apply(heavyPods(pods)...) // in one write section, because verify mode checks each
 	grown := heapInUse() - before

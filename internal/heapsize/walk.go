@@ -8,7 +8,7 @@ import (
 )
 
 // inside adds the memory that a value at an address refers to.
-func (m *Meter) inside(at unsafe.Pointer, t *gotype.Type) {
+func (m *Weigher) inside(at unsafe.Pointer, t *gotype.Type) {
 	if m.depth++; m.depth <= deepest {
 		m.value(at, t, false)
 	}
@@ -18,7 +18,7 @@ func (m *Meter) inside(at unsafe.Pointer, t *gotype.Type) {
 // value adds the memory that a value refers to. A hidden one is in an unexported field, whose package
 // may write at any time into what it points at; a map written to during the walk would end the program.
 // Of hidden fields only texts and slices of plain values count.
-func (m *Meter) value(at unsafe.Pointer, t *gotype.Type, hidden bool) {
+func (m *Weigher) value(at unsafe.Pointer, t *gotype.Type, hidden bool) {
 	if !t.Refers || m.left <= 0 {
 		return
 	}
@@ -62,7 +62,7 @@ type header struct {
 	len, cap int
 }
 
-func (m *Meter) slice(place unsafe.Pointer, elem *gotype.Type) {
+func (m *Weigher) slice(place unsafe.Pointer, elem *gotype.Type) {
 	s := (*header)(place)
 	m.block(s.data, uintptr(s.cap)*elem.Size) //nolint:gosec // a length
 	if !elem.Refers {
@@ -74,7 +74,7 @@ func (m *Meter) slice(place unsafe.Pointer, elem *gotype.Type) {
 }
 
 // mapped adds a map: its header, its groups of eight slots, and their contents.
-func (m *Meter) mapped(place unsafe.Pointer, t *gotype.Type) {
+func (m *Weigher) mapped(place unsafe.Pointer, t *gotype.Type) {
 	v := reflect.NewAt(t.Go, place).Elem()
 	n := v.Len()
 	at := *(*unsafe.Pointer)(place)
@@ -121,7 +121,7 @@ func groupsOf(entries int) uintptr {
 }
 
 // boxed adds the value in an interface. A value other than a pointer has a block of its own.
-func (m *Meter) boxed(v reflect.Value) {
+func (m *Weigher) boxed(v reflect.Value) {
 	if v.IsNil() {
 		return
 	}

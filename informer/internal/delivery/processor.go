@@ -27,8 +27,8 @@ type SharedProcessor struct {
 	log      *eventlog.Log
 	// syncedAt is the position of the log at which the store was complete, MaxUint64 before that.
 	syncedAt atomic.Uint64
-	// clock times the handlers' calls; nil until somebody inspects the informer.
-	clock atomic.Pointer[measure.Clock]
+	// epoch times the handlers' calls; nil until somebody inspects the informer.
+	epoch atomic.Pointer[measure.Epoch]
 	// feedsStarted is set by StartFeeds. It is written and read in write sections.
 	feedsStarted bool
 	batches      sync.Pool // empty batches; a sleeping registration holds none

@@ -170,9 +170,9 @@ func (r *Registration) deliver(ctx context.Context, run *Run) (some bool) {
 	defer r.stopTiming()
 	some = true
 	synced := closed(r.synced)  // never reset; reading the channel costs a third of a delivery
-	clock := &r.processor.clock // looked at before each call, so that measuring begins with the next one
+	epoch := &r.processor.epoch // looked at before each call, so that measuring begins with the next one
 	for b := r.taken.Load(); b != nil && b.Left() > 0 && !run.Stopping.Load(); b = r.taken.Load() {
-		if clock.Load() != nil && r.stopwatch().Next(b.Ahead()) || r.waiters.some() || !synced && !b.AtInitial() {
+		if epoch.Load() != nil && r.stopwatch().Next(b.Ahead()) || r.waiters.some() || !synced && !b.AtInitial() {
 			r.publishProgress()
 		}
 		r.receiver.CallHandler(b) // b is in no other hands meanwhile: Stop takes it away

@@ -7,14 +7,14 @@ import (
 )
 
 // Time begins to time the handlers' calls.
-func (p *SharedProcessor) Time(clock *measure.Clock) { p.clock.Store(clock) }
+func (p *SharedProcessor) Time(epoch *measure.Epoch) { p.epoch.Store(epoch) }
 
 // stopwatch returns the stopwatch of the handler's calls, while somebody inspects the informer.
 func (r *Registration) stopwatch() *measure.Stopwatch {
 	if w := r.timing.Load(); w != nil {
 		return w
 	}
-	w := measure.NewStopwatch(r.processor.clock.Load())
+	w := measure.NewStopwatch(r.processor.epoch.Load())
 	r.timing.Store(w)
 	return w
 }
@@ -27,7 +27,7 @@ func (r *Registration) stopTiming() {
 }
 
 // Lag returns the age of the oldest undelivered event, zero if there is none.
-func (r *Registration) Lag(m *measure.Measures) time.Duration {
+func (r *Registration) Lag(m *measure.Inspection) time.Duration {
 	events, initial := r.feed.pending()
 	if events == 0 {
 		return 0
@@ -48,7 +48,7 @@ func (r *Registration) Calls() measure.Calls {
 	case w != nil:
 		return w.Read()
 	case r.delivers():
-		return r.processor.clock.Load().SinceBefore()
+		return r.processor.epoch.Load().SinceBefore()
 	}
 	return measure.Calls{}
 }

@@ -94,7 +94,7 @@ func (p *pending) begin(e Event, uid string) {
 	case Updated:
 		p.state, p.seen, p.seenUID, p.now = updated, e.Old, uid, e.New
 	case Deleted:
-		p.state, p.seen, p.seenUID, p.now, p.flags = deleted, e.New, uid, e.Old, e.Flags&(Lost|LastStored)
+		p.state, p.seen, p.seenUID, p.now, p.flags = deleted, e.Stored(), uid, e.Final(), e.Flags&(Lost|LastStored)
 	}
 }
 
@@ -121,7 +121,7 @@ func (p *pending) delete(e Event) {
 	case p.state == recreated: // the handler never heard of the recreated object
 		p.state, p.now, p.flags = deleted, p.seen, Lost
 	case p.state == updated:
-		p.state, p.now, p.flags = deleted, e.Old, e.Flags&(Lost|LastStored)
+		p.state, p.now, p.flags = deleted, e.Final(), e.Flags&(Lost|LastStored)
 	}
 }
 
@@ -142,14 +142,14 @@ func (p *pending) deliver(b *Batch) {
 	case updated:
 		b.Add(Event{Pair{p.seen, p.now}, Header{Kind: Updated}})
 	case recreated:
-		b.Add(Event{Pair{p.seen, p.seen}, Header{Deleted, Lost | Recreated}})
+		b.Add(Event{Deletion(p.seen, p.seen), Header{Deleted, Lost | Recreated}})
 		b.Add(Event{Pair{p.seen, p.now}, Header{Added, Recreated}})
 	case deleted:
 		h := Header{Deleted, p.flags}
 		if h.needsKey() {
 			b.keys = append(b.keys, p.key)
 		}
-		b.Add(Event{Pair{p.now, p.seen}, h})
+		b.Add(Event{Deletion(p.now, p.seen), h})
 	}
 }
 

@@ -37,9 +37,19 @@ const (
 	noted
 )
 
-// Pair holds the objects of an event. In a delete, Old is the final state, and New the stored
-// version, which the handlers know.
+// Pair holds the objects of an event: the one before it, if there was one, and the one after it. Those of
+// a delete are made by [Deletion], and read by Final and Stored.
 type Pair struct{ Old, New any }
+
+// Deletion returns the objects of a delete: the object's final state, and the stored one, which the
+// handlers know.
+func Deletion(final, stored any) Pair { return Pair{Old: final, New: stored} }
+
+// Final returns the final state of a deleted object, or the last known one if it is lost.
+func (p *Pair) Final() any { return p.Old }
+
+// Stored returns the state of a deleted object that the store had.
+func (p *Pair) Stored() any { return p.New }
 
 // Header is an event without its objects.
 type Header struct {
@@ -70,7 +80,7 @@ type Identity struct {
 func (e Event) identity() (id Identity, ok bool) {
 	obj := e.New
 	if e.Kind == Deleted {
-		obj = e.Old
+		obj = e.Final()
 	}
 	if e.Is(Lost) && e.Is(NotStored) {
 		return id, false // there is no object

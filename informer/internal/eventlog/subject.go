@@ -21,7 +21,7 @@ func (b *Batch) Ahead() Subject {
 	case h.Is(Lost) && h.Is(NotStored):
 		return Subject{key: b.keys[b.nextKey]}
 	case h.Kind == Deleted:
-		return Subject{object: p.Old}
+		return Subject{object: p.Final()}
 	}
 	return Subject{object: p.New}
 }

@@ -31,7 +31,7 @@ type RecentEvent struct {
 //
 // Invariant: shown <= written <= shown + recentPlaces - MostRecent.
 type RecentEvents struct {
-	clock *Clock
+	epoch *Epoch
 
 	// Guarded by the store's write section.
 	written uint64        // number of events written
@@ -54,7 +54,7 @@ type recentEvent struct {
 func (r *RecentEvents) Note(kind eventlog.Kind, key indexer.Key, version string) {
 	switch r.written - r.shown {
 	case 0:
-		r.at = r.clock.lastTick()
+		r.at = r.epoch.lastTick()
 	case recentPlaces - MostRecent:
 		r.Show()
 	}
@@ -86,7 +86,7 @@ func (r *RecentEvents) All() []RecentEvent {
 	all := make([]RecentEvent, 0, n)
 	for i := r.shown - n; i < r.shown; i++ {
 		e := &r.places[i%recentPlaces]
-		all = append(all, RecentEvent{r.clock.at(e.at), e.kind, e.key, e.version})
+		all = append(all, RecentEvent{r.epoch.at(e.at), e.kind, e.key, e.version})
 	}
 	return all
 }

@@ -30,11 +30,11 @@ type SlowCall struct {
 // is also the end of the call before, so that each call takes one reading of the clock. The goroutine that makes the calls calls Next
 // and Stop; Read is safe for any goroutine, and does not wait for the handler.
 type Stopwatch struct {
-	clock *Clock
+	epoch *Epoch
 	seen  time.Duration // when Next last returned true
 
 	mu      sync.Mutex
-	since   time.Duration    // the clock's time at the beginning of the present call, 0 between two bursts
+	since   time.Duration    // the time at the beginning of the present call, 0 between two bursts
 	subject eventlog.Subject // the object of the present call, the first of several
 	sampled uint64
 	took    time.Duration
@@ -42,12 +42,12 @@ type Stopwatch struct {
 }
 
 // NewStopwatch returns the stopwatch of a handler.
-func NewStopwatch(clock *Clock) *Stopwatch { return &Stopwatch{clock: clock} }
+func NewStopwatch(epoch *Epoch) *Stopwatch { return &Stopwatch{epoch: epoch} }
 
 // Next begins a call, and ends the one before it. It returns true once a second: the handler's progress
 // is to be published.
 func (w *Stopwatch) Next(subject eventlog.Subject) (secondPassed bool) {
-	now := w.clock.now()
+	now := w.epoch.now()
 	w.turn(now, subject, now)
 	if now-w.seen < time.Second {
 		return false
@@ -57,7 +57,7 @@ func (w *Stopwatch) Next(subject eventlog.Subject) (secondPassed bool) {
 }
 
 // Stop ends the last call of a burst.
-func (w *Stopwatch) Stop() { w.turn(w.clock.now(), eventlog.Subject{}, 0) }
+func (w *Stopwatch) Stop() { w.turn(w.epoch.now(), eventlog.Subject{}, 0) }
 
 // turn ends the present call, if there is one. The call of a subject follows, or none if since is 0.
 func (w *Stopwatch) turn(now time.Duration, subject eventlog.Subject, since time.Duration) {
@@ -78,23 +78,23 @@ func (w *Stopwatch) Read() Calls {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	c, now := Calls{Sampled: w.sampled, Took: w.took}, w.clock.now()
+	c, now := Calls{Sampled: w.sampled, Took: w.took}, w.epoch.now()
 	calls := w.slowest.of(now)
 	if lasts := now - w.since; w.since > 0 && lasts >= stuckAfter {
-		c.Calling = w.clock.at(w.since)
+		c.Calling = w.epoch.at(w.since)
 		calls.add(w.subject, w.since, lasts)
 	}
 	for _, s := range calls {
-		c.Slowest = append(c.Slowest, SlowCall{Key: s.key, At: w.clock.at(s.at), Took: s.took})
+		c.Slowest = append(c.Slowest, SlowCall{Key: s.key, At: w.epoch.at(s.at), Took: s.took})
 	}
 	return c
 }
 
 // SinceBefore returns the measurements of a handler that has been in a call since before the measuring
 // began.
-func (c *Clock) SinceBefore() (calls Calls) {
-	if lasts := c.now(); lasts >= stuckAfter {
-		calls.Calling = c.at(0)
+func (e *Epoch) SinceBefore() (calls Calls) {
+	if lasts := e.now(); lasts >= stuckAfter {
+		calls.Calling = e.at(0)
 		calls.Slowest = []SlowCall{{At: calls.Calling, Took: lasts}}
 	}
 	return calls

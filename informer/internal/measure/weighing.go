@@ -29,10 +29,10 @@ type Memory struct {
 // Weighing measures the memory of an informer, a little each second. It looks at objects one after
 // the other without the store's lock. Owned by the ticker, except for Last.
 type Weighing struct {
-	meter heapsize.Meter
-	place int       // of the next object in the store
-	began time.Time // zero between two weighings
-	next  time.Time // when the next one begins
+	weigher heapsize.Weigher
+	place   int       // of the next object in the store
+	began   time.Time // zero between two weighings
+	next    time.Time // when the next one begins
 
 	shown atomic.Pointer[Memory]
 }
@@ -47,25 +47,25 @@ func (w *Weighing) Last() Memory {
 
 // Weigh continues a weighing, or begins one when it is due. The first one waits until the store is
 // complete: earlier it would find next to nothing, and that result would stand for a minute. engine adds
-// what the informer holds beside the store, and returns the size of what the meter does not count.
-func (w *Weighing) Weigh(store *indexer.Indexer[any], complete bool, engine func(*heapsize.Meter) int64) {
+// what the informer holds beside the store, and returns the size of what the weigher does not count.
+func (w *Weighing) Weigh(store *indexer.Indexer[any], complete bool, engine func(*heapsize.Weigher) int64) {
 	now := time.Now()
 	if w.began.IsZero() {
 		if now.Before(w.next) || !complete {
 			return
 		}
-		w.meter, w.began = heapsize.Meter{}, now
+		w.weigher, w.began = heapsize.Weigher{}, now
 	}
 	n := 0
 	w.place = store.Scan(w.place, func(obj any) bool {
-		w.meter.Add(obj)
+		w.weigher.Add(obj)
 		n++
 		return n%weighAtOnce != 0 || time.Since(now) < weighFor
 	})
 	if w.place != 0 {
 		return
 	}
-	more := engine(&w.meter)
-	w.shown.Store(&Memory{At: now, Objects: w.meter.Bytes(), Engine: store.Bytes() + more})
-	w.meter, w.began, w.next = heapsize.Meter{}, time.Time{}, now.Add(weighEvery)
+	more := engine(&w.weigher)
+	w.shown.Store(&Memory{At: now, Objects: w.weigher.Bytes(), Engine: store.Bytes() + more})
+	w.weigher, w.began, w.next = heapsize.Weigher{}, time.Time{}, now.Add(weighEvery)
 }

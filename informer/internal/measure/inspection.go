@@ -13,9 +13,9 @@ const (
 	MostMoments = int(KeepFor/time.Second) / MomentEvery
 )
 
-// Measures holds the measurements of an inspected informer, in less than 64 kB.
-type Measures struct {
-	Clock  *Clock
+// Inspection holds the measurements of an inspected informer, in less than 64 kB.
+type Inspection struct {
+	Epoch  *Epoch
 	Recent RecentEvents
 	Weight Weighing
 
@@ -26,16 +26,16 @@ type Measures struct {
 }
 
 // New begins the measuring, at a position of the log and after a number of events.
-func New(position, events uint64) *Measures {
-	clock := newClock()
-	m := &Measures{Clock: clock, Recent: RecentEvents{clock: clock}, marks: newMarks(), events: events}
-	m.marks.add(position, clock.now())
+func New(position, events uint64) *Inspection {
+	epoch := newEpoch()
+	m := &Inspection{Epoch: epoch, Recent: RecentEvents{epoch: epoch}, marks: newMarks(), events: events}
+	m.marks.add(position, epoch.now())
 	return m
 }
 
 // Tick marks the present end of the log. It is called once a second while the informer runs.
-func (m *Measures) Tick(position uint64) {
-	now := m.Clock.tick()
+func (m *Inspection) Tick(position uint64) {
+	now := m.Epoch.tick()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
@@ -43,7 +43,7 @@ func (m *Measures) Tick(position uint64) {
 }
 
 // Age returns the age of the event at a position of the log, to within a second or 3 % of the age.
-func (m *Measures) Age(position uint64) time.Duration {
+func (m *Inspection) Age(position uint64) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
@@ -51,7 +51,7 @@ func (m *Measures) Age(position uint64) time.Duration {
 	if !ok {
 		return 0
 	}
-	return m.Clock.now() - at
+	return m.Epoch.now() - at
 }
 
 // Moment is the state of an informer at one time.
@@ -65,7 +65,7 @@ type Moment struct {
 }
 
 // Note adds a moment to the history. Its Events count from the beginning.
-func (m *Measures) Note(now Moment) {
+func (m *Inspection) Note(now Moment) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
@@ -74,7 +74,7 @@ func (m *Measures) Note(now Moment) {
 }
 
 // History returns the moments of the last 15 minutes, the newest last.
-func (m *Measures) History() []Moment {
+func (m *Inspection) History() []Moment {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 

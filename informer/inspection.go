@@ -7,40 +7,40 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/heapsize"
 )
 
-// measured returns the measures. The first call begins the measuring.
-func (c *core) measured() *measure.Measures {
-	if m := c.measures.Load(); m != nil {
+// inspected returns the inspection of the informer. The first call begins it.
+func (c *core) inspected() *measure.Inspection {
+	if m := c.inspection.Load(); m != nil {
 		return m
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	m := c.measures.Load()
+	m := c.inspection.Load()
 	if m != nil {
 		return m
 	}
 	m = measure.New(c.log.End(), c.tally.Events())
-	c.processor.Time(m.Clock)
+	c.processor.Time(m.Epoch)
 	c.decodeTimes.Start()
-	c.measures.Store(m)
+	c.inspection.Store(m)
 	if c.phase == running {
-		c.measureIn(c.run)
+		c.inspectIn(c.run)
 	}
 	return m
 }
 
-// measureIn starts the measures' goroutine for a run, if the informer is inspected. The caller holds
+// inspectIn starts the inspection's goroutine for a run, if the informer is inspected. The caller holds
 // mu.
-func (c *core) measureIn(run *run) {
-	if m := c.measures.Load(); m != nil {
+func (c *core) inspectIn(run *run) {
+	if m := c.inspection.Load(); m != nil {
 		run.Handlers.Go(func() {
 			run.Within(func() { c.tick(run, m) })
 		})
 	}
 }
 
-// tick takes the periodic measures once a second, until the run ends.
-func (c *core) tick(run *run, m *measure.Measures) {
+// tick takes the periodic measurements once a second, until the run ends.
+func (c *core) tick(run *run, m *measure.Inspection) {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
 	for n := 1; ; n++ {
@@ -58,13 +58,13 @@ func (c *core) tick(run *run, m *measure.Measures) {
 }
 
 // engineBytes returns the size of what the informer holds beside the store, and adds the values kept
-// for sharing to the meter.
-func (c *core) engineBytes(meter *heapsize.Meter) int64 {
-	return c.processor.Bytes() + c.sharing.table.Weigh(meter)
+// for sharing to the weigher.
+func (c *core) engineBytes(weigher *heapsize.Weigher) int64 {
+	return c.processor.Bytes() + c.sharing.table.Weigh(weigher)
 }
 
 // moment returns the present state of the informer. Its Events count from the beginning.
-func (c *core) moment(m *measure.Measures) measure.Moment {
+func (c *core) moment(m *measure.Inspection) measure.Moment {
 	st, memory := c.Status(), m.Weight.Last()
 	now := measure.Moment{
 		At: time.Now(), Events: c.tally.Events(), Objects: st.Objects,

@@ -26,7 +26,7 @@ func TestSlowCallsOfLongAgoMakeRoom(t *testing.T) {
 
 // Recent changes read in the middle of a long write section have no gap between them.
 func TestRecentIsReadInTheMidstOfASection(t *testing.T) {
-	r := RecentEvents{clock: newClock()}
+	r := RecentEvents{epoch: newEpoch()}
 	for n := range 3000 {
 		r.Note(1, indexer.Key{Name: "a"}, fmt.Sprint(n))
 		if n == 250 {

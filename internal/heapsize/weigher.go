@@ -16,8 +16,8 @@ const mostNotes = 1 << 14
 // memory.
 const large = 2048
 
-// Meter adds up blocks of memory. The zero value is ready to use.
-type Meter struct {
+// Weigher adds up blocks of memory. The zero value is ready to use.
+type Weigher struct {
 	small, big stratum
 	left       int // how many blocks of an object may still be met
 	depth      int // of the value that is looked at, in its object
@@ -39,7 +39,7 @@ type stratum struct {
 }
 
 // Add adds an object, with everything that it refers to.
-func (m *Meter) Add(obj any) {
+func (m *Weigher) Add(obj any) {
 	if obj == nil {
 		return
 	}
@@ -48,7 +48,7 @@ func (m *Meter) Add(obj any) {
 }
 
 // Text adds the bytes of a string.
-func (m *Meter) Text(s string) {
+func (m *Weigher) Text(s string) {
 	m.left = mostBlocks
 	m.text(unsafe.Pointer(unsafe.StringData(s)), uintptr(len(s)))
 }
@@ -56,22 +56,22 @@ func (m *Meter) Text(s string) {
 var anyType = gotype.Of(reflect.TypeFor[any]())
 
 // Bytes returns the estimated bytes of everything added so far.
-func (m *Meter) Bytes() int64 { return m.small.estimate() + m.big.estimate() }
+func (m *Weigher) Bytes() int64 { return m.small.estimate() + m.big.estimate() }
 
 // block counts a block of memory, once.
-func (m *Meter) block(at unsafe.Pointer, size uintptr) {
+func (m *Weigher) block(at unsafe.Pointer, size uintptr) {
 	m.count(at, allocated(size))
 }
 
 // text counts the bytes of a string, once. Go's allocator packs short ones.
-func (m *Meter) text(at unsafe.Pointer, size uintptr) {
+func (m *Weigher) text(at unsafe.Pointer, size uintptr) {
 	if size > 8 {
 		size = allocated(size)
 	}
 	m.count(at, size)
 }
 
-func (m *Meter) count(at unsafe.Pointer, size uintptr) {
+func (m *Weigher) count(at unsafe.Pointer, size uintptr) {
 	if m.left--; at == nil || size == 0 {
 		return
 	}

@@ -55,7 +55,7 @@ func unstructuredOf(n int) *unstructured.Unstructured {
 	return u
 }
 
-// A meter's estimate is within 10 % of the growth of the heap, with shared values and without.
+// A weigher's estimate is within 10 % of the growth of the heap, with shared values and without.
 func TestBytesAreThoseOfTheHeap(t *testing.T) {
 	shared := podOf(11)
 	for title, build := range map[string]func(n int) any{
@@ -79,7 +79,7 @@ func TestBytesAreThoseOfTheHeap(t *testing.T) {
 				objects[n] = build(n)
 			}
 			grown := heap() - before
-			var m Meter
+			var m Weigher
 			for _, obj := range objects {
 				m.Add(obj)
 			}
@@ -102,7 +102,7 @@ func heap() int64 {
 
 // An object added several times counts once.
 func TestTheSameObjectTwice(t *testing.T) {
-	var once, twice Meter
+	var once, twice Weigher
 	p := podOf(5)
 	once.Add(p)
 	twice.Add(p)
@@ -120,7 +120,7 @@ func TestCircle(t *testing.T) {
 	}
 	a, b := &ring{Name: own("a")}, &ring{Name: own("b")}
 	a.Next, b.Next = b, a
-	var m Meter
+	var m Weigher
 	m.Add(a)
 	require.EqualValues(t, 2*24+2, m.Bytes())
 }
@@ -131,22 +131,22 @@ type message struct {
 	Name  string
 }
 
-// A meter does not read memory behind unexported fields: package time writes to the local time zone
-// when a time is first formatted, while a meter may be reading.
+// A weigher does not read memory behind unexported fields: package time writes to the local time zone
+// when a time is first formatted, while a weigher may be reading.
 func TestWhatIsNotExportedIsLeftAlone(t *testing.T) {
-	var m Meter
+	var m Weigher
 	m.Add(&metav1.Time{Time: time.Unix(1, 0)})
 	require.EqualValues(t, 24, m.Bytes())
 	require.False(t, gotype.Of(gotype.GoTime).Refers)
 
 	global := map[string]string{own("a global"): own("table")}
-	m = Meter{}
+	m = Weigher{}
 	m.Add(&message{state: struct{ tables *map[string]string }{&global}, Name: own("a name of twenty-four b")})
 	require.EqualValues(t, 24+24, m.Bytes())
 }
 
 func TestValuesThatAreNothing(t *testing.T) {
-	var m Meter
+	var m Weigher
 	m.Add(nil)
 	m.Add((*corev1.Pod)(nil))
 	m.Add(map[string]string(nil))
@@ -159,7 +159,7 @@ func BenchmarkPod(b *testing.B) {
 	p := podOf(11)
 	b.ReportAllocs()
 	for b.Loop() {
-		var m Meter
+		var m Weigher
 		m.small.shift = 20
 		m.Add(p)
 	}
