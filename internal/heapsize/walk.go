@@ -8,36 +8,36 @@ import (
 )
 
 // inside adds the memory that a value at an address refers to.
-func (m *Weigher) inside(at unsafe.Pointer, t *gotype.Type) {
-	if m.depth++; m.depth <= deepest {
-		m.value(at, t, false)
+func (w *Weigher) inside(at unsafe.Pointer, t *gotype.Type) {
+	if w.depth++; w.depth <= deepest {
+		w.value(at, t, false)
 	}
-	m.depth--
+	w.depth--
 }
 
 // value adds the memory that a value refers to. A hidden one is in an unexported field, whose package
 // may write at any time into what it points at; a map written to during the walk would end the program.
 // Of hidden fields only texts and slices of plain values count.
-func (m *Weigher) value(at unsafe.Pointer, t *gotype.Type, hidden bool) {
-	if !t.Refers || m.left <= 0 {
+func (w *Weigher) value(at unsafe.Pointer, t *gotype.Type, hidden bool) {
+	if !t.Refers || w.left <= 0 {
 		return
 	}
 	switch t.Kind {
 	case reflect.Struct:
 		for i := range t.Fields {
 			f := &t.Fields[i]
-			m.value(unsafe.Add(at, f.Offset), f.Type, hidden || !f.Exported)
+			w.value(unsafe.Add(at, f.Offset), f.Type, hidden || !f.Exported)
 		}
 	case reflect.Array:
 		for i := range t.Size / t.Elem.Size {
-			m.value(unsafe.Add(at, i*t.Elem.Size), t.Elem, hidden)
+			w.value(unsafe.Add(at, i*t.Elem.Size), t.Elem, hidden)
 		}
 	case reflect.String:
 		s := *(*string)(at)
-		m.text(unsafe.Pointer(unsafe.StringData(s)), uintptr(len(s)))
+		w.text(unsafe.Pointer(unsafe.StringData(s)), uintptr(len(s)))
 	case reflect.Slice:
 		if !hidden || !t.Elem.Refers {
-			m.slice(at, t.Elem)
+			w.slice(at, t.Elem)
 		}
 	}
 	if hidden {
@@ -46,13 +46,13 @@ func (m *Weigher) value(at unsafe.Pointer, t *gotype.Type, hidden bool) {
 	switch t.Kind {
 	case reflect.Pointer:
 		if to := *(*unsafe.Pointer)(at); to != nil {
-			m.block(to, t.Elem.Size)
-			m.inside(to, t.Elem)
+			w.block(to, t.Elem.Size)
+			w.inside(to, t.Elem)
 		}
 	case reflect.Map:
-		m.mapped(at, t)
+		w.mapped(at, t)
 	case reflect.Interface:
-		m.boxed(reflect.NewAt(t.Go, at).Elem())
+		w.boxed(reflect.NewAt(t.Go, at).Elem())
 	}
 }
 
@@ -62,19 +62,19 @@ type header struct {
 	len, cap int
 }
 
-func (m *Weigher) slice(place unsafe.Pointer, elem *gotype.Type) {
+func (w *Weigher) slice(place unsafe.Pointer, elem *gotype.Type) {
 	s := (*header)(place)
-	m.block(s.data, uintptr(s.cap)*elem.Size) //nolint:gosec // a length
+	w.block(s.data, uintptr(s.cap)*elem.Size) //nolint:gosec // a length
 	if !elem.Refers {
 		return
 	}
 	for i := range s.len {
-		m.inside(unsafe.Add(s.data, uintptr(i)*elem.Size), elem) //nolint:gosec // an index
+		w.inside(unsafe.Add(s.data, uintptr(i)*elem.Size), elem) //nolint:gosec // an index
 	}
 }
 
 // mapped adds a map: its header, its groups of eight slots, and their contents.
-func (m *Weigher) mapped(place unsafe.Pointer, t *gotype.Type) {
+func (w *Weigher) mapped(place unsafe.Pointer, t *gotype.Type) {
 	v := reflect.NewAt(t.Go, place).Elem()
 	n := v.Len()
 	at := *(*unsafe.Pointer)(place)
@@ -82,13 +82,13 @@ func (m *Weigher) mapped(place unsafe.Pointer, t *gotype.Type) {
 		return
 	}
 	slot := t.Key.Size + t.Elem.Size
-	m.block(at, mapHeader)
+	w.block(at, mapHeader)
 	groups := groupsOf(n) * (8 + 8*slot)
 	if n > 8 {
 		groups += tableHeader
 	}
 	if n > 0 { // a map that was never written has none
-		m.block(unsafe.Add(at, 1), groups) // a block of its own, whose address is unknown
+		w.block(unsafe.Add(at, 1), groups) // a block of its own, whose address is unknown
 	}
 	if n == 0 || !t.Key.Refers && !t.Elem.Refers {
 		return
@@ -97,8 +97,8 @@ func (m *Weigher) mapped(place unsafe.Pointer, t *gotype.Type) {
 	for entries := v.MapRange(); entries.Next(); {
 		k.SetIterKey(entries)
 		e.SetIterValue(entries)
-		m.inside(k.Addr().UnsafePointer(), t.Key)
-		m.inside(e.Addr().UnsafePointer(), t.Elem)
+		w.inside(k.Addr().UnsafePointer(), t.Key)
+		w.inside(e.Addr().UnsafePointer(), t.Elem)
 	}
 }
 
@@ -121,20 +121,20 @@ func groupsOf(entries int) uintptr {
 }
 
 // boxed adds the value in an interface. A value other than a pointer has a block of its own.
-func (m *Weigher) boxed(v reflect.Value) {
+func (w *Weigher) boxed(v reflect.Value) {
 	if v.IsNil() {
 		return
 	}
 	data := (*[2]unsafe.Pointer)(v.Addr().UnsafePointer())[1]
 	t := gotype.Of(v.Elem().Type())
 	if direct(t.Go) {
-		m.inside(unsafe.Pointer(&data), t)
+		w.inside(unsafe.Pointer(&data), t)
 		return
 	}
 	if t.Size > 8 || t.Refers { // small numbers are often Go's own
-		m.block(data, t.Size)
+		w.block(data, t.Size)
 	}
-	m.inside(data, t)
+	w.inside(data, t)
 }
 
 // direct reports whether an interface holds a value of a type directly, without a pointer to it.

@@ -39,46 +39,46 @@ type stratum struct {
 }
 
 // Add adds an object, with everything that it refers to.
-func (m *Weigher) Add(obj any) {
+func (w *Weigher) Add(obj any) {
 	if obj == nil {
 		return
 	}
-	m.left = mostBlocks
-	m.inside(unsafe.Pointer(&obj), anyType)
+	w.left = mostBlocks
+	w.inside(unsafe.Pointer(&obj), anyType)
 }
 
 // Text adds the bytes of a string.
-func (m *Weigher) Text(s string) {
-	m.left = mostBlocks
-	m.text(unsafe.Pointer(unsafe.StringData(s)), uintptr(len(s)))
+func (w *Weigher) Text(s string) {
+	w.left = mostBlocks
+	w.text(unsafe.Pointer(unsafe.StringData(s)), uintptr(len(s)))
 }
 
 var anyType = gotype.Of(reflect.TypeFor[any]())
 
 // Bytes returns the estimated bytes of everything added so far.
-func (m *Weigher) Bytes() int64 { return m.small.estimate() + m.big.estimate() }
+func (w *Weigher) Bytes() int64 { return w.small.estimate() + w.big.estimate() }
 
 // block counts a block of memory, once.
-func (m *Weigher) block(at unsafe.Pointer, size uintptr) {
-	m.count(at, allocated(size))
+func (w *Weigher) block(at unsafe.Pointer, size uintptr) {
+	w.count(at, allocated(size))
 }
 
 // text counts the bytes of a string, once. Go's allocator packs short ones.
-func (m *Weigher) text(at unsafe.Pointer, size uintptr) {
+func (w *Weigher) text(at unsafe.Pointer, size uintptr) {
 	if size > 8 {
 		size = allocated(size)
 	}
-	m.count(at, size)
+	w.count(at, size)
 }
 
-func (m *Weigher) count(at unsafe.Pointer, size uintptr) {
-	if m.left--; at == nil || size == 0 {
+func (w *Weigher) count(at unsafe.Pointer, size uintptr) {
+	if w.left--; at == nil || size == 0 {
 		return
 	}
 	if size < large {
-		m.small.note(uintptr(at), size)
+		w.small.note(uintptr(at), size)
 	} else {
-		m.big.note(uintptr(at), size)
+		w.big.note(uintptr(at), size)
 	}
 }
 
