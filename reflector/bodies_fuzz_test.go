@@ -107,11 +107,12 @@ func (s *side) String() string {
 
 // The differences that are meant, by what client-go's reflector or ours says.
 var (
-	// Our reflector does not ask for the kind of an object whose client knows it, and leaves out events
-	// of an unknown type.
+	// Our reflector does not ask for the kind of an object whose client knows it, leaves out events of an
+	// unknown type, and checks the syntax alone of a list's members that it does not need: a number may be
+	// too large.
 	lenient = []string{
 		"Object 'Kind' is missing", "Object 'apiVersion' is missing", "couldn't get version/kind", "no kind ", "is not registered",
-		"invalid watch event type", "for field APIVersion", "for field Kind", "unable to decode returned object as PartialObjectMetadataList",
+		"invalid watch event type", "for field APIVersion", "for field Kind", "unable to decode returned object as PartialObjectMetadataList", "into Go value of type float64",
 	}
 	// Our reflector takes an answer without items for no list, reads versions as text, takes a kind only
 	// by its exact name, and refuses groups, which protobuf has given up and no API server writes.
