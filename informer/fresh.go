@@ -38,8 +38,6 @@ func (c *core) WaitFresh(ctx context.Context) error {
 	if err := c.misused(); err != nil {
 		return err
 	}
-	c.versions.waiting.Add(1) // in both steps
-	defer c.versions.waiting.Add(-1)
 	run, err := c.waitRead(ctx)
 	if err != nil {
 		return err
@@ -53,6 +51,8 @@ func (c *core) WaitFresh(ctx context.Context) error {
 
 // waitRead waits until a run has read all sources, and watches them.
 func (c *core) waitRead(ctx context.Context) (*run, error) {
+	c.versions.waiting.Add(1)
+	defer c.versions.waiting.Add(-1)
 	for {
 		changed := c.versions.channel()
 		run := c.lastRun()
@@ -69,8 +69,11 @@ func (c *core) waitRead(ctx context.Context) (*run, error) {
 	}
 }
 
-// waitNewest waits until the store has reached a version of each source.
+// waitNewest waits until the store has reached a version of each source. If that takes longer than a
+// second, it has the reflectors ask for bookmarks.
 func (c *core) waitNewest(ctx context.Context, run *run, newest []string) error {
+	c.versions.waiting.Add(1)
+	defer c.versions.waiting.Add(-1)
 	late := time.NewTicker(askForBookmarkAfter)
 	defer late.Stop()
 	for {

@@ -29,11 +29,12 @@ type OwnWrites struct {
 
 // WaitWritten waits until the store shows all writes of the program that have returned, and then returns
 // nil: at once, unless the answer to one of them could not be shown, or nobody can tell what it has done.
-// Then WaitWritten waits for the watch, as [Informer.WaitVersion] or [Informer.WaitFresh] does. Before the
-// first full state it waits as [Informer.WaitSynced] does.
+// Then WaitWritten waits until the watch has come so far; if nothing changes in the source, the reflector
+// asks for a bookmark, as for [Informer.WaitFresh]. After a write of which nobody can tell, it waits as
+// WaitFresh does. Before the first full state it waits as [Informer.WaitSynced] does.
 //
-// It returns the errors of these waits, and [ErrNotLinked] if the requests of a source do not pass through
-// a [reflector.OwnWrites].
+// It returns the errors of WaitSynced and WaitFresh, and [ErrNotLinked] if the requests of a source do not
+// pass through a [reflector.OwnWrites].
 func (i *Informer[T]) WaitWritten(ctx context.Context) error { return i.core.WaitWritten(ctx) }
 
 // WaitWritten is [Informer.WaitWritten].
@@ -52,11 +53,7 @@ func (c *core) WaitWritten(ctx context.Context) error {
 		c.written.settle(doubts)
 		return nil
 	}
-	behind := c.behind(missed)
-	if len(behind) == 0 {
-		return nil
-	}
-	return c.waitVersion(ctx, missed[behind[0]], func() (bool, error) { return len(c.behind(missed)) == 0, nil })
+	return c.waitNewest(ctx, c.lastRun(), missed)
 }
 
 // written holds what the goroutines of writes and of waits need to know of the fences. An informer without a
