@@ -4,12 +4,14 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/informer/internal/fences"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 )
 
@@ -85,7 +87,8 @@ func (a *applier) cell(tx *indexer.Tx, p *part, part uint16, server indexer.Key)
 }
 
 // remove deletes an object because of an answer. The handlers get its final state, if the answer has it or
-// the store holds it; else the last state that the program knows.
+// the store holds it; else the last state that the program knows. If the object has left the selector, they get
+// that state at the version of the answer, as the event of a watch has it: a program may wait for the version.
 func (a *applier) remove(tx *indexer.Tx, p *part, d *deltafifo.Delta, on *ownwrites.Answer, shown fences.Cell) {
 	last, deleted := a.takeOut(tx, shown.Key)
 	if !deleted {
@@ -96,11 +99,29 @@ func (a *applier) remove(tx *indexer.Tx, p *part, d *deltafifo.Delta, on *ownwri
 	case final:
 		e.Pair = eventlog.Deletion(a.writer.Encode(on.Object), last)
 	case on.Final && shown.Identity.Version == on.Before.Version:
+	case on.Scope == ownwrites.Outside && hasVersion(last, shown.Identity.Version):
+		e.Pair = eventlog.Deletion(atVersion(last, on.Version), last)
 	default:
 		e.Flags = eventlog.Lost | eventlog.LastStored
 	}
 	a.forget(p, d.Key)
 	a.append(e, shown.Key, shown.Identity)
+}
+
+// hasVersion reports whether a stored object says that it has a version: an encoded one does not say it, nor
+// does one whose version a transform has removed.
+func hasVersion(stored any, version string) bool {
+	_, ok := stored.(runtime.Object)
+	m := object.Meta(stored)
+	return ok && m != nil && m.GetResourceVersion() == version
+}
+
+// atVersion returns a copy of an object with another version.
+func atVersion(stored any, version string) any {
+	obj, _ := stored.(runtime.Object)
+	moved := obj.DeepCopyObject()
+	object.Meta(moved).SetResourceVersion(version)
+	return moved
 }
 
 // passes asks the fence of an event's key, if it has one. It returns true if the event changes nothing: it
