@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -16,7 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
@@ -28,23 +31,38 @@ import (
 type writing struct {
 	*scenario
 	client kubernetes.Interface
-	own    *reflector.OwnWrites
-	cache  *informer.Informer[*corev1.ConfigMap]
+	cached corelisters.ConfigMapNamespaceLister
+	reads  reads
+
+	// Of a program on tidemark with the line; nil for one on client-go.
+	own   *reflector.OwnWrites
+	cache *informer.Informer[*corev1.ConfigMap]
 }
 
 // quietNamespace is the namespace of the config maps.
 const quietNamespace = "quiet"
 
-// write starts a program whose watch is late.
-func (s *scenario) write(late time.Duration) *writing {
+// behind returns a gateway whose watches are late.
+func (s *scenario) behind(late time.Duration) *harness.Gateway {
 	gateway, err := harness.NewGateway(s.connect(s.cluster.Config()))
 	s.must(err)
 	s.t.Cleanup(gateway.Close)
 	if late > 0 {
 		gateway.Break(harness.DelayWatches(late))
 	}
+	return gateway
+}
+
+// createNamespace creates a namespace.
+func (s *scenario) createNamespace(name string) {
+	_, err := s.admin.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	s.must(err)
+}
+
+// write starts a program on tidemark, with the line.
+func (s *scenario) write(late time.Duration) *writing {
 	w := &writing{scenario: s, own: reflector.NewOwnWrites()}
-	config := s.connect(gateway.Config())
+	config := s.connect(s.behind(late).Config())
 	config.Wrap(w.own.Wire)
 	w.client = kubernetes.NewForConfigOrDie(config)
 	w.cache = informer.New(configMaps(w.client), informer.Options[*corev1.ConfigMap]{})
@@ -52,6 +70,18 @@ func (s *scenario) write(late time.Duration) *writing {
 	s.must(err)
 	s.t.Cleanup(func() { require.NoError(s.t, wait()) })
 	s.must(w.cache.WaitSynced(s.ctx))
+	w.cached = w.cache.Lister().Namespace(quietNamespace)
+	return w
+}
+
+// writeOnClientgo starts a program on client-go.
+func (s *scenario) writeOnClientgo(late time.Duration) *writing {
+	w := &writing{scenario: s, client: kubernetes.NewForConfigOrDie(s.connect(s.behind(late).Config()))}
+	factory := informers.NewSharedInformerFactoryWithOptions(w.client, 0, informers.WithNamespace(quietNamespace))
+	w.cached = factory.Core().V1().ConfigMaps().Lister().ConfigMaps(quietNamespace)
+	factory.Start(s.ctx.Done())
+	s.t.Cleanup(factory.Shutdown)
+	factory.WaitForCacheSync(s.ctx.Done())
 	return w
 }
 
@@ -59,7 +89,7 @@ func (s *scenario) write(late time.Duration) *writing {
 func (w *writing) createUntil(app string, n int) (created int) {
 	selected := labels.SelectorFromSet(labels.Set{"app": app})
 	for {
-		found, err := w.cache.Lister().Namespace(quietNamespace).List(selected)
+		found, err := w.cached.List(selected)
 		w.must(err)
 		if len(found) >= n {
 			return created
@@ -72,32 +102,67 @@ func (w *writing) createUntil(app string, n int) (created int) {
 	}
 }
 
-// shows checks that a read of the cache is not older than the answer to a write; nil stands for a deletion.
-func (w *writing) shows(name string, answer *corev1.ConfigMap) error {
-	stored, ok := w.cache.Indexer().Get(indexer.Key{Namespace: quietNamespace, Name: name})
+// reads counts the reads after a write, and the wrong ones among them: they show an older state.
+type reads struct{ all, wrong atomic.Int64 }
+
+// count counts a read, and returns an error if it is wrong.
+func (r *reads) count(wrong error) error {
+	r.all.Add(1)
+	if wrong != nil {
+		r.wrong.Add(1)
+	}
+	return wrong
+}
+
+// String returns the counts for a note.
+func (r *reads) String() string {
+	return fmt.Sprintf("%d of %d reads wrong", r.wrong.Load(), r.all.Load())
+}
+
+// errStale is the error of a read that shows an older state than the answer to a write.
+var errStale = errors.New("the cache is stale")
+
+// stale returns an error if an object that was read is older than the answer to a write. Nil stands for no
+// object.
+func stale(name string, read, answer *corev1.ConfigMap) error {
 	switch {
-	case answer == nil && ok:
-		return fmt.Errorf("%s is deleted, and the cache has version %s", name, stored.ResourceVersion)
+	case answer == nil && read != nil:
+		return fmt.Errorf("%w: %s is deleted, and the cache has version %s", errStale, name, read.ResourceVersion)
 	case answer == nil:
 		return nil
-	case !ok:
-		return fmt.Errorf("%s is missing", name)
+	case read == nil:
+		return fmt.Errorf("%w: %s is missing", errStale, name)
 	}
-	order, err := resourceversion.CompareResourceVersion(stored.ResourceVersion, answer.ResourceVersion)
+	order, err := resourceversion.CompareResourceVersion(read.ResourceVersion, answer.ResourceVersion)
 	if err == nil && order < 0 {
-		err = fmt.Errorf("%s was written at version %s, and the cache has %s", name, answer.ResourceVersion, stored.ResourceVersion)
+		err = fmt.Errorf("%w: %s was written at version %s, and the cache has %s", errStale, name, answer.ResourceVersion, read.ResourceVersion)
 	}
 	return err
+}
+
+// stored returns the config map of the cache, or nil.
+func (w *writing) stored(name string) *corev1.ConfigMap {
+	found, err := w.cached.Get(name)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	w.must(err)
+	return found
+}
+
+// shows checks that a read of the cache is not older than the answer to a write; nil stands for a deletion.
+func (w *writing) shows(name string, answer *corev1.ConfigMap) error {
+	return w.reads.count(stale(name, w.stored(name), answer))
 }
 
 // writeOnce makes one write of a config map of the worker's, of any sort, and checks the cache.
 func (w *writing) writeOnce(ctx context.Context, random *rand.Rand, name string) error {
 	maps := w.client.CoreV1().ConfigMaps(quietNamespace)
-	stored, exists := w.cache.Indexer().Get(indexer.Key{Namespace: quietNamespace, Name: name})
+	stored := w.stored(name)
 	var answer *corev1.ConfigMap
 	var err error
 	switch what := random.IntN(10); {
-	case !exists:
+	case stored == nil:
 		fresh := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
 		if random.IntN(2) == 0 {
 			fresh.Finalizers = []string{"example.com/wait"}
@@ -133,40 +198,47 @@ func (w *writing) writeOnce(ctx context.Context, random *rand.Rand, name string)
 	return w.shows(name, answer)
 }
 
-// A program reads what it has written, however late its watch is.
+// writeMuch makes writes of a few config maps on many goroutines, while foreign writers change them. A program
+// on client-go reads older states than it has written; with the line that is an error.
+func (w *writing) writeMuch(late time.Duration) {
+	var working sync.WaitGroup
+	defer working.Wait()
+	for worker := range 8 {
+		working.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(late), uint64(worker)))
+			for n := range size(150, 3_000) {
+				err := w.writeOnce(w.ctx, random, fmt.Sprintf("worker-%d-%d", worker, n%5))
+				if err != nil && (w.own != nil || !errors.Is(err, errStale)) {
+					w.t.Error(late, err)
+				}
+			}
+		})
+		working.Go(func() {
+			for n := range size(40, 800) {
+				patch := fmt.Sprintf(`{"metadata":{"annotations":{"foreign":"%d"}}}`, n)
+				_, err := w.admin.CoreV1().ConfigMaps(quietNamespace).Patch(w.ctx, fmt.Sprintf("worker-%d-%d", worker, n%5), types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+				if err != nil && !apierrors.IsNotFound(err) {
+					w.t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// A program reads what it has written, however late its watch is. Client-go stands beside it for comparison.
 func TestScenario_OwnWrites(t *testing.T) {
 	s := begin(t, harness.Options{})
-	_, err := s.admin.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: quietNamespace}}, metav1.CreateOptions{})
-	s.must(err)
+	s.createNamespace(quietNamespace)
 	for _, late := range []time.Duration{0, 50 * time.Millisecond, time.Second} {
+		theirs := s.writeOnClientgo(late)
+		extra := theirs.createUntil(fmt.Sprint("client-go-", late.Milliseconds()), 20) - 20
+		theirs.writeMuch(late)
+		s.note += fmt.Sprintf("%v late: client-go: %d extra, %v; ", late, extra, &theirs.reads)
+
 		w := s.write(late)
 		created := w.createUntil(fmt.Sprint("late-", late.Milliseconds()), 20)
 		require.Equal(t, 20, created, "with a watch that is %v late", late)
-
-		var working sync.WaitGroup
-		var writes, failed atomic.Int64
-		for worker := range 8 {
-			working.Go(func() {
-				random := rand.New(rand.NewPCG(uint64(late), uint64(worker)))
-				for n := range size(150, 3_000) {
-					writes.Add(1)
-					if err := w.writeOnce(s.ctx, random, fmt.Sprintf("worker-%d-%d", worker, n%5)); err != nil {
-						failed.Add(1)
-						t.Error(late, err)
-					}
-				}
-			})
-			working.Go(func() { // a foreign writer of the same objects
-				for n := range size(40, 800) {
-					patch := fmt.Sprintf(`{"metadata":{"annotations":{"foreign":"%d"}}}`, n)
-					_, err := s.admin.CoreV1().ConfigMaps(quietNamespace).Patch(s.ctx, fmt.Sprintf("worker-%d-%d", worker, n%5), types.MergePatchType, []byte(patch), metav1.PatchOptions{})
-					if err != nil && !apierrors.IsNotFound(err) {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		working.Wait()
+		w.writeMuch(late)
 		s.must(w.cache.WaitWritten(s.ctx))
 		s.must(w.cache.WaitFresh(s.ctx))
 		a, err := w.cache.Audit(s.ctx)
@@ -175,7 +247,7 @@ func TestScenario_OwnWrites(t *testing.T) {
 		status := w.cache.Status().OwnWrites
 		require.True(t, status.Linked)
 		require.Zero(t, status.Ghosts)
-		s.note += fmt.Sprintf("%v late: 0 extra, %d of %d reads wrong, %d shown, %d doubtful; ", late, failed.Load(), writes.Load(), status.Shown, status.Doubtful)
+		s.note += fmt.Sprintf("the line: 0 extra, %v, %d shown, %d doubtful; ", &w.reads, status.Shown, status.Doubtful)
 	}
 	t.Log(s.note)
 	s.row(0)
@@ -185,12 +257,11 @@ func TestScenario_OwnWrites(t *testing.T) {
 // own.
 func TestScenario_OwnWritesWakeNobody(t *testing.T) {
 	s := begin(t, harness.Options{})
-	_, err := s.admin.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: quietNamespace}}, metav1.CreateOptions{})
-	s.must(err)
+	s.createNamespace(quietNamespace)
 	w := s.write(50 * time.Millisecond)
 	var reconciles atomic.Int64
 	seen := make(chan string, 1)
-	_, err = w.cache.Handle(informer.Funcs[*corev1.ConfigMap]{Updated: func(old, now *corev1.ConfigMap) {
+	_, err := w.cache.Handle(informer.Funcs[*corev1.ConfigMap]{Updated: func(old, now *corev1.ConfigMap) {
 		if w.own.Made("", old, now) {
 			return
 		}
