@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 // full asks for the sizes and times that the project promises. Without it, all
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	klog.SetLogger(klog.Logger{}) // discards the errors that scenarios provoke
+	ctrl.SetLogger(klog.Logger{})
 	code := m.Run()
 	fmt.Print(results.table())
 	// Leaks are looked for here and not after each scenario, since some scenarios run in parallel.
