@@ -1,14 +1,21 @@
 package faults
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"maps"
+	"net/http"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -36,23 +43,43 @@ func configMaps(c kubernetes.Interface) reflector.Source {
 	return reflector.FromGenerated[*corev1.ConfigMap](c.CoreV1().ConfigMaps("quiet"), corev1.SchemeGroupVersion.WithResource("configmaps"))
 }
 
+// freshness measures calls of WaitFresh, by the name of a row.
+type freshness map[string][]time.Duration
+
+// wait waits until an informer is fresh.
+func (f freshness) wait(s *scenario, name string, i interface{ WaitFresh(context.Context) error }) {
+	began := time.Now()
+	s.must(i.WaitFresh(s.ctx))
+	f[name] = append(f[name], time.Since(began))
+}
+
+// String returns the rows for a note.
+func (f freshness) String() string {
+	var rows []string
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		rows = append(rows, name+": "+spread(f[name]))
+	}
+	return strings.Join(rows, "; ")
+}
+
+// spread returns the median, the 99th percentile and the number of durations, as text.
+func spread(all []time.Duration) string {
+	slices.Sort(all)
+	return fmt.Sprintf("median %v, p99 %v of %d", all[len(all)/2].Round(time.Millisecond), all[len(all)*99/100].Round(time.Millisecond), len(all))
+}
+
 // WaitFresh of a kind in which nothing happens, while another one moves the server's version, takes some
 // seconds; of a busy kind it takes no longer than the watch.
 func TestScenario_FreshOfAQuietKind(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)
 	quiet, busy := informed[*corev1.ConfigMap](s, configMaps), informed[*corev1.Pod](s, pods)
-	took := map[string][]time.Duration{}
-	for n := range size(5, 100) {
+	took, calls := freshness{}, size(5, 100)
+	for n := range calls {
 		s.touchPods(n, n+1, "fresh")
-		for name, wait := range map[string]func() error{
-			"quiet": func() error { return quiet.WaitFresh(s.ctx) },
-			"busy":  func() error { return busy.WaitFresh(s.ctx) },
-		} {
-			began := time.Now()
-			s.must(wait())
-			took[name] = append(took[name], time.Since(began))
-		}
+		took.wait(s, "quiet", quiet)
+		took.wait(s, "busy", busy)
 		pod, err := s.admin.CoreV1().Pods(harness.Namespace(n%namespaces)).Get(s.ctx, harness.PodName(n), metav1.GetOptions{})
 		s.must(err)
 		stored, ok := busy.Indexer().Get(indexer.Key{Namespace: pod.Namespace, Name: pod.Name})
@@ -60,54 +87,141 @@ func TestScenario_FreshOfAQuietKind(t *testing.T) {
 		require.Equal(t, pod.ResourceVersion, stored.ResourceVersion)
 		s.sleep(5 * time.Second) // at most one watch in five seconds is opened for a bookmark
 	}
-	for name, all := range took {
-		slices.Sort(all)
-		s.note += fmt.Sprintf("%s: median %v, p99 %v of %d; ", name, all[len(all)/2].Round(time.Millisecond), all[len(all)*99/100].Round(time.Millisecond), len(all))
+	for n := range size(3, 100) {
+		s.touchPods(n, n+1, "again")
+		took.wait(s, "quiet, called again at once", quiet)
 	}
+	s.note = took.String()
 	t.Log(s.note)
 	s.row(0)
+}
+
+// longestList lists the pods of a small namespace until do has returned, and returns the longest time that a
+// list took. A list waits while the store is being written.
+func longestList(i *informer.Informer[*corev1.Pod], do func()) (longest time.Duration) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do()
+	}()
+	in := i.Lister().Namespace("nowhere")
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		began := time.Now()
+		_, _ = in.List(labels.Everything()) // there are none
+		longest = max(longest, time.Since(began))
+		select {
+		case <-tick.C:
+		case <-done:
+			return longest
+		}
+	}
 }
 
 // An audit under load finds no difference that is none, and each one that is.
 func TestScenario_Audit(t *testing.T) {
 	s := begin(t, harness.Options{})
-	n := size(somePods, 20_000)
+	n := size(5_000, 100_000)
 	s.createPods(n)
 	i := informed[*corev1.Pod](s, pods)
-	churn := s.churn(8, n, 10*time.Millisecond)
+	churn := s.churn(16, n, 25*time.Millisecond) // some 500 changes a second
+	var took []time.Duration
 	began := time.Now()
-	for range 10 {
-		a, err := i.Audit(s.ctx)
-		s.must(err)
-		require.Empty(t, a.Differences)
-	}
-	took := time.Since(began) / 10
+	during := longestList(i, func() {
+		for range 5 {
+			began := time.Now()
+			a, err := i.Audit(s.ctx)
+			took = append(took, time.Since(began))
+			if err != nil || a.Different > 0 {
+				t.Error(a, err)
+			}
+		}
+	})
+	without := longestList(i, func() { s.sleep(time.Since(began)) })
+	rate := float64(churn.written.Load()) / time.Since(began).Seconds()
 	churn.end()
 	s.must(i.WaitFresh(s.ctx))
 
-	store := i.Shared().GetStore()
-	var want []indexer.Key
-	for pod := range i.Indexer().All() {
-		if len(want) == 20 {
-			break
-		}
-		want = append(want, indexer.Key{Namespace: pod.Namespace, Name: pod.Name})
-		if len(want)%2 == 0 {
-			s.must(store.Delete(pod))
-			continue
-		}
-		old := pod.DeepCopy()
-		old.ResourceVersion = "1"
-		s.must(store.Update(old))
-	}
+	want := s.differ(i, 30)
 	a, err := i.Audit(s.ctx)
 	s.must(err)
-	var found []indexer.Key
+	found := map[indexer.Key]informer.DifferenceKind{}
 	for _, d := range a.Differences {
-		found = append(found, d.Key)
+		found[d.Key] = d.Kind
 	}
-	require.ElementsMatch(t, want, found)
-	s.note = fmt.Sprintf("%d objects in %v", a.Objects, took.Round(time.Millisecond))
-	t.Log(s.note, churn.written.Load(), "writes")
-	s.row(took)
+	require.Equal(t, want, found)
+	require.Equal(t, len(want), a.Different)
+	s.note = fmt.Sprintf("%d objects under %.0f changes/s: %s; the longest list %v, without an audit %v; the probe %s",
+		a.Objects, rate, spread(took), during.Round(10*time.Microsecond), without.Round(10*time.Microsecond), s.probe())
+	t.Log(s.note)
+	s.row(0)
+}
+
+// differ makes the store of an informer lose n objects, have n others, and n in old versions.
+func (s *scenario) differ(i *informer.Informer[*corev1.Pod], n int) map[indexer.Key]informer.DifferenceKind {
+	store, made := i.Shared().GetIndexer(), map[indexer.Key]informer.DifferenceKind{}
+	for pod := range i.Indexer().All() {
+		key := indexer.Key{Namespace: pod.Namespace, Name: pod.Name}
+		pod = pod.DeepCopy()
+		switch len(made) / n {
+		case 0:
+			made[key] = informer.Missing
+			s.must(store.Delete(pod))
+		case 1:
+			made[key] = informer.Other
+			pod.ResourceVersion = "1"
+			s.must(store.Update(pod))
+		case 2:
+			key.Name, pod.Name = "extra-"+key.Name, "extra-"+pod.Name
+			made[key] = informer.Extra
+			s.must(store.Add(pod))
+		default:
+			return made
+		}
+	}
+	return made
+}
+
+// probe asks for the newest version of the pods, and returns the time and the bytes of that for a note.
+func (s *scenario) probe() string {
+	var bytes atomic.Int64
+	config := s.connect(s.cluster.Config())
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return bytesCounted{next, &bytes} })
+	source := pods(kubernetes.NewForConfigOrDie(config))
+	var took []time.Duration
+	for range 100 {
+		began := time.Now()
+		version, err := reflector.Newest(s.ctx, source)
+		took = append(took, time.Since(began))
+		s.must(err)
+		require.NotEmpty(s.t, version)
+	}
+	return fmt.Sprintf("%s, %d bytes", spread(took), bytes.Load()/int64(len(took)))
+}
+
+// bytesCounted is a transport that counts the bytes of the answers.
+type bytesCounted struct {
+	http.RoundTripper
+	bytes *atomic.Int64
+}
+
+func (w bytesCounted) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := w.RoundTripper.RoundTrip(r)
+	if err == nil {
+		answer.Body = countedBody{answer.Body, w.bytes}
+	}
+	return answer, err
+}
+
+// countedBody is the body of such an answer.
+type countedBody struct {
+	io.ReadCloser
+	bytes *atomic.Int64
+}
+
+func (b countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.bytes.Add(int64(n))
+	return n, err
 }
