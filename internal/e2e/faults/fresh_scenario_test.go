@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -78,8 +80,8 @@ func TestScenario_FreshOfAQuietKind(t *testing.T) {
 	took, calls := freshness{}, size(5, 100)
 	for n := range calls {
 		s.touchPods(n, n+1, "fresh")
-		took.wait(s, "quiet", quiet)
 		took.wait(s, "busy", busy)
+		took.wait(s, "quiet", quiet)
 		pod, err := s.admin.CoreV1().Pods(harness.Namespace(n%namespaces)).Get(s.ctx, harness.PodName(n), metav1.GetOptions{})
 		s.must(err)
 		stored, ok := busy.Indexer().Get(indexer.Key{Namespace: pod.Namespace, Name: pod.Name})
@@ -123,9 +125,9 @@ func longestList(i *informer.Informer[*corev1.Pod], do func()) (longest time.Dur
 func TestScenario_Audit(t *testing.T) {
 	s := begin(t, harness.Options{})
 	n := size(5_000, 100_000)
-	s.createPods(n)
+	s.storePods(n)
 	i := informed[*corev1.Pod](s, pods)
-	churn := s.churn(16, n, 25*time.Millisecond) // some 500 changes a second
+	churn, stored := s.churn(4, n/2, 40*time.Millisecond), s.storeOften(n/2, n, 400) // some 500 changes a second
 	var took []time.Duration
 	began := time.Now()
 	during := longestList(i, func() {
@@ -139,8 +141,9 @@ func TestScenario_Audit(t *testing.T) {
 		}
 	})
 	without := longestList(i, func() { s.sleep(time.Since(began)) })
-	rate := float64(churn.written.Load()) / time.Since(began).Seconds()
+	rate := float64(churn.written.Load()+stored.Load()) / time.Since(began).Seconds()
 	churn.end()
+	stored.end()
 	s.must(i.WaitFresh(s.ctx))
 
 	want := s.differ(i, 30)
@@ -156,6 +159,58 @@ func TestScenario_Audit(t *testing.T) {
 		a.Objects, rate, spread(took), during.Round(10*time.Microsecond), without.Round(10*time.Microsecond), s.probe())
 	t.Log(s.note)
 	s.row(0)
+}
+
+// storePods writes n pods into etcd, past the kube-apiserver, as createPods creates them.
+func (s *scenario) storePods(n int) {
+	s.must(harness.CreateNamespaces(s.ctx, s.admin, namespaces))
+	s.must(harness.Each(s.ctx, harness.Creators, n, func(ctx context.Context, i int) error {
+		return s.cluster.Store(ctx, "pods", storedPod(i, 0))
+	}))
+}
+
+// storedPod returns a pod as etcd holds it.
+func storedPod(i, round int) *corev1.Pod {
+	pod := harness.Pod(harness.Namespace(i%namespaces), harness.PodName(i), i)
+	pod.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+	pod.UID = types.UID(fmt.Sprintf("0b5c9f3e-6a57-4c43-9d2c-%012x", i))
+	pod.CreationTimestamp = metav1.Unix(1_700_000_000, 0)
+	pod.Annotations["round"] = fmt.Sprint(round)
+	return pod
+}
+
+// storing counts the pods that are written into etcd again and again.
+type storing struct {
+	atomic.Int64
+	end func() // stops the writing and waits for its end
+}
+
+// storeOften writes the pods from first up to end into etcd, at most so many a second. By its API, a
+// kube-apiserver on two processors takes fewer.
+func (s *scenario) storeOften(first, end, perSecond int) *storing {
+	const writers = 8
+	ctx, cancel := context.WithCancel(s.ctx)
+	var writing sync.WaitGroup
+	w := &storing{end: func() {
+		cancel()
+		writing.Wait()
+	}}
+	s.t.Cleanup(w.end)
+	for writer := range writers {
+		writing.Go(func() {
+			tick := time.NewTicker(writers * time.Second / time.Duration(perSecond))
+			defer tick.Stop()
+			for turn := writer; ctx.Err() == nil; turn += writers {
+				s.must(s.cluster.Store(s.ctx, "pods", storedPod(first+turn%(end-first), turn)))
+				w.Add(1)
+				select {
+				case <-tick.C:
+				case <-ctx.Done():
+				}
+			}
+		})
+	}
+	return w
 }
 
 // differ makes the store of an informer lose n objects, have n others, and n in old versions.
