@@ -1,0 +1,178 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// statusWriter is the name of the controller, see [reflector.WithWriter].
+const statusWriter = "status"
+
+// statusController answers each foreign change of a pod by a PUT of the pod's status. Its handler leaves out
+// the updates that Made says are its own.
+type statusController struct {
+	*scenario
+	client kubernetes.Interface
+	own    *reflector.OwnWrites
+	pods   *informer.Informer[*corev1.Pod]
+	queue  *workqueue.Typed[indexer.Key]
+
+	mu   sync.Mutex
+	seen map[string][]string // of each pod, the foreign values in the order in which the handler got them
+
+	written, conflicts atomic.Int64
+	woken              atomic.Int64 // by an own update that Made did not know
+	slow               atomic.Int64 // own updates whose answer took longer than Made waits
+}
+
+// startStatusController starts a controller with some workers. They end with the queue.
+func (s *scenario) startStatusController(workers int) *statusController {
+	c := &statusController{
+		scenario: s, own: reflector.NewOwnWrites(), queue: workqueue.NewTyped[indexer.Key](), seen: map[string][]string{},
+	}
+	config := s.connect(s.cluster.Config())
+	config.Wrap(c.own.Wire)
+	c.client = kubernetes.NewForConfigOrDie(config)
+	c.pods = informer.New(pods(c.client), informer.Options[*corev1.Pod]{})
+	_, err := c.pods.Handle(informer.Funcs[*corev1.Pod]{Updated: c.updated}, informer.HandlerOptions{})
+	s.must(err)
+	wait, err := c.pods.Start(s.ctx)
+	s.must(err)
+	s.t.Cleanup(func() { require.NoError(s.t, wait()) })
+	s.must(c.pods.WaitSynced(s.ctx))
+	var working sync.WaitGroup
+	for range workers {
+		working.Go(c.work)
+	}
+	s.t.Cleanup(func() {
+		c.queue.ShutDown()
+		working.Wait()
+	})
+	return c
+}
+
+// updated is called by the informer.
+func (c *statusController) updated(old, now *corev1.Pod) {
+	if c.own.Made(statusWriter, old, now) {
+		return
+	}
+	if foreign := now.Annotations["foreign"]; foreign == old.Annotations["foreign"] {
+		c.woken.Add(1)
+	} else {
+		c.mu.Lock()
+		c.seen[now.Name] = append(c.seen[now.Name], foreign)
+		c.mu.Unlock()
+	}
+	c.queue.Add(indexer.Key{Namespace: now.Namespace, Name: now.Name})
+}
+
+func (c *statusController) work() {
+	for {
+		key, end := c.queue.Get()
+		if end {
+			return
+		}
+		if err := c.reconcile(reflector.WithWriter(c.ctx, statusWriter), key); err != nil {
+			c.t.Error(err)
+		}
+		c.queue.Done(key)
+	}
+}
+
+// reconcile writes the foreign value of a pod into its status. After a conflict a foreign change is on its way.
+func (c *statusController) reconcile(ctx context.Context, key indexer.Key) error {
+	stored, ok := c.pods.Indexer().Get(key)
+	if !ok || stored.Status.Message == stored.Annotations["foreign"] {
+		return nil
+	}
+	next := stored.DeepCopy()
+	next.Status.Message = stored.Annotations["foreign"]
+	began := time.Now()
+	_, err := c.client.CoreV1().Pods(key.Namespace).UpdateStatus(ctx, next, metav1.UpdateOptions{})
+	if time.Since(began) >= 100*time.Millisecond {
+		c.slow.Add(1)
+	}
+	if apierrors.IsConflict(err) {
+		c.conflicts.Add(1)
+		return nil
+	}
+	c.written.Add(1)
+	return err
+}
+
+// got returns the number of foreign values that the handler got.
+func (c *statusController) got() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	for _, values := range c.seen {
+		n += len(values)
+	}
+	return n
+}
+
+// The handler of a controller that writes statuses gets each foreign change, and is woken by none of its own
+// writes, but for those whose answers come later than Made waits.
+func TestScenario_StatusWritesHideNothingForeign(t *testing.T) {
+	const writers = 16
+	s := begin(t, harness.Options{})
+	count, changes := writers*size(10, 100), size(8_000, 100_000)
+	s.storePods(count)
+	c := s.startStatusController(8)
+	want := map[string][]string{}
+	for n := range changes {
+		name := harness.PodName(n % count)
+		want[name] = append(want[name], fmt.Sprint(n))
+	}
+	// Each writer has pods of its own, and writes past the kube-apiserver, which would take fewer a second.
+	s.must(harness.Each(s.ctx, writers, writers, func(ctx context.Context, writer int) error {
+		for n := writer; n < changes; n += writers {
+			pod := storedPod(n%count, n)
+			pod.Annotations["foreign"] = fmt.Sprint(n)
+			if err := s.cluster.Store(ctx, "pods", pod); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	s.eventually("the handler has got all foreign changes", func() error {
+		if got := c.got(); got < changes {
+			return fmt.Errorf("%d of %d", got, changes)
+		}
+		return nil
+	})
+	s.eventually("all statuses are written", c.answered)
+	s.must(c.pods.WaitFresh(s.ctx))
+	require.Equal(t, want, c.seen)
+	require.LessOrEqual(t, c.woken.Load(), c.slow.Load())
+	s.note = fmt.Sprintf("0 of %d foreign changes lost, %.2f reconciles for one, %d statuses written, %d conflicts, %d slow answers",
+		changes, 1+float64(c.woken.Load())/float64(changes), c.written.Load(), c.conflicts.Load(), c.slow.Load())
+	t.Log(s.note)
+	s.row(0)
+}
+
+// answered returns an error unless each pod has its foreign value as its status.
+func (c *statusController) answered() error {
+	for pod := range c.pods.Indexer().All() {
+		if pod.Status.Message != pod.Annotations["foreign"] {
+			return fmt.Errorf("%s has the status %q and the foreign value %q", pod.Name, pod.Status.Message, pod.Annotations["foreign"])
+		}
+	}
+	return nil
+}
