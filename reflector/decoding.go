@@ -2,7 +2,6 @@ package reflector
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"runtime/debug"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
 	"github.com/tidemark-k8s/tidemark/internal/jsondecode"
@@ -239,7 +239,7 @@ func (d *kindDecoder) status(it item) (runtime.Object, error) {
 	return s, nil
 }
 
-// unmarshal decodes an item by generated code, or by reflection.
+// unmarshal decodes an item by generated code, or by reflection. As in client-go, the case of names counts.
 func (i item) unmarshal(into interface{ Unmarshal([]byte) error }) error {
 	if i.format == formatProtobuf {
 		return into.Unmarshal(i.data)
