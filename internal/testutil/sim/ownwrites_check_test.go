@@ -268,6 +268,7 @@ func (w *ownWorld) unsettled() (problems []string) {
 		switch {
 		case !w.inScope(now) && o != nil:
 			problems = append(problems, "the store has, and the server has not, "+spellOwn(o))
+		case w.inScope(now) && o != nil && versionOf(o) == now.version && w.isOfThePast(o): // D35: it has got the same version again, and nobody can tell
 		case w.inScope(now) && (o == nil || versionOf(o) != now.version || serialOf(o) != serialOf(now.object)):
 			problems = append(problems, fmt.Sprintf("the store has %s, the server %s", spellOwn(o), spellOwn(now.object)))
 		}
@@ -280,6 +281,14 @@ func (w *ownWorld) unsettled() (problems []string) {
 		problems = append(problems, fmt.Sprintf("%d objects are pending", n))
 	}
 	return problems
+}
+
+// isOfThePast reports whether the server had an object before it was set back.
+func (w *ownWorld) isOfThePast(o informertest.Object) bool {
+	return slices.ContainsFunc(w.server.past, func(h *ownHistory) bool {
+		s, _, ok := h.at(keyOfAny(o), versionOf(o))
+		return ok && s.object != nil && serialOf(s.object) == serialOf(o)
+	})
 }
 
 func indexesOf[T any](all []T) (numbers []int) {

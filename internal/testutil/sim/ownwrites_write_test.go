@@ -174,6 +174,7 @@ func (w *writing) update(now *unstructured.Unstructured) request {
 	o.SetKind(w.kind.kind.GVK.Kind)
 	w.sign(o)
 	w.on.what += " anew, at version " + w.condition(func(version string) { o.SetResourceVersion(version) })
+	w.on.unsure = w.on.fate == heldRequest && o.GetResourceVersion() == "" // meanwhile it may have got a finalizer, which this removes
 	options := metav1.UpdateOptions{DryRun: w.dryRun()}
 	return func(ctx context.Context, c dynamic.ResourceInterface) error {
 		_, err := c.Update(ctx, o, options)
