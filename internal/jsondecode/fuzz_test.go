@@ -102,6 +102,7 @@ func slowList(body []byte) (items []string, head ListHead, ok bool) {
 	if !ok {
 		return nil, head, false
 	}
+	hasMetadata := false
 	for _, m := range members {
 		switch m.key {
 		case "items":
@@ -126,7 +127,8 @@ func slowList(body []byte) (items []string, head ListHead, ok bool) {
 				Continue           string `json:"continue"`
 				RemainingItemCount *int64 `json:"remainingItemCount"`
 			}
-			ok = ok && utiljson.Unmarshal(m.value, &meta) == nil
+			ok = ok && !hasMetadata && utiljson.Unmarshal(m.value, &meta) == nil
+			hasMetadata = true
 			head.ResourceVersion, head.Continue, head.RemainingItemCount = meta.ResourceVersion, meta.Continue, meta.RemainingItemCount
 		}
 	}

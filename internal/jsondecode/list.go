@@ -34,11 +34,12 @@ type ListHead struct {
 
 // List reads the items of a list, one by one, as they arrive.
 type List struct {
-	stream stream
-	head   ListHead
-	place  place
-	begun  bool // a member was read, of the list or of the items
-	err    error
+	stream      stream
+	head        ListHead
+	place       place
+	begun       bool // a member was read, of the list or of the items
+	hasMetadata bool // the metadata was read
+	err         error
 }
 
 // A place is the position of the reader in a list.
@@ -180,7 +181,12 @@ func (l *List) string(s *string) error {
 	return nil
 }
 
+// metadata reads the metadata. Decoders differ on metadata that stands there twice, and no server sends it.
 func (l *List) metadata() error {
+	if l.hasMetadata {
+		return fmt.Errorf("%w: a list with metadata twice", ErrMalformed)
+	}
+	l.hasMetadata = true
 	all := l.stream.limit
 	l.stream.limit = min(all, mostMetadata)
 	raw, err := l.stream.value()
