@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -28,10 +29,11 @@ const statusWriter = "status"
 // the updates that Made says are its own.
 type statusController struct {
 	*scenario
-	client kubernetes.Interface
-	own    *reflector.OwnWrites
-	pods   *informer.Informer[*corev1.Pod]
-	queue  *workqueue.Typed[indexer.Key]
+	client   kubernetes.Interface
+	own      *reflector.OwnWrites
+	pods     *informer.Informer[*corev1.Pod]
+	requests harness.Requests
+	queue    *workqueue.Typed[indexer.Key]
 
 	mu   sync.Mutex
 	seen map[string][]string // of each pod, the foreign values in the order in which the handler got them
@@ -46,10 +48,12 @@ func (s *scenario) startStatusController(workers int) *statusController {
 	c := &statusController{
 		scenario: s, own: reflector.NewOwnWrites(), queue: workqueue.NewTyped[indexer.Key](), seen: map[string][]string{},
 	}
-	config := s.connect(s.cluster.Config())
-	config.Wrap(c.own.Wire)
-	c.client = kubernetes.NewForConfigOrDie(config)
-	c.pods = informer.New(pods(c.client), informer.Options[*corev1.Pod]{})
+	reading, writing := s.connect(s.cluster.Config()), s.connect(s.cluster.Config())
+	c.requests.Count(reading) // of the informer alone
+	reading.Wrap(c.own.Wire)
+	writing.Wrap(c.own.Wire)
+	c.client = kubernetes.NewForConfigOrDie(writing)
+	c.pods = informer.New(pods(kubernetes.NewForConfigOrDie(reading)), informer.Options[*corev1.Pod]{})
 	_, err := c.pods.Handle(informer.Funcs[*corev1.Pod]{Updated: c.updated}, informer.HandlerOptions{})
 	s.must(err)
 	wait, err := c.pods.Start(s.ctx)
@@ -69,15 +73,19 @@ func (s *scenario) startStatusController(workers int) *statusController {
 
 // updated is called by the informer.
 func (c *statusController) updated(old, now *corev1.Pod) {
-	if c.own.Made(statusWriter, old, now) {
+	foreign := now.Annotations["foreign"]
+	switch changed, made := foreign != old.Annotations["foreign"], c.own.Made(statusWriter, old, now); {
+	case changed && made:
+		c.t.Errorf("Made hides the foreign change %s of %s", foreign, now.Name)
 		return
-	}
-	if foreign := now.Annotations["foreign"]; foreign == old.Annotations["foreign"] {
-		c.woken.Add(1)
-	} else {
+	case made:
+		return
+	case changed:
 		c.mu.Lock()
 		c.seen[now.Name] = append(c.seen[now.Name], foreign)
 		c.mu.Unlock()
+	default:
+		c.woken.Add(1)
 	}
 	c.queue.Add(indexer.Key{Namespace: now.Namespace, Name: now.Name})
 }
@@ -116,15 +124,27 @@ func (c *statusController) reconcile(ctx context.Context, key indexer.Key) error
 	return err
 }
 
-// got returns the number of foreign values that the handler got.
-func (c *statusController) got() (n int) {
+// missed returns the number of foreign values that the handler did not get, and an error unless it got a pod's
+// last value, and all others in order.
+func (c *statusController) missed(want map[string][]string) (n int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	for _, values := range c.seen {
-		n += len(values)
+	for name, values := range want {
+		n += len(values) - len(c.seen[name])
+		next := 0
+		for _, value := range c.seen[name] {
+			later := slices.Index(values[next:], value)
+			if later < 0 {
+				return n, fmt.Errorf("of %s the handler got %s once more, or too late", name, value)
+			}
+			next += later + 1
+		}
+		if next < len(values) {
+			err = fmt.Errorf("of %s the handler got %d of %d values; requests: %v; %+v", name, next, len(values), &c.requests, c.pods.Status().OwnWrites)
+		}
 	}
-	return n
+	return n, err
 }
 
 // The handler of a controller that writes statuses gets each foreign change, and is woken by none of its own
@@ -151,18 +171,19 @@ func TestScenario_StatusWritesHideNothingForeign(t *testing.T) {
 		}
 		return nil
 	}))
-	s.eventually("the handler has got all foreign changes", func() error {
-		if got := c.got(); got < changes {
-			return fmt.Errorf("%d of %d", got, changes)
-		}
-		return nil
+	missed := 0
+	s.eventually("the handler gets the last foreign changes", func() (err error) {
+		missed, err = c.missed(want)
+		return err
 	})
+	if c.requests.States.Load() == 1 { // else a list has brought several changes at once
+		require.Zero(t, missed)
+	}
 	s.eventually("all statuses are written", c.answered)
 	s.must(c.pods.WaitFresh(s.ctx))
-	require.Equal(t, want, c.seen)
 	require.LessOrEqual(t, c.woken.Load(), c.slow.Load())
-	s.note = fmt.Sprintf("0 of %d foreign changes lost, %.2f reconciles for one, %d statuses written, %d conflicts, %d slow answers",
-		changes, 1+float64(c.woken.Load())/float64(changes), c.written.Load(), c.conflicts.Load(), c.slow.Load())
+	s.note = fmt.Sprintf("%d of %d foreign changes not delivered, %.2f reconciles for one, %d statuses written, %d conflicts, %d slow answers",
+		missed, changes, 1+float64(c.woken.Load())/float64(changes), c.written.Load(), c.conflicts.Load(), c.slow.Load())
 	t.Log(s.note)
 	s.row(0)
 }
