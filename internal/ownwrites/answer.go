@@ -27,8 +27,8 @@ const (
 	Doubt Kind = iota
 	// Object says that the object is at Version now, the answer's own or another writer's.
 	Object
-	// Emptied says that an update was answered by an object with a deletionTimestamp and without
-	// finalizers in its metadata. Either the update has deleted the object, and Version is the one
+	// Emptied says that an update was answered by an object with a deletionTimestamp, and with neither
+	// finalizers nor time left in its metadata. Either the update has deleted the object, and Version is the one
 	// before it; or other finalizers keep the object, as a Namespace's spec does.
 	Emptied
 	// Deleted says that the object was deleted at Version, with Object as its final state.

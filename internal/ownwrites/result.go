@@ -119,7 +119,7 @@ func (w Write) form(t metav1.TypeMeta) Form {
 }
 
 // kind returns what has happened to an object. A deletion is answered with the object, which may stay
-// until its finalizers or its grace period have ended.
+// until its finalizers or its grace period have ended: no update deletes an object within its grace period.
 func (w Write) kind(f Form, m *metav1.ObjectMeta) Kind {
 	marked, free := m.DeletionTimestamp != nil, len(m.Finalizers) == 0
 	grace := m.DeletionGracePeriodSeconds
@@ -128,7 +128,7 @@ func (w Write) kind(f Form, m *metav1.ObjectMeta) Kind {
 		return Doubt
 	case w.effect == deletes && free && (!marked || grace != nil && *grace == 0):
 		return Deleted
-	case w.effect == updates && free && marked:
+	case w.effect == updates && free && marked && (grace == nil || *grace == 0):
 		return Emptied
 	}
 	return Object

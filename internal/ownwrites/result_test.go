@@ -98,6 +98,7 @@ func TestAnswers(t *testing.T) {
 		{name: "patch of a terminating Namespace", method: "PATCH", path: namespaces + "/a", mediaType: mergeType, body: "{}", code: 200, answer: object("v1", "Namespace", "", marked), want: emptied, form: full},
 		{name: "conditional update of a terminating Namespace", method: "PUT", path: namespaces + "/a/finalize", body: at("8"), code: 200, answer: object("v1", "Namespace", "", marked), want: emptied, form: full, proven: true, dated: true},
 		{name: "the last finalizer removed", method: "PUT", path: widgets + "/a", body: at("9"), code: 200, answer: object("example.com/v1", "Widget", "n", atOnce), want: emptied, form: full},
+		{name: "patch of a Pod in its grace period", method: "PATCH", path: pods + "/a", mediaType: mergeType, body: "{}", code: 200, answer: object("v1", "Pod", "n", graceful), want: isObject, form: full},
 		{name: "one of two finalizers removed", method: "PUT", path: widgets + "/a", body: at("8"), code: 200, answer: object("example.com/v1", "Widget", "n", atOnce+held), want: isObject, form: full, proven: true, dated: true},
 
 		{name: "DELETE, the deleted object", method: "DELETE", path: pods + "/a", code: 200, answer: pod, want: deleted, form: full},
