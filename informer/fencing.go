@@ -51,6 +51,7 @@ func (a *applier) answered(tx *indexer.Tx, part uint16, on *ownwrites.Answer) {
 		return
 	case on.Kind == ownwrites.Dated:
 		p.fences.Dated(on.Version, on.Before.Moment)
+		a.endFences(tx, part, time.Now())
 		return
 	case p.content < filled || a.reached.Version(part) == "":
 		a.written.miss(part, on)

@@ -42,7 +42,7 @@ func (c *core) WaitFresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	newest, err := run.newest.ask(ctx, run, c.sources)
+	newest, err := run.newest.ask(ctx, run, c)
 	if newest == nil {
 		return c.notFresh(ctx, run, err)
 	}

@@ -3,6 +3,7 @@ package informer_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
@@ -176,5 +179,41 @@ func TestContract_D33_WaitFreshOfSeveralSources(t *testing.T) {
 		resume()
 		require.NoError(t, <-fresh)
 		require.Contains(t, names(i), "new")
+	})
+}
+
+// D35: if a list takes the place of the event of a deletion that was answered without a version, nobody knows
+// when it was, until WaitFresh has asked the server.
+func TestContract_D35_WaitFreshDatesADeletion(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		require.NoError(t, k.server.StartInMemory())
+		config := k.server.ClientConfig()
+		config.Wrap(reflector.NewOwnWrites().Wire)
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			t.Cleanup(func() { utilnet.CloseIdleConnectionsFor(next) })
+			return next
+		})
+		maps := kubernetes.NewForConfigOrDie(config).CoreV1().ConfigMaps("default")
+		i := informer.New(reflector.FromGenerated[*corev1.ConfigMap](maps, corev1.SchemeGroupVersion.WithResource("configmaps")), informer.Options[*corev1.ConfigMap]{Observe: quiet})
+		ctx, cancel := context.WithCancel(t.Context())
+		wait, err := i.Start(ctx)
+		require.NoError(t, err)
+		defer func() { cancel(); require.NoError(t, wait()) }()
+		require.NoError(t, i.WaitSynced(ctx))
+		_, err = maps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "one"}}, metav1.CreateOptions{})
+		require.NoError(t, err)
+		require.NoError(t, i.WaitFresh(ctx))
+
+		resume := k.server.Stall(informertest.Request{Verb: "watch", Resource: "configmaps"})
+		require.NoError(t, maps.Delete(ctx, "one", metav1.DeleteOptions{}))
+		k.server.Compact()
+		k.server.CutWatches()
+		resume()
+		time.Sleep(time.Minute)
+		require.Equal(t, 1, i.Status().OwnWrites.Pending)
+		require.Equal(t, 1, i.Status().Relists)
+		require.NoError(t, i.WaitFresh(ctx))
+		require.Zero(t, i.Status().OwnWrites.Pending)
+		require.Zero(t, i.Indexer().Len())
 	})
 }

@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -34,8 +36,8 @@ type question struct {
 
 // ask returns the newest version of each source. If ctx or the run ends first, it returns nil, and the
 // error of the last attempt, if there was one.
-func (n *newest) ask(ctx context.Context, run *run, sources []reflector.Source) (versions []string, failed error) {
-	q := n.join(run, sources)
+func (n *newest) ask(ctx context.Context, run *run, c *core) (versions []string, failed error) {
+	q := n.join(run, c)
 	defer n.leave(q)
 	select {
 	case <-q.done:
@@ -47,13 +49,13 @@ func (n *newest) ask(ctx context.Context, run *run, sources []reflector.Source) 
 }
 
 // join returns a question that begins after the call.
-func (n *newest) join(run *run, sources []reflector.Source) *question {
+func (n *newest) join(run *run, c *core) *question {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if before := n.last; before == nil || before.begun {
 		n.last = &question{done: make(chan struct{})}
 		n.last.ctx, n.last.end = context.WithCancel(run.Context)
-		go n.answer(n.last, before, run, sources)
+		go n.answer(n.last, before, run, c)
 	}
 	n.last.callers++
 	return n.last
@@ -70,7 +72,7 @@ func (n *newest) leave(q *question) {
 
 // answer asks the sources, once the question before has been answered. A source that ends the goroutine
 // ends the run.
-func (n *newest) answer(q, before *question, run *run, sources []reflector.Source) {
+func (n *newest) answer(q, before *question, run *run, c *core) {
 	defer close(q.done)
 	defer q.end()
 	if before != nil {
@@ -79,8 +81,10 @@ func (n *newest) answer(q, before *question, run *run, sources []reflector.Sourc
 	n.mu.Lock()
 	q.begun = true
 	n.mu.Unlock()
-	versions := make([]string, len(sources))
-	for i, source := range sources {
+	versions := make([]string, len(c.sources))
+	for i, source := range c.sources {
+		part := uint16(i) //nolint:gosec // at most maxSources
+		since, linked := c.written.before(part)
 		var err error
 		if versions[i], err = n.persist(q, source); err != nil {
 			if errors.Is(err, ErrExited) {
@@ -88,10 +92,26 @@ func (n *newest) answer(q, before *question, run *run, sources []reflector.Sourc
 			}
 			return
 		}
+		if linked {
+			c.date(run, part, ownwrites.Answer{Kind: ownwrites.Dated, Version: versions[i], Before: since})
+		}
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	q.versions = versions
+}
+
+// date passes on that a source has reached a version since a moment, and waits until the processLoop knows:
+// the deletions at unknown versions before that moment have happened before that version.
+func (c *core) date(run *run, part uint16, a ownwrites.Answer) {
+	on := &answer{Answer: a, applied: make(chan struct{})}
+	if run.queue.Push(run.Context, deltafifo.Delta{Op: deltafifo.Answered, Part: part, Object: on}) != nil {
+		return
+	}
+	select {
+	case <-on.applied:
+	case <-run.Context.Done():
+	}
 }
 
 // persist asks one source until it answers. The pauses are those of a list that fails.

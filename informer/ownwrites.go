@@ -26,7 +26,7 @@ func (s *informerSink) Linked(selects bool) {
 // Begins returns what the store shows of an object when a write of it begins. Where the transform changes
 // keys, UIDs or versions, the store does not say what the server's object is.
 func (s *informerSink) Begins(key indexer.Key) ownwrites.Before {
-	before := s.core.written.before(s.part)
+	before, _ := s.core.written.before(s.part)
 	if stored, ok := s.core.writer.Stored(key); ok && !s.core.rewrites() {
 		id := records.IdentityOf(stored)
 		before.UID, before.Version = id.UID, id.Version

@@ -93,13 +93,16 @@ func (w *written) selects(part uint16) bool {
 	return w.parts[part].selects
 }
 
-// before returns what the store has reached, for the request of a write.
-func (w *written) before(part uint16) ownwrites.Before {
+// before returns what the store has reached, for a request that begins now, and whether the part is linked.
+func (w *written) before(part uint16) (b ownwrites.Before, linked bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
+	if w.parts == nil {
+		return b, false
+	}
 	p := &w.parts[part]
-	return ownwrites.Before{History: p.histories, Moment: p.moment}
+	return ownwrites.Before{History: p.histories, Moment: p.moment}, p.linked
 }
 
 // publish records the state of a part's fences. A new history makes what was not shown meaningless.
