@@ -293,7 +293,7 @@ type cell func(*machine, input) action
 //	watching         events                                          active; confirmed if unconfirmed; version  watching
 //	                 bookmark    older                               report; rolledBack                  relist; waitingToList if freeRelistUsed
 //	                 bookmark    else                                active, confirmed; version, or caughtUp if resumed without one  watching
-//	                 asked       resumed, or maybe a fake's                                              watching
+//	                 asked       resumed, brief, or maybe a fake's                                       watching
 //	                 asked       else                                                                    openingWatch, a brief one
 //	                 closed      short, and brought nothing          fail                                waitingToList
 //	                 closed      short, and so was the last one                                          waitingToWatch, for one step
@@ -581,10 +581,10 @@ func (m *machine) watchBookmark(in input) action {
 }
 
 // watchAsked opens a brief watch instead of the present one. One that still has to bring the earlier
-// changes goes on, and so does that of a source which may be a fake: it keeps no history, and what
-// happened between the two watches would be lost.
+// changes goes on, and so does a brief one, whose bookmark may be late; and that of a source which may be a
+// fake: it keeps no history, and what happened between the two watches would be lost.
 func (m *machine) watchAsked(input) action {
-	if m.watch.proof == resumed || m.streamSupport != StreamingSupported && !m.server.bookmarks {
+	if m.watch.proof == resumed || m.request.brief || m.streamSupport != StreamingSupported && !m.server.bookmarks {
 		return action{op: doRead}
 	}
 	a := m.openWatch(action{})

@@ -137,7 +137,7 @@ func (w *world) answers(before machine, in input) string {
 		return "asks a new history for a version of the old one"
 	case a.op == doWatch && a.request.version != w.machine.version:
 		return "watches from another version than the one that the sink knows"
-	case a.request.brief != (in.kind == inAsked && before.watch.proof != resumed && (before.streamSupport == StreamingSupported || before.server.bookmarks)):
+	case a.request.brief != (in.kind == inAsked && before.watch.proof != resumed && !before.request.brief && (before.streamSupport == StreamingSupported || before.server.bookmarks)):
 		return "a watch is brief, and nobody has asked, or the other way round"
 	}
 	return ""

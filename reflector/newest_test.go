@@ -164,3 +164,41 @@ func TestAskForBookmark(t *testing.T) {
 		require.Len(t, watches, 7, "not again within five seconds")
 	})
 }
+
+// If the watch is late by more than the five seconds after which a bookmark may be asked for again, the watch that
+// is to bring the bookmark goes on.
+func TestAskForBookmarkOfALateWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := informertest.New(informertest.Options{})
+		defer server.Close()
+		brief := 0
+		source := reflector.Tweak(server.Source(corev1.SchemeGroupVersion.WithResource("pods"), ""), func(o *metav1.ListOptions) {
+			if o.TimeoutSeconds != nil && *o.TimeoutSeconds == 3 {
+				brief++
+			}
+		})
+		sink := make(versions, 100)
+		r := reflector.New(source, sink, reflector.Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- r.Run(ctx) }()
+		defer func() {
+			cancel()
+			require.NoError(t, <-done)
+		}()
+		synctest.Wait()
+		require.NoError(t, server.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "c-"}}))
+		list, err := source.List(t.Context(), metav1.ListOptions{})
+		require.NoError(t, err)
+		resume := server.Stall(informertest.Request{Verb: "watch", Resource: "pods"})
+		for range 3 {
+			r.AskForBookmark()
+			synctest.Wait()
+			time.Sleep(6 * time.Second)
+		}
+		require.Equal(t, 1, brief)
+		resume()
+		require.Equal(t, list.(*corev1.PodList).ResourceVersion, <-sink)
+		require.Equal(t, 1, brief)
+	})
+}
