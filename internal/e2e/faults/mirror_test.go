@@ -126,7 +126,9 @@ func (m *mirror[T]) handle(v *view[T], o informer.HandlerOptions) informer.Regis
 func (m *mirror[T]) start() {
 	m.s.t.Helper()
 	m.handle(newView[T]("every"), informer.HandlerOptions{})
-	m.handle(newView[T]("latest"), informer.HandlerOptions{Delivery: informer.Latest})
+	latest := newView[T]("latest")
+	latest.Merged = true
+	m.handle(latest, informer.HandlerOptions{Delivery: informer.Latest})
 	m.run()
 }
 

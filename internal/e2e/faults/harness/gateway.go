@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -42,6 +43,7 @@ func NewGateway(config *rest.Config) (*Gateway, error) {
 		Transport:     backend,
 		FlushInterval: -1, // a watch is read event by event
 		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+		ErrorLog:      log.New(io.Discard, "", 0), // scenarios break connections
 	}
 	g := &Gateway{backend: backend}
 	g.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -150,7 +152,7 @@ func (s *spoiled) Flush() { _ = http.NewResponseController(s.ResponseWriter).Flu
 // Unwrap returns the wrapped answer, for http.ResponseController.
 func (s *spoiled) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// DelayWatches returns a fault by which everything that a watch sends comes late.
+// DelayWatches returns a fault by which everything that a watch sends comes late, its headers too.
 func DelayWatches(by time.Duration) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !r.URL.Query().Has("watch") {
@@ -176,6 +178,12 @@ type late struct {
 type lateChunk struct {
 	at   time.Time
 	data []byte
+}
+
+// WriteHeader makes the headers come before the first event: a quiet watch has none.
+func (l *late) WriteHeader(code int) {
+	l.ResponseWriter.WriteHeader(code)
+	_, _ = l.Write(nil) // it never fails
 }
 
 func (l *late) Write(p []byte) (int, error) {
