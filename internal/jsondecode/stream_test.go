@@ -274,8 +274,8 @@ func TestSplit(t *testing.T) {
 		metadata string
 		ok       bool
 	}{
-		`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{}}`:                         {pod, `{"name":"a"}`, true},
-		` { "spec" : {"kind":"no","x":[1,{"metadata":"}"}]}, "kind":"P\u006fd","apiVersion":"v1" } `: {pod, "", true},
+		`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{}}`:                       {pod, `{"name":"a"}`, true},
+		`{ "spec" : {"kind":"no","x":[1,{"metadata":"}"}]}, "kind":"P\u006fd","apiVersion":"v1" }`: {pod, "", true},
 		`{"metadata":null,"kind":5}`:        {metav1.TypeMeta{}, "null", true},
 		`{"spec":tru,"metadata":{"name":}}`: {metav1.TypeMeta{}, `{"name":}`, true}, // the decoder checks it
 		`{}`:                                {ok: true},
