@@ -126,8 +126,8 @@ const (
 	untouched                 // whatever was there: a dry run
 )
 
-// promises returns what a cache of a kind shows once the write has returned, by the table in the design of
-// own writes. before is what the cache held when the write began.
+// promises returns what a cache of a kind shows once the write has returned (D35). before is what the cache held
+// when the write began.
 func (a *answer) promises(kind string, before held) promise {
 	grace := a.DeletionGracePeriodSeconds
 	marked, free, ended := a.DeletionTimestamp != nil, len(a.Finalizers) == 0, grace == nil || *grace == 0
