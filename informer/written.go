@@ -30,7 +30,7 @@ type OwnWrites struct {
 // WaitWritten waits until the store shows all writes of the program that have returned, and then returns
 // nil: at once, unless the answer to one of them could not be shown, or nobody can tell what it has done.
 // Then WaitWritten waits until the watch has come so far; if nothing changes in the source, the reflector
-// asks for a bookmark, as for [Informer.WaitFresh]. After a write of which nobody can tell, it waits as
+// asks for a bookmark, as for [Informer.WaitFresh]. After a write whose outcome is not known, it waits as
 // WaitFresh does. Before the first full state it waits as [Informer.WaitSynced] does.
 //
 // It returns the errors of WaitSynced and WaitFresh, and [ErrNotLinked] if the requests of a source do not

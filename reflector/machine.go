@@ -580,9 +580,9 @@ func (m *machine) watchBookmark(in input) action {
 	return a
 }
 
-// watchAsked opens a brief watch instead of the present one. One that still has to bring the earlier
-// changes goes on, and so does a brief one, whose bookmark may be late; and that of a source which may be a
-// fake: it keeps no history, and what happened between the two watches would be lost.
+// watchAsked replaces the present watch by a brief one. Three watches go on: one that still has to bring the
+// earlier changes; a brief one, whose bookmark may be late; and the watch of a source that may be a fake, since
+// a fake keeps no history, so that the changes between the two watches would be lost.
 func (m *machine) watchAsked(input) action {
 	if m.watch.proof == resumed || m.request.brief || m.streamSupport != StreamingSupported && !m.server.bookmarks {
 		return action{op: doRead}

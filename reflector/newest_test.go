@@ -116,6 +116,18 @@ func (v versions) Write(_ context.Context, batch []deltafifo.Delta) error {
 	return nil
 }
 
+// goes runs a reflector, and returns a function that ends it.
+func goes(t *testing.T, r *reflector.Reflector) (end func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.Run(ctx) }()
+	synctest.Wait()
+	return func() {
+		cancel()
+		require.NoError(t, <-done)
+	}
+}
+
 // On a resource in which nothing changes, a bookmark that was asked for comes within two seconds, from one
 // more watch; and the watch after that has the usual timeout again.
 func TestAskForBookmark(t *testing.T) {
@@ -130,14 +142,7 @@ func TestAskForBookmark(t *testing.T) {
 		})
 		sink := make(versions, 100)
 		r := reflector.New(source, sink, reflector.Options{})
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- r.Run(ctx) }()
-		defer func() {
-			cancel()
-			require.NoError(t, <-done)
-		}()
-		synctest.Wait()
+		defer goes(t, r)()
 		require.Empty(t, watches, "the stream goes on as the first watch")
 
 		for want := range 3 {
@@ -179,14 +184,7 @@ func TestAskForBookmarkOfALateWatch(t *testing.T) {
 		})
 		sink := make(versions, 100)
 		r := reflector.New(source, sink, reflector.Options{})
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- r.Run(ctx) }()
-		defer func() {
-			cancel()
-			require.NoError(t, <-done)
-		}()
-		synctest.Wait()
+		defer goes(t, r)()
 		require.NoError(t, server.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "c-"}}))
 		list, err := source.List(t.Context(), metav1.ListOptions{})
 		require.NoError(t, err)

@@ -42,24 +42,20 @@ func (e *Events) next() (typ string, object []byte, err error) {
 	}
 	var found span
 	for begun := false; ; begun = true {
-		more, err := e.stream.another(begun, '}')
+		key, more, err := e.stream.member(begun)
 		if err != nil {
 			return "", nil, err
 		}
 		if !more {
 			return typ, found.in(&e.stream), nil
 		}
-		if err := e.member(&typ, &found); err != nil {
+		if err := e.member(key, &typ, &found); err != nil {
 			return "", nil, err
 		}
 	}
 }
 
-func (e *Events) member(typ *string, object *span) error {
-	key, err := e.stream.key()
-	if err != nil {
-		return err
-	}
+func (e *Events) member(key string, typ *string, object *span) error {
 	if key != "type" && key != "object" {
 		return e.stream.skip(1)
 	}

@@ -114,7 +114,7 @@ func (l *List) item() ([]byte, error) {
 
 // member reads a member of the list, or the beginning of its items.
 func (l *List) member() error {
-	more, err := l.stream.another(l.begun, '}')
+	key, more, err := l.stream.member(l.begun)
 	if err != nil {
 		return err
 	}
@@ -122,10 +122,6 @@ func (l *List) member() error {
 	if !more {
 		l.place = behindList
 		return nil
-	}
-	key, err := l.stream.key()
-	if err != nil {
-		return err
 	}
 	l.stream.hold()
 	switch key {
@@ -181,7 +177,7 @@ func (l *List) string(s *string) error {
 	return nil
 }
 
-// metadata reads the metadata. Decoders differ on metadata that stands there twice, and no server sends it.
+// metadata reads the metadata. A second one is an error: decoders differ on it, and no server sends it.
 func (l *List) metadata() error {
 	if l.hasMetadata {
 		return fmt.Errorf("%w: a list with metadata twice", ErrMalformed)

@@ -41,14 +41,14 @@ const (
 // a delete are made by [Deletion], and read by Final and Stored.
 type Pair struct{ Old, New any }
 
-// Deletion returns the objects of a delete: the object's final state, and the stored one, which the
-// handlers know.
+// Deletion returns the objects of a delete: final is the last state of the object on the server, and stored
+// the state that the store held, which the handlers have got.
 func Deletion(final, stored any) Pair { return Pair{Old: final, New: stored} }
 
 // Final returns the final state of a deleted object, or the last known one if it is lost.
 func (p *Pair) Final() any { return p.Old }
 
-// Stored returns the state of a deleted object that the store had.
+// Stored returns the state of a deleted object that the store held.
 func (p *Pair) Stored() any { return p.New }
 
 // Header is an event without its objects.

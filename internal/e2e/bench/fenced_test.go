@@ -32,8 +32,8 @@ func BenchmarkEventFenced(b *testing.B) {
 	}
 }
 
-// podServer answers the requests for pods, in JSON: a list, a watch whose events are played, and
-// creations, which the watch never brings.
+// podServer is a server of pods in JSON. Its watch sends the events of a benchmark, and no event for a pod that
+// a client creates.
 type podServer struct {
 	list   []byte
 	events [][]byte

@@ -49,7 +49,7 @@ func TestScenario_OwnWritesWhileTheServerIsKilled(t *testing.T) {
 
 // The server's data is restored from a copy among the writes of a program. What it has written since the copy
 // was made is lost, and so is the order of versions: the informers notice when they relist (D23). Until then
-// nobody can say what they show; from then on they show the program's writes as before.
+// the contract promises nothing of what they show; from then on they show the program's writes as before.
 func TestScenario_OwnWritesWhileHistoryGoesBack(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	s := begin(t, harness.Options{})

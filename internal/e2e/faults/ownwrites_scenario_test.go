@@ -102,8 +102,8 @@ func (w *writing) createUntil(app string, n int) (created int) {
 	}
 }
 
-// reads counts the reads after a write, and the wrong ones among them: they show an older state. Some of
-// these are excused: nobody could tell from the answer what the write had done.
+// reads counts the reads after a write, the wrong ones among them, which show an older state, and those that
+// were right after WaitWritten only, since the answer did not prove the deletion.
 type reads struct{ all, wrong, excused atomic.Int64 }
 
 // count counts a read, and returns an error if it is wrong.

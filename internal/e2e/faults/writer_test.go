@@ -44,7 +44,7 @@ type tally struct {
 	// writer faster; lost have no answer.
 	made, conflicts, lost atomic.Int64
 	// wrong are the reads older than the write before them. unsure are the writes whose answers do not say
-	// what has happened, and excused those that the cache has counted as not shown.
+	// what has happened. excused are the writes that the cache has not shown, and has counted so.
 	wrong, unsure, excused atomic.Int64
 
 	mu    sync.Mutex
