@@ -81,7 +81,9 @@ func TestATestDeletesWithoutGrace(t *testing.T) {
 
 		// It also ends the grace period that a client's deletion has begun.
 		require.NoError(t, s.Create(ctx, newHosted("q", 30)))
+		s.mu.Lock() // the watch reads beside
 		s.model.remove(t, "q", time.Now(), nil)
+		s.mu.Unlock()
 		require.NoError(t, s.Delete(ctx, newPod("a", "q")))
 		require.True(t, apierrors.IsNotFound(s.Get(ctx, "a", "q", newPod("", ""))))
 	})
