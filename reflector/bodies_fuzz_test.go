@@ -67,17 +67,45 @@ func (a *answer) String() string {
 	return fmt.Sprintf("%s, %s, flushes %v, strict %v, cut %v:\n%q", a.to, a.contentType, a.flushes, a.strict, a.cut, a.body)
 }
 
-// lists returns how many lists are in the envelope of an answer in protobuf.
-func (a *answer) lists() (n int) {
-	if a.to != forList || a.contentType != runtime.ContentTypeProtobuf || len(a.body) < 4 {
-		return 0
+// repeats says that a list comes twice, of which client-go's reflector reads the last one alone.
+func (a *answer) repeats() bool {
+	switch {
+	case a.to != forList:
+		return false
+	case a.contentType == runtime.ContentTypeProtobuf:
+		return len(a.body) > 4 && listsInEnvelope(a.body[4:]) > 1
+	default:
+		return listsInObject(a.body) > 1
 	}
-	for rest := a.body[4:]; len(rest) > 0; {
-		number, _, size := protowire.ConsumeField(rest)
+}
+
+// listsInEnvelope returns how many lists are in the envelope of an answer in protobuf.
+func listsInEnvelope(envelope []byte) (n int) {
+	for len(envelope) > 0 {
+		number, _, size := protowire.ConsumeField(envelope)
 		if size < 0 {
 			return 0
 		}
-		if rest = rest[size:]; number == 2 {
+		if envelope = envelope[size:]; number == 2 {
+			n++
+		}
+	}
+	return n
+}
+
+// listsInObject returns how many members of an answer in JSON are called items.
+func listsInObject(body []byte) (n int) {
+	d := json.NewDecoder(bytes.NewReader(body))
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return 0
+	}
+	for d.More() {
+		name, err := d.Token()
+		var value json.RawMessage
+		if err != nil || d.Decode(&value) != nil {
+			return n
+		}
+		if name == "items" {
 			n++
 		}
 	}
@@ -127,7 +155,7 @@ func says(err error, texts []string) bool {
 // client-go's reflector keeps most of their errors to itself. Where our reflector has reported an
 // object or an event, and left it out, client-go's may have ended the request.
 func difference(a *answer, theirs, ours *side) string {
-	endsSooner := says(ours.failure, strict) || ours.older || ours.failure != nil && a.lists() > 1 // theirs reads the last list alone
+	endsSooner := says(ours.failure, strict) || ours.older || ours.failure != nil && a.repeats()
 	endsLater := len(ours.left) > 0 || says(theirs.failure, lenient) || slices.ContainsFunc(theirs.ended, func(err error) bool {
 		return says(err, lenient) || bytes.Contains(a.body, []byte("BOOKMARK")) // of a bookmark, ours reads the metadata alone
 	})
