@@ -283,8 +283,11 @@ func readEvent(frame []byte, kinds *kindReader) (item, error) {
 		return it, fmt.Errorf("%w: the object of an event: %w", ErrBadAnswer, err)
 	}
 	envelope, ok := cutMagic(raw)
-	if !ok {
+	switch {
+	case !ok:
 		return it, fmt.Errorf("%w: an event whose object is no protobuf", ErrBadAnswer)
+	case len(envelope) == 0:
+		return it, fmt.Errorf("%w: an event without an object", ErrBadAnswer)
 	}
 	err = eachField(envelope, unknownFields, func(number protowire.Number, value []byte) {
 		switch number {

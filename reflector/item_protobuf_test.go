@@ -163,6 +163,7 @@ func TestFieldsAroundItems(t *testing.T) {
 		"a number in the event":       append(bytes.Clone(number), event(around(appendField(nil, unknownRaw, pod)))...),
 		"a number in the envelope":    event(around(number, appendField(nil, unknownRaw, pod))),
 		"an object that is cut off":   event(around(appendField(nil, unknownRaw, pod)[:20])),
+		"no object":                   event(around()),
 		"an object without its magic": event(appendField(nil, unknownRaw, pod)),
 		"a kind that is cut off":      event(around(appendField(nil, unknownType, []byte{10, 9, 'v'}), appendField(nil, unknownRaw, pod))),
 	} {
