@@ -152,9 +152,12 @@ func (m maker) change(root *node) {
 	}
 }
 
+// longestScrambled bounds the bytes that scramble makes longer: an input may ask for it a thousand times.
+const longestScrambled = 64 << 10
+
 // scramble changes bytes without regard for what they mean.
 func (m maker) scramble(body []byte) []byte {
-	if len(body) == 0 {
+	if len(body) == 0 || len(body) > longestScrambled {
 		return body
 	}
 	i := m.IntN(len(body))
