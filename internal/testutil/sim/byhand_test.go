@@ -225,9 +225,15 @@ func (w *world) justListed(p *pod) bool {
 }
 
 // applyUserWrites applies pending user writes to the handler's objects until the event follows from
-// them.
+// them. An event whose old object a user has written proves that all earlier writes of the key are over:
+// some may have ended by an event that followed without them, such as a delete.
 func (a *handler) applyUserWrites(c event) {
 	k := keyOf(subject(c))
+	written := slices.IndexFunc(a.userWrites[k], func(h userWrite) bool { return h.is != nil && h.is == c.Old })
+	if written >= 0 {
+		a.known[k], a.userWrites[k] = c.Old, a.userWrites[k][written+1:]
+		return
+	}
 	for len(a.userWrites[k]) > 0 && !a.follows(c) {
 		a.applyUserWrite(k)
 	}
