@@ -140,7 +140,7 @@ var (
 	// too large.
 	lenient = []string{
 		"Object 'Kind' is missing", "Object 'apiVersion' is missing", "couldn't get version/kind", "no kind ", "is not registered",
-		"invalid watch event type", "for field APIVersion", "for field Kind", "unable to decode returned object as PartialObjectMetadataList", "into Go value of type float64",
+		"unexpected GroupVersion string", "invalid watch event type", "for field APIVersion", "for field Kind", "unable to decode returned object as PartialObjectMetadataList", "into Go value of type float64",
 	}
 	// Our reflector takes an answer without items for no list, reads versions as text, takes a kind only
 	// by its exact name, and refuses groups, which protobuf has given up and no API server writes.
