@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -84,32 +83,5 @@ func TestAServerThatSaysWhenToComeBackIsToldAndObeyed(t *testing.T) {
 				})
 			}
 		}
-	}
-}
-
-// Only a broken connection is asked again at once: the reflector hears of every answer.
-func TestAskedAgainWithoutAWord(t *testing.T) {
-	answer := func(code, seconds int) error {
-		return apierrors.NewGenericServerResponse(code, "list", podGVR.GroupResource(), "", "", seconds, true)
-	}
-	for name, row := range map[string]struct {
-		err   error
-		calls int
-	}{
-		"an answer":           {nil, 1},
-		"a broken connection": {io.ErrUnexpectedEOF, connectAttempts},
-		"unavailable":         {answer(http.StatusServiceUnavailable, 3), 1},
-		"too busy":            {answer(http.StatusTooManyRequests, 3), 1},
-		"forbidden":           {answer(http.StatusForbidden, 3), 1},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			calls := 0
-			_, err := persistently(t.Context(), false, func() (io.ReadCloser, error) {
-				calls++
-				return nil, row.err
-			})
-			require.Equal(t, row.err, err, name)
-			require.Equal(t, row.calls, calls, name)
-		})
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // without is a user's source that leaves out the pods of one name.
@@ -86,7 +88,7 @@ func TestCapabilitiesOfSourcesAroundOthers(t *testing.T) {
 		"client":             {From(pods), known{"ns", StreamingSupported, nil, false}},
 		"lister-watcher":     {FromListerWatcher(&cache.ListWatch{}), known{}},
 		"generated":          {FromGenerated[*corev1.Pod](pods, podGVR), known{"ns", StreamingSupported, typeOfPod, true}},
-		"dynamic":            {FromDynamic(dynamically, podGVR, "ns"), known{"ns", StreamingSupported, unstructuredType, true}},
+		"dynamic":            {FromDynamic(dynamically, podGVR, "ns"), known{"ns", StreamingSupported, wire.Unstructured, true}},
 		"metadata":           {FromMetadata(partially, podGVR, "ns"), known{"ns", StreamingSupported, metadataType, true}},
 		"controller-runtime": {FromControllerRuntime(&cache.ListWatch{}, &corev1.Pod{}), known{"", StreamingUnknown, typeOfPod, false}},
 	} {

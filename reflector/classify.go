@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // classify returns the class of an error for the machine.
@@ -46,7 +48,7 @@ func ClassOf(err error) ErrorClass {
 		return ErrorTimeout
 	case errors.Is(err, errStreamEnded), errors.Is(err, errShortWatch), isOfConnection(err):
 		return ErrorConnection
-	case errors.Is(err, ErrBadAnswer), errors.Is(err, errTable), errors.Is(err, ErrUnexpected), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &foreign):
+	case errors.Is(err, ErrBadAnswer), errors.Is(err, wire.ErrTable), errors.Is(err, ErrUnexpected), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &foreign):
 		return ErrorDecode
 	default:
 		return ErrorOther
@@ -122,9 +124,9 @@ func isTooLarge(err error) bool {
 
 // retryAfter returns the Retry-After of a busy server, or of one whose answer had it in its header.
 func retryAfter(err error) time.Duration {
-	var delayed *delayedError
+	var delayed *wire.DelayedError
 	if errors.As(err, &delayed) {
-		return min(delayed.delay, maxRetryAfter)
+		return min(delayed.After, maxRetryAfter)
 	}
 	if !apierrors.IsTooManyRequests(err) {
 		return 0
@@ -132,12 +134,3 @@ func retryAfter(err error) time.Duration {
 	seconds, _ := apierrors.SuggestsClientDelay(err)
 	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 }
-
-// delayedError is the error of a busy or failing server, with the Retry-After of its answer, which
-// [Wire] has hidden from the client.
-type delayedError struct {
-	error
-	delay time.Duration
-}
-
-func (e *delayedError) Unwrap() error { return e.error }

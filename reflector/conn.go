@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // watchConn is a stream or watch, from its request to its end.
@@ -14,8 +16,8 @@ type watchConn struct {
 	ctx         context.Context
 	cancel      context.CancelCauseFunc
 	requestedAt time.Time
-	ask         func(context.Context) (answer, error)
-	receive     func(context.Context, io.ReadCloser) *reception
+	ask         func(context.Context) (wire.Answer, error)
+	receive     func(context.Context, io.ReadCloser) *wire.Reception
 	// patience is the longest time without an event; lasts is the longest time that a stream may
 	// take for its initial state.
 	patience, lasts time.Duration
@@ -24,8 +26,8 @@ type watchConn struct {
 	watch     watch.Interface
 	events    <-chan watch.Event
 	waiting   waiting
-	reception *reception
-	ready     []received // taken from either, and not returned yet
+	reception *wire.Reception
+	ready     []wire.Received // taken from either, and not returned yet
 	timer     *time.Timer
 	asked     <-chan struct{} // receives when somebody waits for a bookmark; nil in an initial state
 	// remaining is the time left for the initial state of a stream.
@@ -43,7 +45,7 @@ type watchConn struct {
 func (w *watchConn) open() (*watchConn, input, error) {
 	// Some proxies hold the answer back until there is an event, so it may take as long as one.
 	timer := time.AfterFunc(w.patience, func() { w.cancel(ErrSilent) })
-	_, err := call(w.ctx, w.dial, func(w *watchConn) { _ = w.close() })
+	_, err := wire.Call(w.ctx, w.dial, func(w *watchConn) { _ = w.close() })
 	inTime := timer.Stop()
 	if inTime && err == nil {
 		return w, input{kind: inOpened, slow: elapsed(w.requestedAt, slowOpening)}, nil
@@ -64,10 +66,10 @@ func (w *watchConn) dial() (*watchConn, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case a.body != nil:
-		w.reception = w.receive(w.ctx, a.body)
-	case a.watch != nil:
-		w.watch, w.events = a.watch, a.watch.ResultChan()
+	case a.Body != nil:
+		w.reception = w.receive(w.ctx, a.Body)
+	case a.Watch != nil:
+		w.watch, w.events = a.Watch, a.Watch.ResultChan()
 	default:
 		return nil, fmt.Errorf("%w: nothing instead of a watch", ErrBadAnswer)
 	}
@@ -76,19 +78,19 @@ func (w *watchConn) dial() (*watchConn, error) {
 }
 
 // batches returns the batches of a reception; nil without one.
-func (w *watchConn) batches() <-chan []received {
+func (w *watchConn) batches() <-chan []wire.Received {
 	if w.reception == nil {
 		return nil
 	}
-	return w.reception.batches
+	return w.reception.Batches
 }
 
 // unread puts back what next has returned, to be returned again.
-func (w *watchConn) unread(a received) { w.ready = append([]received{a}, w.ready...) }
+func (w *watchConn) unread(a wire.Received) { w.ready = append([]wire.Received{a}, w.ready...) }
 
 // next returns an event that is ready or, with wait, the next one. If it returns none, ended is the
 // reason.
-func (w *watchConn) next(wait bool) (a received, ok bool) {
+func (w *watchConn) next(wait bool) (a wire.Received, ok bool) {
 	if len(w.ready) > 0 {
 		return w.pop(), true
 	}
@@ -110,7 +112,7 @@ func (w *watchConn) next(wait bool) (a received, ok bool) {
 	return w.await()
 }
 
-func (w *watchConn) await() (a received, ok bool) {
+func (w *watchConn) await() (a wire.Received, ok bool) {
 	w.timer.Reset(w.patience - w.quiet)
 	if w.initial {
 		w.timer.Reset(min(w.patience-w.quiet, w.remaining))
@@ -131,27 +133,27 @@ func (w *watchConn) await() (a received, ok bool) {
 	return a, false
 }
 
-func (w *watchConn) event(e watch.Event, ok bool) (received, bool) {
+func (w *watchConn) event(e watch.Event, ok bool) (wire.Received, bool) {
 	w.ended = inClosed
-	return received{Event: e}, ok
+	return wire.Received{Event: e}, ok
 }
 
 // batch returns the first event of a batch, and keeps the others.
-func (w *watchConn) batch(batch []received, ok bool) (received, bool) {
+func (w *watchConn) batch(batch []wire.Received, ok bool) (wire.Received, bool) {
 	if ok {
 		w.ready = batch
 		return w.pop(), true
 	}
-	w.ended, w.err = inClosed, w.reception.err
+	w.ended, w.err = inClosed, w.reception.Err
 	if w.err != nil {
 		w.ended = inFailed
 	}
-	return received{}, false
+	return wire.Received{}, false
 }
 
-func (w *watchConn) pop() received {
+func (w *watchConn) pop() wire.Received {
 	a := w.ready[0]
-	w.ready[0] = received{} // the object is not held longer than it takes
+	w.ready[0] = wire.Received{} // the object is not held longer than it takes
 	w.ready = w.ready[1:]
 	return a
 }
@@ -167,11 +169,11 @@ func (w *watchConn) close() error {
 	w.cancel(nil)
 	w.timer.Stop()
 	if w.reception != nil {
-		return w.reception.close()
+		return w.reception.Close()
 	}
-	_, err := call(w.ctx, func() (struct{}, error) {
+	_, err := wire.Call(w.ctx, func() (struct{}, error) {
 		w.watch.Stop()
-		enough := time.After(grace)
+		enough := time.After(wire.Grace)
 		for {
 			select {
 			case _, ok := <-w.events:

@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"reflect"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	metav1beta1 "k8s.io/apimachinery/pkg/apis/meta/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/fields"
 	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // deltaMaker makes deltas from the objects of a source. It is immutable.
@@ -57,20 +56,20 @@ func (d deltaMaker) check(obj runtime.Object) error {
 
 // fromReceived makes a delta of an event of a watch. An undecodable object is Poisoned, except in a
 // deletion. After an error the delta is invalid.
-func (d deltaMaker) fromReceived(delta *deltafifo.Delta, op deltafifo.Op, a *received) error {
+func (d deltaMaker) fromReceived(delta *deltafifo.Delta, op deltafifo.Op, a *wire.Received) error {
 	switch {
-	case a.unexpected != nil:
-		return fmt.Errorf("%v event of %v: %w", op, a.id.key, a.unexpected)
-	case !a.readHere:
+	case a.Unexpected != nil:
+		return fmt.Errorf("%v event of %v: %w", op, a.ID.Key, a.Unexpected)
+	case !a.ReadHere:
 		return d.fromWatch(delta, op, d.cut(a.Object))
 	}
 	if a.Object != nil {
 		return d.fromWatch(delta, op, a.Object)
 	}
-	delta.Op, delta.Key, delta.UID, delta.Version = op, a.id.key, a.id.uid, a.id.version
+	delta.Op, delta.Key, delta.UID, delta.Version = op, a.ID.Key, a.ID.UID, a.ID.Version
 	switch {
-	case a.known != nil:
-		delta.Object, delta.Recalled = a.known, true
+	case a.Known != nil:
+		delta.Object, delta.Recalled = a.Known, true
 	case op == deltafifo.Deleted:
 		delta.Lost = true
 	default:
@@ -122,15 +121,11 @@ func nameOf(obj runtime.Object) string {
 
 func checkKind(u *unstructured.Unstructured, expect schema.GroupVersionKind) error {
 	got := u.GroupVersionKind()
-	if isTable(got) {
-		return errTable
+	if wire.IsTable(got) {
+		return wire.ErrTable
 	}
 	if !expect.Empty() && got != expect {
 		return fmt.Errorf("%w: a %v instead of a %v", ErrUnexpected, got, expect)
 	}
 	return nil
-}
-
-func isTable(k schema.GroupVersionKind) bool {
-	return k.Kind == "Table" && (k.GroupVersion() == metav1.SchemeGroupVersion || k.GroupVersion() == metav1beta1.SchemeGroupVersion)
 }

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // thing returns its metadata by an accessor.
@@ -70,11 +73,11 @@ func TestContract_B61_WrongTypes(t *testing.T) {
 		"any, to be a pod, is a node":        {reads[any](pods), &corev1.Node{}, ErrUnexpected},
 		"any, to be a widget":                {reads[any](widgets), untyped(widget), nil},
 		"any, to be a widget, is untyped":    {reads[any](widgets), untyped(widget.GroupVersion().WithKind("Gadget")), ErrUnexpected},
-		"any is a table":                     {reads[any](Options{}), untyped(table), errTable},
+		"any is a table":                     {reads[any](Options{}), untyped(table), wire.ErrTable},
 		"untyped takes all kinds":            {reads[*unstructured.Unstructured](Options{}), untyped(widget), nil},
 		"untyped, to be a widget":            {reads[*unstructured.Unstructured](widgets), untyped(widget), nil},
 		"untyped, to be a widget of old":     {reads[*unstructured.Unstructured](widgets), untyped(schema.GroupVersionKind{Group: "g", Version: "v1alpha1", Kind: "Widget"}), ErrUnexpected},
-		"untyped is a table":                 {reads[*unstructured.Unstructured](Options{}), untyped(table), errTable},
+		"untyped is a table":                 {reads[*unstructured.Unstructured](Options{}), untyped(table), wire.ErrTable},
 		"a table of some other group":        {reads[*unstructured.Unstructured](Options{}), untyped(widget.GroupVersion().WithKind("Table")), nil},
 		"untyped is a pod":                   {reads[*unstructured.Unstructured](Options{}), pod, ErrUnexpected},
 		"metav1.Object takes what has names": {reads[metav1.Object](Options{}), pod, nil},
@@ -121,5 +124,19 @@ func lists[T any](o Options) func(deltafifo.Op, runtime.Object) error {
 	return func(op deltafifo.Op, obj runtime.Object) error {
 		err := newDeltaMaker(ofType[T](o)).fromObject(new(deltafifo.Delta), op, obj)
 		return err
+	}
+}
+
+// Fields are dropped from a copy: others may have the object of a client, too.
+func TestWhatAClientHasDecodedStaysAsItIs(t *testing.T) {
+	drop, err := fields.Parse("metadata.labels")
+	require.NoError(t, err)
+	pod := somePod("a", "1")
+	u := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "a", "labels": map[string]any{"app": "a"}}}}
+	for _, obj := range []runtime.Object{pod, u} {
+		before := obj.DeepCopyObject()
+		cut := deltaMaker{drop: drop}.cut(obj).(metav1.Object)
+		require.Empty(t, cut.GetLabels())
+		require.Equal(t, before, obj)
 	}
 }

@@ -65,13 +65,6 @@ const (
 	// shortWatch is the age up to which the end of a watch without events is a failure.
 	shortWatch = time.Second
 
-	// grace is how long a call may take to return after its context has ended, before Run
-	// abandons it.
-	grace = 50 * time.Millisecond
-	// connectPause is the least time between two of the connectAttempts of a request on a broken
-	// connection; a random part of it is added, since all informers shared the connection. Both
-	// values are client-go's.
-	connectPause = time.Second
 	// pagedEvery is how often the progress of a full state is reported.
 	pagedEvery = time.Second
 )

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // openList requests a page, which is then decoded while it arrives.
@@ -16,18 +17,18 @@ func (l *loop) openList(r request) (input, error) {
 	ctx, cancel := context.WithTimeoutCause(l.ctx, l.listPatience(), ErrSilent)
 	known := l.knowing()
 	o := metav1.ListOptions{ResourceVersion: r.version, Limit: r.limit, Continue: r.token}
-	a, err := call(ctx, func() (answer, error) { return l.asking(o, true)(ctx) }, answer.close)
+	a, err := wire.Call(ctx, func() (wire.Answer, error) { return l.asking(o, true)(ctx) }, wire.Answer.Close)
 	switch {
 	case err != nil:
 		err = silence(ctx, err)
 		cancel()
 		return input{kind: inFailed}, err
-	case a.body == nil: // the client has read it
+	case a.Body == nil: // the client has read it
 		cancel()
-		return l.acceptPage(r, a.list)
+		return l.acceptPage(r, a.List)
 	}
 	l.incoming = &incoming{
-		reception: startReception(&reception{ctx: ctx, body: a.body, kind: l.kind, known: known, strict: l.o.FailOnUndecodable}, true),
+		Reception: wire.Receive(&wire.Reception{Ctx: ctx, Body: a.Body, Decoder: l.kind, Known: known, Strict: l.o.FailOnUndecodable}, true),
 		request:   r, cancel: cancel,
 	}
 	return l.readPage()
@@ -35,7 +36,7 @@ func (l *loop) openList(r request) (input, error) {
 
 // incoming is a page that is decoded while it arrives.
 type incoming struct {
-	*reception
+	*wire.Reception
 	request request
 	cancel  context.CancelFunc
 	items   int
@@ -45,7 +46,7 @@ type incoming struct {
 func (l *loop) readPage() (input, error) {
 	p := l.incoming
 	select {
-	case batch, ok := <-p.batches:
+	case batch, ok := <-p.Batches:
 		if !ok {
 			return l.endOfPage()
 		}
@@ -55,33 +56,33 @@ func (l *loop) readPage() (input, error) {
 		}
 		l.page = page{received: batch, remaining: -1}
 		return input{kind: inItems}, nil
-	case <-p.ctx.Done():
-		return p.failed(context.Cause(p.ctx))
+	case <-p.Ctx.Done():
+		return p.failed(context.Cause(p.Ctx))
 	}
 }
 
 // failed returns the input for a page that broke off, or did not arrive.
 func (p *incoming) failed(err error) (input, error) {
 	if p.items > 0 {
-		return input{kind: inBroken}, silence(p.ctx, err)
+		return input{kind: inBroken}, silence(p.Ctx, err)
 	}
-	return input{kind: inFailed}, silence(p.ctx, err)
+	return input{kind: inFailed}, silence(p.Ctx, err)
 }
 
 // endOfPage returns the input for the end of a page.
 func (l *loop) endOfPage() (input, error) {
 	p := l.incoming
 	defer l.closePage()
-	if p.err != nil {
-		if errors.Is(p.err, errForeign) {
+	if p.Err != nil {
+		if errors.Is(p.Err, wire.ErrForeign) {
 			l.leaveToClient()
 		}
-		return p.failed(p.err)
+		return p.failed(p.Err)
 	}
-	h := p.head
-	end := page{version: h.version, token: h.token, remaining: -1}
-	if h.remaining != nil {
-		end.remaining = *h.remaining
+	h := p.Head
+	end := page{version: h.Version, token: h.Continue, remaining: -1}
+	if h.Remaining != nil {
+		end.remaining = *h.Remaining
 	} else if end.token == "" {
 		end.remaining = 0
 	}
@@ -96,7 +97,7 @@ func (l *loop) endOfPage() (input, error) {
 func (l *loop) closePage() {
 	if p := l.incoming; p != nil {
 		p.cancel()
-		l.noteExit(p.close())
+		l.noteExit(p.Close())
 		l.incoming = nil
 	}
 }
@@ -104,7 +105,7 @@ func (l *loop) closePage() {
 // leaveToClient lets client-go's client decode from now on. What it decodes otherwise is not known, so
 // nothing else is shown either.
 func (l *loop) leaveToClient() {
-	l.reader.end()
+	l.reader.End()
 	l.raw, l.reader = rawSource{}, nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/features"
+
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // learned is a source's answer on what it can do, before the first request.
@@ -18,7 +20,7 @@ type learned struct {
 // panic, or take long, which is reported once.
 func (l *loop) learn() (input, error) {
 	if l.learning == nil {
-		l.learning = make(chan outcome[learned], 1)
+		l.learning = make(chan wire.Outcome[learned], 1)
 		go l.askSource(l.learning)
 	}
 	var late <-chan time.Time
@@ -30,8 +32,8 @@ func (l *loop) learn() (input, error) {
 	select {
 	case o := <-l.learning:
 		l.use(o)
-		if o.err != nil {
-			return input{kind: inFailed}, o.err
+		if o.Err != nil {
+			return input{kind: inFailed}, o.Err
 		}
 		return input{kind: inStart}, nil
 	case <-late:
@@ -41,19 +43,19 @@ func (l *loop) learn() (input, error) {
 	}
 }
 
-func (l *loop) askSource(answer chan<- outcome[learned]) {
-	o := outcome[learned]{}
+func (l *loop) askSource(answer chan<- wire.Outcome[learned]) {
+	o := wire.Outcome[learned]{}
 	defer func() { answer <- o }() // also if the source has ended the goroutine
-	o.from(func() (learned, error) {
+	o.From(func() (learned, error) {
 		c := capabilitiesOf(l.source)
 		return learned{c.streaming(), c.raw, c.watchOver}, nil
 	})
 }
 
 // use applies the source's answer. A source that failed to answer is listed through the client.
-func (l *loop) use(o outcome[learned]) {
-	l.sourceStreams, l.presence.watchOver = o.value.streaming, o.value.watchOver
-	if o.err != nil {
+func (l *loop) use(o wire.Outcome[learned]) {
+	l.sourceStreams, l.presence.watchOver = o.Value.streaming, o.Value.watchOver
+	if o.Err != nil {
 		l.sourceStreams = StreamingUnsupported
 	}
 	l.machine.streamSupport = l.sourceStreams
@@ -61,5 +63,5 @@ func (l *loop) use(o outcome[learned]) {
 		l.machine.streamSupport = StreamingUnsupported
 	}
 	l.machine.resumes = l.o.Resume.from(l.sourceStreams, l.o.Version)
-	l.readHere(o.value.raw)
+	l.readHere(o.Value.raw)
 }

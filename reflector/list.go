@@ -9,12 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // page is one page of a list.
 type page struct {
 	items          runtime.Object // of a page that is decoded while it arrives, instead:
-	received       []received
+	received       []wire.Received
 	version, token string
 	remaining      int64 // -1 where the server did not say
 }
@@ -49,8 +50,8 @@ func pageOf(obj runtime.Object) (page, error) {
 	if obj == nil {
 		return page{}, fmt.Errorf("%w: nothing instead of a list", ErrBadAnswer)
 	}
-	if isTable(obj.GetObjectKind().GroupVersionKind()) {
-		return page{}, errTable
+	if wire.IsTable(obj.GetObjectKind().GroupVersionKind()) {
+		return page{}, wire.ErrTable
 	}
 	m, err := meta.ListAccessor(obj)
 	if err != nil || !meta.IsListType(obj) || isObject(obj) {

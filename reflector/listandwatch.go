@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // maxBatch is the largest number of changes written to the sink at once.
@@ -26,12 +27,12 @@ type loop struct {
 	sourceStreams Streaming // the source's answer; the machine's streamSupport includes the feature gate
 	deltaMaker    deltaMaker
 
-	raw      rawSource             // without a function if the client decodes
-	kind     *kindDecoder          // with raw
-	reader   *reader               // with raw, if the sink shows the program's writes
-	incoming *incoming             // a page that is being read
-	learning chan outcome[learned] // the source's answer on what it can do; nil before the question
-	presence presence              // of the source's resource
+	raw      rawSource                  // without a function if the client decodes
+	kind     *wire.Decoder              // with raw
+	reader   *reader                    // with raw, if the sink shows the program's writes
+	incoming *incoming                  // a page that is being read
+	learning chan wire.Outcome[learned] // the source's answer on what it can do; nil before the question
+	presence presence                   // of the source's resource
 
 	operation Operation         // the last request
 	page      page              // fetched and not yet written

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // ListAt lists a source as it was at exactly a version, in pages of 500, and calls visit with the
@@ -21,7 +22,7 @@ func ListAt(ctx context.Context, source Source, version string, visit func(metav
 	}
 	o := metav1.ListOptions{ResourceVersion: version, ResourceVersionMatch: metav1.ResourceVersionMatchExact, Limit: defaultPageSize}
 	for pages := (pager{}); ; {
-		list, err := call(ctx, func() (runtime.Object, error) {
+		list, err := wire.Call(ctx, func() (runtime.Object, error) {
 			if isFake(source) {
 				return nil, errFake
 			}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/internal/around"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // Newest returns the newest resourceVersion of a source, by a list of one object: a server reads its
@@ -22,7 +23,7 @@ func Newest(ctx context.Context, source Source) (version string, err error) {
 	if source == nil {
 		return "", ErrNoSource
 	}
-	list, err := call(ctx, func() (runtime.Object, error) {
+	list, err := wire.Call(ctx, func() (runtime.Object, error) {
 		if isFake(source) {
 			return nil, errFake
 		}

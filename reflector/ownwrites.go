@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // OwnWrites shows the informers of a program what the program itself writes: a created, changed or
@@ -46,7 +47,9 @@ func NewOwnWrites() *OwnWrites { return &OwnWrites{} }
 // Call Wrap with Wire last, so that it sees what the client gets. A transport that refuses to send a
 // write returns an error with a method "NotSent() bool"; after any other error the write may have
 // happened.
-func (o *OwnWrites) Wire(next http.RoundTripper) http.RoundTripper { return ownWire{wire{next}, o} }
+func (o *OwnWrites) Wire(next http.RoundTripper) http.RoundTripper {
+	return ownWire{wire.Transport{Next: next}, o}
+}
 
 // Made reports whether an update from old to new is one write of a writer (see [WithWriter]) and nothing
 // else, so that the writer's controller need not handle it:
@@ -82,7 +85,7 @@ func WithWriter(ctx context.Context, writer string) context.Context {
 
 // ownWire is the transport of an OwnWrites.
 type ownWire struct {
-	wire
+	wire.Transport
 	own *OwnWrites
 }
 
@@ -90,13 +93,13 @@ type ownWire struct {
 func (w ownWire) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch r.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
-		return w.own.send(w.next, r)
+		return w.own.send(w.Next, r)
 	case http.MethodGet:
-		if d := delayOf(r); d != nil && d.reader != nil {
-			d.reader.asks(w.own, r)
+		if reader, ok := wire.ReaderOf(r).(*reader); ok {
+			reader.asks(w.own, r)
 		}
 	}
-	return w.wire.RoundTrip(r)
+	return w.Transport.RoundTrip(r)
 }
 
 // readersOf returns the readers of a write's resource.

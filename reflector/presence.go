@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/metadata"
 
 	"github.com/tidemark-k8s/tidemark/internal/served"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // watchOver returns an observer of a source's resource, or nil if no client can find out whether the
@@ -71,7 +72,7 @@ func (l *loop) await() (input, error) {
 		answer   served.Answer
 		versions []string
 	}
-	e, err := call(l.ctx, func() (e end, err error) {
+	e, err := wire.Call(l.ctx, func() (e end, err error) {
 		e.answer, e.versions, err = p.resource.Await(l.ctx, p.holds)
 		return e, err
 	}, func(end) {})
@@ -97,17 +98,17 @@ const maxDocument = 16 << 20
 func documents(c metadata.Interface) served.Documents {
 	return served.FromJSON(func(ctx context.Context, gv schema.GroupVersion) ([]byte, error) {
 		resource := gv.WithResource("")
-		source := newTakenSource(From(c.Resource(resource)), resource, "", nil)
-		a, err := source.ask(ctx, metav1.ListOptions{}, true)
+		ask := throughClient(From(c.Resource(resource)), collectionPath(resource, ""))
+		a, err := ask(ctx, metav1.ListOptions{}, true)
 		if err != nil {
 			return nil, err
 		}
-		if a.body == nil {
-			a.close()
+		if a.Body == nil {
+			a.Close()
 			return nil, served.ErrNoDiscovery
 		}
-		document, err := io.ReadAll(io.LimitReader(a.body, maxDocument))
-		if a.body.Close() != nil {
+		document, err := io.ReadAll(io.LimitReader(a.Body, maxDocument))
+		if a.Body.Close() != nil {
 			return nil, served.ErrNoDiscovery
 		}
 		return document, err

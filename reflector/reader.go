@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // reader describes a reflector to an [OwnWrites]: which objects the reflector reads, and the sink to which the
@@ -17,7 +18,7 @@ import (
 // lists and watches.
 type reader struct {
 	sink   ownwrites.Sink
-	kind   *kindDecoder // another one than the reflector's, since any goroutine may write
+	kind   *wire.Decoder // another one than the reflector's, since any goroutine may write
 	deltas deltaMaker
 
 	// Set by the first request, before it is linked:
@@ -88,8 +89,8 @@ func (r *reader) asks(own *OwnWrites, request *http.Request) {
 	}
 }
 
-// end unlinks the reader for good, if there is one.
-func (r *reader) end() {
+// End unlinks the reader for good, if there is one.
+func (r *reader) End() {
 	if r == nil {
 		return
 	}
@@ -99,7 +100,7 @@ func (r *reader) end() {
 	r.unlink()
 }
 
-// unlink is end with the lock held.
+// unlink is End with the lock held.
 func (r *reader) unlink() {
 	r.state = ended
 	for _, own := range r.links {
@@ -121,7 +122,7 @@ func (r *reader) takes(w ownwrites.Write, f ownwrites.Form) bool {
 	case ownwrites.Full:
 		return w.Group == r.target.Group && w.Version == r.target.Version
 	case ownwrites.Metadata:
-		return r.kind.object == metadataType
+		return r.kind.Type == metadataType
 	}
 	return false
 }
@@ -143,7 +144,7 @@ func (r *reader) scope(w ownwrites.Write, a ownwrites.Result) ownwrites.Scope {
 func (r *reader) tell(ctx context.Context, w ownwrites.Write, result ownwrites.Result, a ownwrites.Answer) {
 	a.Kind, a.Key, a.UID, a.Version = result.Kind, result.Key, result.UID, result.Version
 	a.Final = a.Kind == ownwrites.Undated && w.Condition != "" && w.Condition == a.Before.Version && a.UID == a.Before.UID
-	_, err := call(ctx, func() (struct{}, error) {
+	_, err := wire.Call(ctx, func() (struct{}, error) {
 		if a.Scope == ownwrites.Inside && r.takes(w, result.Form) {
 			a.Object = r.decode(result.Encoded)
 		}
@@ -160,7 +161,7 @@ func (r *reader) tell(ctx context.Context, w ownwrites.Write, result ownwrites.R
 
 // answer passes an answer without an object on.
 func (r *reader) answer(ctx context.Context, a ownwrites.Answer) {
-	_, _ = call(ctx, func() (struct{}, error) { // the sink is not called again
+	_, _ = wire.Call(ctx, func() (struct{}, error) { // the sink is not called again
 		r.sink.Answered(ctx, a)
 		return struct{}{}, nil
 	}, func(struct{}) {})
@@ -168,15 +169,7 @@ func (r *reader) answer(ctx context.Context, a ownwrites.Answer) {
 
 // decode decodes an object as if a watch had brought it, or returns nil.
 func (r *reader) decode(e ownwrites.Encoded) any {
-	it := item{format: formatJSON, data: e.Data}
-	if e.Protobuf {
-		it.format, it.typeMeta = formatProtobuf, e.TypeMeta
-	}
-	if r.kind.check(it) != nil {
-		return nil
-	}
-	r.kind.name(it)
-	obj, err := r.kind.decode(it, nil)
+	obj, err := r.kind.DecodeAnswer(e.Data, e.Protobuf, e.TypeMeta)
 	d := deltafifo.Delta{}
 	if err != nil || r.deltas.fromWatch(&d, deltafifo.Modified, obj) != nil {
 		return nil

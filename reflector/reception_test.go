@@ -2,8 +2,6 @@ package reflector
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -28,6 +26,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/around"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 var (
@@ -107,7 +106,7 @@ func (s *scripted) serve(t *testing.T) Source {
 // decodes returns the type of the objects that the reflector decodes itself, or nil.
 func decodes(source Source) reflect.Type {
 	if raw := capabilitiesOf(source).raw; raw.ask != nil {
-		return raw.kind.object
+		return raw.objects.Type
 	}
 	return nil
 }
@@ -128,7 +127,7 @@ func podEvent(kind, pod string) string {
 type taking struct {
 	deltas chan deltafifo.Delta
 	marks  chan string
-	known  map[id]*corev1.Pod
+	known  map[wire.Identity]*corev1.Pod
 }
 
 func newTaking() *taking {
@@ -158,7 +157,7 @@ func (s *taking) Write(_ context.Context, batch []deltafifo.Delta) error {
 }
 
 func (s *taking) Recall(key indexer.Key, uid, version string) (any, bool) {
-	p, ok := s.known[id{key, uid, version}]
+	p, ok := s.known[wire.Identity{Key: key, UID: uid, Version: version}]
 	return p, ok
 }
 
@@ -300,7 +299,7 @@ func TestContract_D31_WhatIsKnownIsNotDecodedAgain(t *testing.T) {
 	server := &scripted{lists: []string{podList("5", podText("a", "1", badSpec), podText("b", "2", ""))}}
 	held := &corev1.Pod{}
 	sink := newTaking()
-	sink.known = map[id]*corev1.Pod{{indexer.Key{Namespace: "ns", Name: "a"}, "u-a", "1"}: held}
+	sink.known = map[wire.Identity]*corev1.Pod{{Key: indexer.Key{Namespace: "ns", Name: "a"}, UID: "u-a", Version: "1"}: held}
 	reflectInto(t, server.serve(t), sink, Options{Version: "4"})
 	d := <-sink.deltas
 	require.Same(t, held, d.Object)
@@ -318,18 +317,18 @@ func TestContract_D31_WhatComesAfterTheInitialStateIsDecoded(t *testing.T) {
 	held := &corev1.Pod{}
 	a := podEvent("ADDED", podText("a", "1", ""))
 	end := `{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"1"}}}`
-	r := startReception(&reception{
-		ctx: t.Context(), body: io.NopCloser(strings.NewReader(a + end + a)), kind: newKindDecoder(objectKind{object: typeOfPod}, sharing{}, nil),
-		known: func(id) (any, bool) { return held, true }, initial: true,
+	r := wire.Receive(&wire.Reception{
+		Ctx: t.Context(), Body: io.NopCloser(strings.NewReader(a + end + a)), Decoder: wire.NewDecoder(wire.Objects{Type: typeOfPod}, wire.Sharing{}, nil),
+		Known: func(wire.Identity) (any, bool) { return held, true }, Initial: true,
 	}, false)
-	var all []received
-	for batch := range r.batches {
+	var all []wire.Received
+	for batch := range r.Batches {
 		all = append(all, batch...)
 	}
 	require.Len(t, all, 3)
-	require.Same(t, held, all[0].known)
+	require.Same(t, held, all[0].Known)
 	require.Nil(t, all[0].Object)
-	require.Nil(t, all[2].known)
+	require.Nil(t, all[2].Known)
 	require.NotNil(t, all[2].Object)
 }
 
@@ -393,7 +392,7 @@ func TestSourcesThatAreLeftToTheirClient(t *testing.T) {
 		require.Nil(t, decodes(source), name)
 	}
 	require.Equal(t, typeOfPod, decodes(FromGenerated[*corev1.Pod](pods, podGVR)))
-	require.Equal(t, unstructuredType, decodes(FromDynamic(dynamically, podGVR, "")))
+	require.Equal(t, wire.Unstructured, decodes(FromDynamic(dynamically, podGVR, "")))
 	l := &loop{Reflector: New(Source(silentSource{}), Sink(newTaking()), ofType[*unstructured.Unstructured](Options{}))}
 	l.readHere(capabilitiesOf(FromGenerated[*corev1.Pod](pods, podGVR)).raw)
 	require.Nil(t, l.raw.ask, "objects of another type")
@@ -414,89 +413,18 @@ func TestTakeover(t *testing.T) {
 		source := capabilitiesOf(FromDynamic(client, podGVR, "")).raw
 		a, err := source.ask(t.Context(), metav1.ListOptions{}, true)
 		require.NoError(t, err)
-		require.Equal(t, wired, a.body != nil)
-		require.Equal(t, wired, a.list == nil)
+		require.Equal(t, wired, a.Body != nil)
+		require.Equal(t, wired, a.List == nil)
 		if wired {
-			text, err := io.ReadAll(a.body)
+			text, err := io.ReadAll(a.Body)
 			require.NoError(t, err)
 			require.Contains(t, string(text), `"name":"b"`)
 		} else {
-			require.Len(t, a.list.(*unstructured.UnstructuredList).Items, 1)
+			require.Len(t, a.List.(*unstructured.UnstructuredList).Items, 1)
 		}
-		a.close()
+		a.Close()
 		h.Close()
 	}
-	mark := &takeover{wanted: wanted{path: "/pods", list: true}}
-	request := httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)
-	require.True(t, mark.claims(request))
-	require.False(t, mark.claims(request), "a second time")
-	for _, other := range []*http.Request{
-		httptest.NewRequest(http.MethodPost, "/api/v1/pods", nil),
-		httptest.NewRequest(http.MethodGet, "/api/v1/pods?watch=true", nil),
-		httptest.NewRequest(http.MethodGet, "/api/v1/nodes", nil),
-		httptest.NewRequest(http.MethodGet, "/api/v1/pods?limit=500", nil),
-		httptest.NewRequest(http.MethodGet, "/api/v1/pods?resourceVersion=0", nil),
-		httptest.NewRequest(http.MethodGet, "/api/v1/pods?continue=x", nil),
-	} {
-		require.False(t, (&takeover{wanted: wanted{path: "/pods", list: true}}).claims(other), other.URL)
-	}
-	require.False(t, wanted{list: true}.is(httptest.NewRequest(http.MethodGet, "/token", nil)), "no path of the API")
-	require.True(t, wanted{list: true}.is(request))
-}
-
-// A body that does not end with its context delays nothing, and its later items are dropped.
-func TestBodyThatOutlivesItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	body := &stuckBody{free: make(chan struct{}), text: strings.NewReader(podEvent("ADDED", podText("a", "1", "")))}
-	kind := newKindDecoder(objectKind{object: typeOfPod}, sharing{}, nil)
-	r := startReception(&reception{ctx: ctx, body: body, kind: kind}, false)
-	cancel()
-	began := time.Now()
-	_ = r.close() // the context's cause
-	require.Less(t, time.Since(began), 5*time.Second)
-	close(body.free)
-	for batch := range r.batches {
-		require.Empty(t, batch)
-	}
-}
-
-// stuckBody is a body whose reads ignore Close.
-type stuckBody struct {
-	free chan struct{}
-	text io.Reader
-}
-
-func (b *stuckBody) Read(p []byte) (int, error) {
-	<-b.free
-	return b.text.Read(p)
-}
-
-func (b *stuckBody) Close() error { return nil }
-
-// A request is sent again if the connection broke before the answer.
-func TestPersistently(t *testing.T) {
-	calls := 0
-	body, err := persistently(t.Context(), false, func() (io.ReadCloser, error) {
-		if calls++; calls < 2 {
-			return nil, io.EOF
-		}
-		return http.NoBody, nil
-	})
-	require.NoError(t, err)
-	require.Equal(t, http.NoBody, body)
-	require.Equal(t, 2, calls)
-	refused := errors.New("refused")
-	_, err = persistently(t.Context(), false, func() (io.ReadCloser, error) { return nil, refused })
-	require.ErrorIs(t, err, refused)
-}
-
-// A watch ends regularly in the same cases as in client-go.
-func TestEndOfWatch(t *testing.T) {
-	broken := &json.SyntaxError{}
-	require.NoError(t, watchError(io.EOF))
-	require.NoError(t, watchError(io.ErrUnexpectedEOF))
-	require.NoError(t, watchError(errors.New("http2: server sent GOAWAY and closed the connection")))
-	require.ErrorIs(t, watchError(broken), broken)
 }
 
 // Lists are as a client reads them that knows the kind of its objects: a typed client needs no kind,
@@ -546,46 +474,21 @@ func TestErrorWithACodeOfSuccess(t *testing.T) {
 
 // A page without an end is given up when it exceeds the bound, and not at its end.
 func TestAPageWithoutAnEnd(t *testing.T) {
-	batches := make(chan []received, 1)
-	l := &loop{incoming: &incoming{reception: &reception{ctx: t.Context(), batches: batches}, items: maxObjects}}
-	batches <- make([]received, 1)
+	batches := make(chan []wire.Received, 1)
+	l := &loop{incoming: &incoming{Reception: &wire.Reception{Ctx: t.Context(), Batches: batches}, items: maxObjects}}
+	batches <- make([]wire.Received, 1)
 	_, err := l.readPage()
 	require.ErrorIs(t, err, ErrEndless)
 	l.pager.objects = maxObjects - 5
 	l.incoming.items, l.incoming.request.token = 4, "next"
-	batches <- make([]received, 1)
+	batches <- make([]wire.Received, 1)
 	in, err := l.readPage()
 	require.NoError(t, err)
 	require.Equal(t, inItems, in.kind)
-	batches <- make([]received, 1)
+	batches <- make([]wire.Received, 1)
 	_, err = l.readPage()
 	require.ErrorIs(t, err, ErrEndless)
 }
-
-// Items that wait for the kind of their list are bounded: beyond, the list is left to the client.
-func TestItemsThatWaitForTheirKindAreBounded(t *testing.T) {
-	long := `{"metadata":{"name":"a","uid":"u","resourceVersion":"1"},"spec":"` + strings.Repeat("x", 1<<20) + `"},`
-	sent := 0
-	body := io.MultiReader(strings.NewReader(`{"items":[`), readerFunc(func(p []byte) (int, error) {
-		n := copy(p, long[sent%len(long):])
-		sent += n
-		if sent > 200<<20 {
-			return n, errors.New("it reads on and on")
-		}
-		return n, nil
-	}))
-	kind := newKindDecoder(objectKind{object: unstructuredType}, sharing{}, nil)
-	r := startReception(&reception{ctx: t.Context(), body: io.NopCloser(body), kind: kind}, true)
-	for range r.batches {
-		require.Fail(t, "their kind is not known")
-	}
-	require.ErrorIs(t, r.err, errForeign)
-}
-
-// readerFunc is a reader.
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // A list of a typed client sends no time-out of the rest.Config, as with client-go.
 func TestTimeoutOfTheConfigIsNotSent(t *testing.T) {
@@ -604,46 +507,4 @@ func TestTimeoutOfTheConfigIsNotSent(t *testing.T) {
 		}
 		require.Equal(t, want, <-queries, name)
 	}
-}
-
-// panicking is a custom resource whose UnmarshalJSON panics for one name.
-type panicking struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              panickingSpec `json:"spec"`
-}
-
-type panickingSpec struct{ Text string }
-
-func (s *panickingSpec) UnmarshalJSON(data []byte) error {
-	if strings.Contains(string(data), "bad") {
-		panic("a user's")
-	}
-	s.Text = string(data)
-	return nil
-}
-
-func (p *panicking) DeepCopyObject() runtime.Object {
-	other := *p
-	return &other
-}
-
-// An object whose UnmarshalJSON panics is left out alone.
-func TestUnmarshalJSONThatPanics(t *testing.T) {
-	kind := newKindDecoder(objectKind{object: reflect.TypeFor[*panicking]()}, sharing{}, nil)
-	text := podList("5", `{"metadata":{"name":"a"},"spec":"good"}`, `{"metadata":{"name":"b"},"spec":"bad"}`, `{"metadata":{"name":"c"},"spec":"good"}`)
-	r := startReception(&reception{ctx: t.Context(), body: io.NopCloser(strings.NewReader(text)), kind: kind}, true)
-	var names []string
-	for batch := range r.batches {
-		for _, a := range batch {
-			if a.undecodable != nil {
-				require.ErrorIs(t, a.undecodable, ErrPanic)
-				require.Equal(t, "b", a.id.key.Name)
-				continue
-			}
-			names = append(names, a.Object.(*panicking).Name)
-		}
-	}
-	require.NoError(t, r.err)
-	require.Equal(t, []string{"a", "c"}, names)
 }

@@ -3,7 +3,6 @@ package reflector
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // reconnectingReflectors is a server that many reflectors lose at once, and its behaviour afterwards.
@@ -83,7 +84,7 @@ func TestReflectorsComeBackAtDifferentTimes(t *testing.T) {
 		"busy":             func() error { return apierrors.NewTooManyRequests("busy", 0) },
 		"busy for a while": func() error { return apierrors.NewTooManyRequests("busy", 5) },
 		"in trouble for a while": func() error {
-			return delayedByServer(apierrors.NewGenericServerResponse(http.StatusServiceUnavailable, "list", schema.GroupResource{}, "", "", 5, true))
+			return &wire.DelayedError{Err: apierrors.NewGenericServerResponse(http.StatusServiceUnavailable, "list", schema.GroupResource{}, "", "", 5, true), After: 5 * time.Second}
 		},
 		"in trouble": func() error { return apierrors.NewInternalError(errors.New("trouble")) },
 	} {
@@ -109,38 +110,6 @@ func TestReflectorsComeBackAtDifferentTimes(t *testing.T) {
 				cancel()
 				group.Wait()
 			})
-		})
-	}
-}
-
-// Reflectors that shared a broken connection repeat their requests at different times.
-func TestBrokenConnectionsAreAskedAgainAtDifferentTimes(t *testing.T) {
-	for name, broken := range map[string]error{
-		"broken": io.ErrUnexpectedEOF,
-		"reset":  syscall.ECONNRESET,
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			var mu sync.Mutex
-			var at []time.Duration
-			start := time.Now()
-			var group sync.WaitGroup
-			for range 100 {
-				group.Go(func() {
-					_, _ = persistently(t.Context(), true, func() (io.ReadCloser, error) {
-						if time.Since(start) == 0 {
-							return nil, broken
-						}
-						mu.Lock()
-						defer mu.Unlock()
-						at = append(at, time.Since(start))
-						return nil, nil
-					})
-				})
-			}
-			group.Wait()
-			require.Len(t, at, 100)
-			require.Less(t, most(at), 40, name)
-			require.GreaterOrEqual(t, slices.Min(at), time.Second)
 		})
 	}
 }

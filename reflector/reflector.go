@@ -131,7 +131,7 @@ func (r *Reflector) Run(ctx context.Context) error {
 		l.machine.history.versions = versionsKnown
 		l.presence.holds = true
 	}
-	defer func() { l.reader.end() }()
+	defer func() { l.reader.End() }()
 	defer l.closeConn("stopped")
 	defer l.closePage()
 	defer l.closeAhead()

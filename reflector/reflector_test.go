@@ -22,6 +22,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // funcs is a source made of two functions. Left out, they wait for ctx.
@@ -271,7 +272,7 @@ func TestContract_D12_AnswerJustTooLate(t *testing.T) {
 		src := struct{ Source }{funcs{list: empty, watch: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			if o.SendInitialEvents != nil {
 				<-ctx.Done()
-				time.Sleep(grace / 2)
+				time.Sleep(wire.Grace / 2)
 			}
 			return tap{stop: func() { stopped.Add(1) }}, nil
 		}}}

@@ -6,6 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // Source lists and watches the objects of one kind, for a [Reflector]. It is client-go's
@@ -65,7 +67,7 @@ func Tweak(source Source, tweak func(*metav1.ListOptions)) Source {
 	return &described{tweaked{source, tweak}, func() capabilities {
 		c := capabilitiesOf(source)
 		if ask := c.raw.ask; ask != nil {
-			c.raw.ask = func(ctx context.Context, o metav1.ListOptions, list bool) (answer, error) {
+			c.raw.ask = func(ctx context.Context, o metav1.ListOptions, list bool) (wire.Answer, error) {
 				tweak(&o)
 				return ask(ctx, o, list)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // openWatch requests the changes since a version, unless openAhead has done so.
@@ -157,16 +158,16 @@ func change(t watch.EventType) deltafifo.Op {
 
 // addChange adds a change to the batch. A change that is left out counts as not seen: its version is
 // ignored.
-func (l *loop) addChange(op deltafifo.Op, a *received) {
-	l.bytes += int64(a.size)
+func (l *loop) addChange(op deltafifo.Op, a *wire.Received) {
+	l.bytes += int64(a.Size)
 	d := l.addDelta()
 	if err := l.deltaMaker.fromReceived(d, op, a); err != nil {
 		l.dropDelta()
 		l.reportSkipped(err)
 		return
 	}
-	if a.undecodable != nil {
-		err := fmt.Errorf("%.*w", object.MaxText, a.undecodable)
+	if a.Undecodable != nil {
+		err := fmt.Errorf("%.*w", object.MaxText, a.Undecodable)
 		if d.Op == deltafifo.Poisoned {
 			d.Object = err
 		}
@@ -249,7 +250,7 @@ func (l *loop) endOfWatch() (input, error) {
 	in := input{kind: w.ended}
 	switch {
 	case in.kind == inFailed:
-		if errors.Is(w.err, errForeign) {
+		if errors.Is(w.err, wire.ErrForeign) {
 			l.leaveToClient()
 		}
 		return in, w.err

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 const (
 	// longestHold is how long a write may take longer because informers read its object. Each of
 	// its waits may last for the grace, too.
-	longestHold = time.Second - 3*grace
+	longestHold = time.Second - 3*wire.Grace
 	// mostBody bounds the size of the bodies that are read.
 	mostBody = 16 << 20
 	// firstPiece is the size of the memory in which a body of unknown size is read first.
@@ -146,7 +147,7 @@ func hold[R any](ctx context.Context, left *time.Duration, f func(context.Contex
 	working, done := context.WithTimeout(context.WithoutCancel(ctx), *left)
 	waiting, stop := context.WithTimeout(ctx, *left)
 	defer stop()
-	return call(waiting, func() (R, error) {
+	return wire.Call(waiting, func() (R, error) {
 		defer done()
 		return f(working), nil
 	}, func(R) {})

@@ -46,10 +46,16 @@ var arrows = []arrow{
 	},
 	{
 		from: "reflector",
-		to: []string{"./internal/verify", "./internal/around", "./internal/object", "./internal/share", "./internal/fields", "./internal/protodecode", "./internal/jsondecode",
-			"./internal/served", "./internal/ownwrites", "./indexer", "./deltafifo", apimachinery, clientCache,
-			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/client-go/util/watchlist", "google.golang.org/protobuf/..."},
-		why: "it reads any source and writes to the Sink that it declares; what stands behind either is not its affair",
+		to: []string{"./internal/verify", "./internal/around", "./internal/object", "./internal/share", "./internal/fields", "./internal/served", "./internal/ownwrites",
+			"./reflector/internal/wire", "./indexer", "./deltafifo", apimachinery, clientCache,
+			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/client-go/util/watchlist"},
+		why: "it reads any source and writes to the Sink that it declares; what stands behind either is not its affair, nor are the bytes of an answer",
+	},
+	{
+		from: "reflector/internal/wire",
+		to: []string{"./internal/verify", "./internal/share", "./internal/fields", "./internal/protodecode", "./internal/jsondecode", "./indexer", apimachinery,
+			"k8s.io/client-go/rest/...", "google.golang.org/protobuf/..."},
+		why: "it makes objects of the answer to one request; which requests to send, and where the objects go, is the reflector's affair",
 	},
 	{
 		from: "lister",

@@ -1,4 +1,4 @@
-package reflector
+package wire
 
 import (
 	"cmp"
@@ -30,76 +30,79 @@ const (
 	gatherFor = 20 * time.Millisecond
 )
 
-// reception decodes the objects of one answer, on a goroutine of its own, and passes them on in
+// Reception decodes the objects of one answer, on a goroutine of its own, and passes them on in
 // batches. It ends with its context; objects read later are dropped.
 //
 // The goroutine closes the body of a list itself, since a user's transport may have made a body that
 // cannot be closed while it is read. The body of a watch is closed by whoever ends the watch, as by
 // client-go.
-type reception struct {
-	list    bool
-	ctx     context.Context
-	body    io.ReadCloser
-	kind    *kindDecoder
-	known   func(id) (any, bool) // nil if every object is to be decoded
-	strict  bool                 // an object that cannot be decoded ends it
-	initial bool                 // an initial state arrives, whose items are gathered
-	batches chan []received
+type Reception struct {
+	// Set before it starts:
+	Ctx     context.Context
+	Body    io.ReadCloser
+	Decoder *Decoder
+	Known   func(Identity) (any, bool) // nil if every object is to be decoded
+	Strict  bool                       // an object that cannot be decoded ends it
+	Initial bool                       // an initial state arrives, whose items are gathered
 
-	batch []received
+	// Batches is closed at the end.
+	Batches chan []Received
+
+	list  bool
+	batch []Received
 	// kindless is true once an item has no kind, nor its list yet. All further items wait for it.
 	kindless bool
 	bytes    int       // encoded, of the batch
 	sent     time.Time // when the last batch was sent; zero before the first
 
-	// Valid once batches is closed:
-	head listHead // of a list
-	err  error    // the reason for the end; nil at the end of the body
+	// Valid once Batches is closed:
+	Head ListHead // of a list
+	Err  error    // the reason for the end; nil at the end of the body
 }
 
-// received is an event that a source has sent, or an item of a list, as an Added event.
-type received struct {
+// Received is an event that a source has sent, or an item of a list, as an Added event.
+type Received struct {
 	watch.Event
-	// readHere says that the reflector has read the bytes itself. Then size is the number of bytes
-	// and, if they were not decoded, id is the identity that they contain.
-	readHere bool
-	id       id
-	size     int
-	// known is the sink's own object of this id, if the sink has it. The bytes are not decoded then.
-	known any
-	// undecodable is the error of the object's decoder, if it failed.
-	undecodable error
-	// unexpected is the reason to skip the event, if there is one.
-	unexpected error
+	// ReadHere says that the reflector has read the bytes itself. Then Size is the number of bytes
+	// and, if they were not decoded, ID is the identity that they contain.
+	ReadHere bool
+	ID       Identity
+	Size     int
+	// Known is the sink's own object of this id, if the sink has it. The bytes are not decoded then.
+	Known any
+	// Undecodable is the error of the object's decoder, if it failed.
+	Undecodable error
+	// Unexpected is the reason to skip the event, if there is one.
+	Unexpected error
 }
 
-// startReception starts decoding a list or the events of a watch.
-func startReception(r *reception, list bool) *reception {
-	r.batches = make(chan []received, waitingBatches)
+// Receive starts a reception of a list, or of the events of a watch, and returns it.
+func Receive(r *Reception, list bool) *Reception {
+	r.Batches = make(chan []Received, waitingBatches)
 	r.list = list
 	go func() {
-		defer close(r.batches)
+		defer close(r.Batches)
 		defer r.caught()
-		r.err = errSourceExited // unless it returns
+		r.Err = ErrSourceExited // unless it returns
 		if list {
 			defer r.closeList()
-			r.err = r.readList()
+			r.Err = r.readList()
 		} else {
-			r.err = r.readEvents()
+			r.Err = r.readEvents()
 		}
 		r.send()
 	}()
 	return r
 }
 
-// close ends the reception. It waits a moment for the goroutine, which may be blocked in the
+// Close ends the reception. It waits a moment for the goroutine, which may be blocked in the
 // body.
-func (r *reception) close() error {
-	_, err := call(r.ctx, func() (struct{}, error) {
+func (r *Reception) Close() error {
+	_, err := Call(r.Ctx, func() (struct{}, error) {
 		if !r.list {
-			_ = r.body.Close() // it is not read to its end
+			_ = r.Body.Close() // it is not read to its end
 		}
-		for range r.batches {
+		for range r.Batches {
 		}
 		return struct{}{}, nil
 	}, func(struct{}) {})
@@ -107,54 +110,54 @@ func (r *reception) close() error {
 }
 
 // closeList closes the body of a list. Closing one that was taken over shows whether it counts.
-func (r *reception) closeList() {
-	err := r.body.Close()
-	if _, taken := r.body.(*takenBody); taken && err != nil {
-		r.err = err
+func (r *Reception) closeList() {
+	err := r.Body.Close()
+	if _, taken := r.Body.(*realBody); taken && err != nil {
+		r.Err = err
 	}
 }
 
 // caught turns a panic into the reception's error, except in a program that checks itself.
-func (r *reception) caught() {
+func (r *Reception) caught() {
 	if verify.On {
 		return
 	}
 	if p := recover(); p != nil {
-		r.err = fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack())
+		r.Err = fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack())
 	}
 }
 
 // readList returns the error that a server has sent with a code of success, as client-go does.
-func (r *reception) readList() error {
-	begins := &beginning{body: r.body}
+func (r *Reception) readList() error {
+	begins := &beginning{body: r.Body}
 	err := r.readItems(begins)
-	if err != nil && r.head.TypeMeta == statusMeta {
+	if err != nil && r.Head.TypeMeta == statusMeta {
 		return cmp.Or(begins.failure(), err)
 	}
 	return err
 }
 
-func (r *reception) readItems(body io.Reader) error {
+func (r *Reception) readItems(body io.Reader) error {
 	items, err := newListItems(body)
 	if err != nil {
 		return err
 	}
 	for {
 		it, err := items.next()
-		r.head = items.head()
+		r.Head = items.head()
 		if errors.Is(err, io.EOF) {
-			return cmp.Or(r.kind.checkList(r.head), r.setKinds())
+			return cmp.Or(r.Decoder.checkList(r.Head), r.setKinds())
 		}
 		if err != nil {
 			return fmt.Errorf("reading a list: %w", err)
 		}
-		if err := r.addItem(it, &r.head); err != nil {
+		if err := r.addItem(it, &r.Head); err != nil {
 			return err
 		}
 	}
 }
 
-func (r *reception) readEvents() error {
+func (r *Reception) readEvents() error {
 	events, err := newEventItems(sendingBody{r})
 	if err != nil {
 		return watchError(err)
@@ -164,8 +167,8 @@ func (r *reception) readEvents() error {
 		if err != nil {
 			return watchError(err)
 		}
-		if r.initial && it.event != watch.Added { // a bookmark ends it: what the store holds then may be an own write's answer
-			r.initial, r.known = false, nil
+		if r.Initial && it.event != watch.Added { // a bookmark ends it: what the store holds then may be an own write's answer
+			r.Initial, r.Known = false, nil
 		}
 		if err := r.addItem(it, nil); err != nil {
 			return err
@@ -175,7 +178,7 @@ func (r *reception) readEvents() error {
 
 // addItem adds an item of a list, or of a watch if of is nil, to the batch, and passes a full batch
 // on.
-func (r *reception) addItem(it item, of *listHead) error {
+func (r *Reception) addItem(it item, of *ListHead) error {
 	a, err := r.read(it, of)
 	if err != nil {
 		return err
@@ -185,31 +188,31 @@ func (r *reception) addItem(it item, of *listHead) error {
 	r.kindless = r.kindless || of != nil && !of.isKnown() && lacksKind(a)
 	if r.kindless && r.bytes > mostKindless {
 		r.batch = nil
-		return fmt.Errorf("%w: a list whose kind does not come", errForeign)
+		return fmt.Errorf("%w: a list whose kind does not come", ErrForeign)
 	}
 	if !r.kindless && (len(r.batch) == batchItems || r.bytes >= batchBytes) {
 		r.send()
 	}
-	return r.ctx.Err()
+	return r.Ctx.Err()
 }
 
-func lacksKind(a received) bool {
+func lacksKind(a Received) bool {
 	u, ok := a.Object.(*unstructured.Unstructured)
 	return ok && u.GetKind() == "" && u.GetAPIVersion() == ""
 }
 
 // setKinds gives the items that waited for it the kind of the list, and passes them on.
-func (r *reception) setKinds() error {
+func (r *Reception) setKinds() error {
 	if !r.kindless {
 		return nil
 	}
-	if r.head.Kind == "" {
-		return fmt.Errorf("%w: a list and an item without a kind", errForeign)
+	if r.Head.Kind == "" {
+		return fmt.Errorf("%w: a list and an item without a kind", ErrForeign)
 	}
 	for all := range slices.Chunk(r.batch, batchItems) {
 		for _, a := range all {
 			if lacksKind(a) {
-				r.head.setKind(a.Object.(*unstructured.Unstructured))
+				r.Head.setKind(a.Object.(*unstructured.Unstructured))
 			}
 		}
 		r.batch = all
@@ -219,82 +222,82 @@ func (r *reception) setKinds() error {
 }
 
 // send passes the batch on, unless its reader has gone.
-func (r *reception) send() {
+func (r *Reception) send() {
 	if len(r.batch) == 0 {
 		return
 	}
 	select {
-	case r.batches <- r.batch:
-	case <-r.ctx.Done():
+	case r.Batches <- r.batch:
+	case <-r.Ctx.Done():
 	}
 	r.batch, r.bytes = nil, 0
-	if r.initial {
+	if r.Initial {
 		r.sent = time.Now()
 	}
 }
 
 // sendingBody is the body of a watch. It passes the batch on before it waits for more, unless
 // items are gathered.
-type sendingBody struct{ r *reception }
+type sendingBody struct{ r *Reception }
 
 func (h sendingBody) Read(p []byte) (int, error) {
-	if !h.r.initial || time.Since(h.r.sent) >= gatherFor {
+	if !h.r.Initial || time.Since(h.r.sent) >= gatherFor {
 		h.r.send()
 	}
-	return h.r.body.Read(p)
+	return h.r.Body.Read(p)
 }
 
 // read reads one item: known to the sink, decoded, or undecodable. An error, such as
 // for an object without a name, ends the reception.
-func (r *reception) read(it item, of *listHead) (a received, err error) {
+func (r *Reception) read(it item, of *ListHead) (a Received, err error) {
 	a.Type = it.event
 	switch it.event {
 	case watch.Error:
-		a.Object, err = r.kind.status(it)
+		a.Object, err = r.Decoder.status(it)
 		return a, err
 	case watch.Bookmark:
-		a.Object, err = r.kind.bookmark(it)
+		a.Object, err = r.Decoder.bookmark(it)
 		return a, err
 	}
-	a.readHere, a.size = true, len(it.data)
-	if a.unexpected = r.kind.check(it); a.unexpected != nil {
-		a.id, _ = it.identity() // for the message
+	a.ReadHere, a.Size = true, len(it.data)
+	if a.Unexpected = r.Decoder.check(it); a.Unexpected != nil {
+		a.ID, _ = it.identity() // for the message
 		return a, nil           //nolint:nilerr // the event is skipped, and says why
 	}
 	if r.isKnown(&a, it) {
 		return a, nil
 	}
-	r.kind.name(it)
-	a.Object, err = r.kind.decodeTimed(it, of)
+	r.Decoder.name(it)
+	a.Object, err = r.Decoder.decodeTimed(it, of)
 	switch {
-	case err == nil, r.strict, errors.Is(err, errForeign):
+	case err == nil, r.Strict, errors.Is(err, ErrForeign):
 		return a, err
-	case errors.Is(err, ErrUnexpected), errors.Is(err, errTable):
-		a.unexpected = err
+	case errors.Is(err, ErrUnexpected), errors.Is(err, ErrTable):
+		a.Unexpected = err
 	default:
 		named := false
-		a.id, named = it.identity()
+		a.ID, named = it.identity()
 		if !named {
 			return a, err
 		}
-		a.undecodable = err
+		a.Undecodable = err
 	}
 	a.Object = nil
 	return a, nil
 }
 
 // isKnown sets the sink's own object in what was received, if the sink has this version.
-func (r *reception) isKnown(a *received, it item) bool {
-	if r.known == nil || it.event != watch.Added {
+func (r *Reception) isKnown(a *Received, it item) bool {
+	if r.Known == nil || it.event != watch.Added {
 		return false
 	}
 	o, named := it.identity()
-	if !named || o.uid == "" || o.version == "" {
+	if !named || o.UID == "" || o.Version == "" {
 		return false
 	}
-	known, ok := r.known(o)
+	known, ok := r.Known(o)
 	if ok {
-		a.id, a.known = o, known
+		a.ID, a.Known = o, known
 	}
 	return ok
 }

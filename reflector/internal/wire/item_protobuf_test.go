@@ -1,4 +1,4 @@
-package reflector
+package wire
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
 )
@@ -195,5 +196,11 @@ func TestMessagesInTwoParts(t *testing.T) {
 	_, err = items.next()
 	require.ErrorIs(t, err, io.EOF)
 	require.Equal(t, metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, items.head().TypeMeta)
-	require.Equal(t, "more", items.head().token)
+	require.Equal(t, "more", items.head().Continue)
+}
+
+func somePod(name, version string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: name, UID: types.UID("uid-" + name), ResourceVersion: version, Labels: map[string]string{"app": name},
+	}}
 }

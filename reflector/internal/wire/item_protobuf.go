@@ -1,4 +1,4 @@
-package reflector
+package wire
 
 import (
 	"bufio"
@@ -54,7 +54,7 @@ type protobufList struct {
 	in      *bufio.Reader
 	state   protobufListState
 	left    uint64 // of the list's own bytes
-	told    listHead
+	told    ListHead
 	kind    runtime.TypeMeta // repeated messages change what they name
 	meta    metav1.ListMeta  // likewise
 	scratch []byte
@@ -72,7 +72,7 @@ const (
 
 func newProtobufList(in *bufio.Reader) *protobufList { return &protobufList{in: in} }
 
-func (l *protobufList) head() listHead { return l.told }
+func (l *protobufList) head() ListHead { return l.told }
 
 func (l *protobufList) next() (item, error) {
 	for {
@@ -152,7 +152,7 @@ func (l *protobufList) listField() (data []byte, ok bool, err error) {
 		if err := m.Unmarshal(value); err != nil {
 			return nil, false, fmt.Errorf("%w: the metadata of a list: %w", ErrBadAnswer, err)
 		}
-		l.told.version, l.told.token, l.told.remaining = m.ResourceVersion, m.Continue, m.RemainingItemCount
+		l.told.Version, l.told.Continue, l.told.Remaining = m.ResourceVersion, m.Continue, m.RemainingItemCount
 	}
 	return nil, false, nil
 }
@@ -368,11 +368,11 @@ func (k *kindReader) read(message []byte) (metav1.TypeMeta, error) {
 }
 
 // readIdentity reads the identity of an object.
-func readIdentity(object []byte) id {
+func readIdentity(object []byte) Identity {
 	meta, _ := field(object, objectMetadata)
-	return id{
-		key:     indexer.Key{Namespace: text(meta, metaNamespace), Name: text(meta, metaName)},
-		uid:     text(meta, metaUID),
-		version: text(meta, metaVersion),
+	return Identity{
+		Key:     indexer.Key{Namespace: text(meta, metaNamespace), Name: text(meta, metaName)},
+		UID:     text(meta, metaUID),
+		Version: text(meta, metaVersion),
 	}
 }

@@ -1,4 +1,4 @@
-package reflector
+package wire
 
 import (
 	"bytes"
@@ -28,10 +28,10 @@ var magic = []byte(protodecode.Magic)
 
 func cutMagic(raw []byte) (envelope []byte, ok bool) { return bytes.CutPrefix(raw, magic) }
 
-// id identifies one version of one object.
-type id struct {
-	key          indexer.Key
-	uid, version string
+// Identity identifies one version of one object.
+type Identity struct {
+	Key          indexer.Key
+	UID, Version string
 }
 
 // text returns a field of type string, or "" if the field is not there as a whole.

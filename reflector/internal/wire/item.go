@@ -1,4 +1,4 @@
-package reflector
+package wire
 
 import (
 	"bufio"
@@ -38,21 +38,21 @@ type items interface {
 // listItems are the items of a list; head may be called after the end.
 type listItems interface {
 	items
-	head() listHead
+	head() ListHead
 }
 
-// listHead holds the fields of a list beside its items.
-type listHead struct {
+// ListHead holds the fields of a list beside its items.
+type ListHead struct {
 	metav1.TypeMeta
-	version, token string
-	remaining      *int64
-	hasItems       bool // false for what is no list at all
+	Version, Continue string
+	Remaining         *int64
+	hasItems          bool // false for what is no list at all
 }
 
 // bodyBuffer is the size of a reader's buffer.
 const bodyBuffer = 64 << 10
 
-// newListItems reads a list. It recognises the format by the first bytes, and returns [errForeign]
+// newListItems reads a list. It recognises the format by the first bytes, and returns [ErrForeign]
 // for an unknown format.
 func newListItems(body io.Reader) (listItems, error) {
 	in := bufio.NewReaderSize(body, bodyBuffer)
@@ -66,7 +66,7 @@ func newListItems(body io.Reader) (listItems, error) {
 	case err != nil:
 		return nil, err
 	default:
-		return nil, fmt.Errorf("%w: a list that begins with %q", errForeign, first)
+		return nil, fmt.Errorf("%w: a list that begins with %q", ErrForeign, first)
 	}
 }
 
@@ -84,20 +84,20 @@ func newEventItems(body io.Reader) (items, error) {
 	case first[0] <= maxFrame>>24:
 		return &protobufEvents{in: in}, nil
 	default:
-		return nil, fmt.Errorf("%w: events that begin with %q", errForeign, first)
+		return nil, fmt.Errorf("%w: events that begin with %q", ErrForeign, first)
 	}
 }
 
 func startsJSON(b byte) bool { return b == '{' || b == ' ' || b == '\n' || b == '\r' || b == '\t' }
 
 // identity returns the identity of an item's object. It returns false if the object has no name.
-func (i item) identity() (id, bool) {
+func (i item) identity() (Identity, bool) {
 	if i.format == formatProtobuf {
 		o := readIdentity(i.data)
-		return o, o.key.Name != ""
+		return o, o.Key.Name != ""
 	}
 	o, ok := jsondecode.ReadIdentity(i.data)
-	return id{indexer.Key{Namespace: o.Namespace, Name: o.Name}, o.UID, o.Version}, ok
+	return Identity{indexer.Key{Namespace: o.Namespace, Name: o.Name}, o.UID, o.Version}, ok
 }
 
 // jsonList reads a list in JSON.
@@ -108,11 +108,11 @@ func (l jsonList) next() (item, error) {
 	return item{event: watch.Added, format: formatJSON, data: data}, err
 }
 
-func (l jsonList) head() listHead {
+func (l jsonList) head() ListHead {
 	h := l.list.Head()
-	return listHead{
+	return ListHead{
 		TypeMeta: metav1.TypeMeta{APIVersion: h.APIVersion, Kind: h.Kind},
-		version:  h.ResourceVersion, token: h.Continue, remaining: h.RemainingItemCount, hasItems: h.Items != jsondecode.NoItems,
+		Version:  h.ResourceVersion, Continue: h.Continue, Remaining: h.RemainingItemCount, hasItems: h.Items != jsondecode.NoItems,
 	}
 }
 

@@ -1,4 +1,4 @@
-package reflector
+package wire
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	metav1beta1 "k8s.io/apimachinery/pkg/apis/meta/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -21,85 +22,94 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// objectKind describes a source's objects, if the reflector decodes them.
-type objectKind struct {
-	object reflect.Type            // such as *corev1.Pod
-	kind   schema.GroupVersionKind // empty where objects of any kind may come
-	named  schema.GroupVersionKind // unless empty, the kind to set in each decoded object
-	secret bool                    // the objects are Secrets, or their metadata
+// Objects describes the objects of a source.
+type Objects struct {
+	Type   reflect.Type            // such as *corev1.Pod
+	Kind   schema.GroupVersionKind // empty where objects of any kind may come
+	Named  schema.GroupVersionKind // unless empty, the kind to set in each decoded object
+	Secret bool                    // the objects are Secrets, or their metadata
 }
 
-// secrets is the kind of the objects whose strings must not stay in memory longer than they do.
-var secrets = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+// Unstructured is the type of the objects that are decoded without a Go type of their own.
+var Unstructured = reflect.TypeFor[*unstructured.Unstructured]()
 
-// isSecrets reports whether a resource is that of Secrets.
-func isSecrets(r schema.GroupVersionResource) bool { return r.Group == "" && r.Resource == "secrets" }
-
-var (
-	unstructuredType = reflect.TypeFor[*unstructured.Unstructured]()
-	metadataType     = reflect.TypeFor[*metav1.PartialObjectMetadata]()
-)
-
-// kindDecoder decodes objects of one kind, with the same result as client-go's client.
-type kindDecoder struct {
-	objectKind
+// Decoder decodes the objects of one source, with the same result as client-go's client. It may be used by any
+// goroutine.
+type Decoder struct {
+	Objects
 	json     *jsondecode.Typed
 	loose    *jsondecode.Unstructured // in place of json
 	protobuf *protodecode.Decoder
-	twins    *twins // nil unless objects are decoded twice, to be compared
+	checker  *checker // nil unless objects are decoded twice, to be compared
 	table    *share.Table
-	times    *DecodeTimes  // nil if no times are wanted
-	decoded  atomic.Uint64 // the number of objects decoded since times are taken
+
+	Times   *Times        // nil if no times are wanted
+	decoded atomic.Uint64 // the number of objects decoded since times are taken
 }
 
-// sharing configures the values that objects of a kind may share.
-type sharing struct {
-	table  *share.Table // nil: nothing
-	values bool         // more than strings
+// Sharing configures the values that objects of a kind may share.
+type Sharing struct {
+	Table  *share.Table // nil: nothing
+	Values bool         // more than strings
 }
 
-func newKindDecoder(k objectKind, s sharing, drop *fields.Set) *kindDecoder {
-	d := &kindDecoder{objectKind: k, table: s.table}
+// NewDecoder returns a decoder that leaves out the fields of drop, if that is not nil.
+func NewDecoder(k Objects, s Sharing, drop *fields.Set) *Decoder {
+	d := &Decoder{Objects: k, table: s.Table}
 	if verify.On && drop == nil {
-		d.twins = &twins{table: s.table}
+		d.checker = &checker{table: s.Table}
 	}
-	o := jsondecode.Options{Table: s.table, Values: s.values, Drop: drop, Secret: k.secret}
-	if k.object == unstructuredType {
+	o := jsondecode.Options{Table: s.Table, Values: s.Values, Drop: drop, Secret: k.Secret}
+	if k.Type == Unstructured {
 		d.loose = jsondecode.NewUnstructured(o)
 		return d
 	}
-	object := k.object.Elem()
+	object := k.Type.Elem()
 	d.json = jsondecode.NewTyped(object, o)
 	d.protobuf = protodecode.New(object, protodecode.Options(o))
 	return d
 }
 
 // name passes the key of the next object to the table of shared values.
-func (d *kindDecoder) name(it item) {
+func (d *Decoder) name(it item) {
 	if d.table.DetectsWrites() {
 		o, _ := it.identity()
-		d.table.Name(o.key.String)
+		d.table.Name(o.Key.String)
 	}
 }
 
-// decode decodes an object of a list, or of a watch if of is nil. [ErrUnexpected] and errTable mean
+// DecodeAnswer decodes the object of an answer to a write, as if a watch had brought it. An envelope in
+// protobuf has a kind; otherwise it is empty.
+func (d *Decoder) DecodeAnswer(data []byte, protobuf bool, kind metav1.TypeMeta) (runtime.Object, error) {
+	it := item{format: formatJSON, data: data}
+	if protobuf {
+		it.format, it.typeMeta = formatProtobuf, kind
+	}
+	if err := d.check(it); err != nil {
+		return nil, err
+	}
+	d.name(it)
+	return d.decode(it, nil)
+}
+
+// decode decodes an object of a list, or of a watch if of is nil. [ErrUnexpected] and [ErrTable] mean
 // that it is of another kind; any other error, that it cannot be decoded.
-func (d *kindDecoder) decode(it item, of *listHead) (obj runtime.Object, err error) {
+func (d *Decoder) decode(it item, of *ListHead) (obj runtime.Object, err error) {
 	if obj, err = d.decodeGuarded(it, of); err != nil {
 		return nil, err
 	}
-	if d.twins != nil {
-		d.twins.check(it, obj)
+	if d.checker != nil {
+		d.checker.check(it, obj)
 	}
-	if !d.named.Empty() {
-		obj.GetObjectKind().SetGroupVersionKind(d.named)
+	if !d.Named.Empty() {
+		obj.GetObjectKind().SetGroupVersionKind(d.Named)
 	}
 	return obj, nil
 }
 
 // decodeGuarded returns an error if a user's UnmarshalJSON panics. In a program that checks itself,
 // client-go's decoder has to panic as well.
-func (d *kindDecoder) decodeGuarded(it item, of *listHead) (obj runtime.Object, err error) {
+func (d *Decoder) decodeGuarded(it item, of *ListHead) (obj runtime.Object, err error) {
 	defer func() {
 		p := recover()
 		if p == nil {
@@ -116,16 +126,16 @@ func (d *kindDecoder) decodeGuarded(it item, of *listHead) (obj runtime.Object, 
 	case it.format == formatJSON:
 		obj, err = d.typedJSON(it.data, of != nil)
 	case d.protobuf == nil:
-		err = fmt.Errorf("%w: protobuf for an unstructured object", errForeign)
+		err = fmt.Errorf("%w: protobuf for an unstructured object", ErrForeign)
 	default:
 		obj, err = asObject(d.protobuf.Decode(it.data))
 	}
 	return obj, err
 }
 
-func (d *kindDecoder) panicsInClient(it item) (panics bool) {
+func (d *Decoder) panicsInClient(it item) (panics bool) {
 	defer func() { panics = recover() != nil }()
-	_, _ = decodeAsClient(it, reflect.New(d.object.Elem()).Interface().(runtime.Object))
+	_, _ = decodeAsClient(it, reflect.New(d.Type.Elem()).Interface().(runtime.Object))
 	return false
 }
 
@@ -139,7 +149,7 @@ func asObject(decoded any, err error) (runtime.Object, error) {
 
 // unstructured decodes an object without a Go type. An item without a kind gets its kind from the
 // list, or an empty one until that has been read as a whole.
-func (d *kindDecoder) unstructured(data []byte, of *listHead) (runtime.Object, error) {
+func (d *Decoder) unstructured(data []byte, of *ListHead) (runtime.Object, error) {
 	fields, err := d.loose.Decode(data)
 	if err != nil {
 		return nil, err
@@ -151,24 +161,24 @@ func (d *kindDecoder) unstructured(data []byte, of *listHead) (runtime.Object, e
 	case of == nil:
 		return nil, errNoKind
 	case !of.isKnown():
-		of = &listHead{}
+		of = &ListHead{}
 	}
 	of.setKind(u)
 	return u, nil
 }
 
 // setKind gives an item the kind of its list.
-func (h *listHead) setKind(u *unstructured.Unstructured) {
+func (h *ListHead) setKind(u *unstructured.Unstructured) {
 	u.SetKind(strings.TrimSuffix(h.Kind, "List"))
 	u.SetAPIVersion(h.APIVersion)
 }
 
 // isKnown reports whether the part of the list with its kind has been read.
-func (h *listHead) isKnown() bool { return h.Kind != "" && h.APIVersion != "" }
+func (h *ListHead) isKnown() bool { return h.Kind != "" && h.APIVersion != "" }
 
 // typedJSON decodes an object with a Go type. As in client-go, the kind of an event's object is
 // cleared, and the item of a list keeps its kind.
-func (d *kindDecoder) typedJSON(data []byte, inList bool) (runtime.Object, error) {
+func (d *Decoder) typedJSON(data []byte, inList bool) (runtime.Object, error) {
 	obj, err := asObject(d.json.Decode(data))
 	if err != nil || inList {
 		return obj, err
@@ -183,46 +193,46 @@ func (d *kindDecoder) typedJSON(data []byte, inList bool) (runtime.Object, error
 }
 
 // check returns an error for an event of another kind.
-func (d *kindDecoder) check(it item) error {
+func (d *Decoder) check(it item) error {
 	if it.typeMeta == (metav1.TypeMeta{}) {
 		return nil
 	}
 	return d.checkKind(it.typeMeta)
 }
 
-func (d *kindDecoder) checkKind(got metav1.TypeMeta) error {
+func (d *Decoder) checkKind(got metav1.TypeMeta) error {
 	kind := schema.FromAPIVersionAndKind(got.APIVersion, got.Kind)
-	if isTable(kind) {
-		return errTable
+	if IsTable(kind) {
+		return ErrTable
 	}
-	if !d.kind.Empty() && kind != d.kind {
-		return fmt.Errorf("%w: a %v instead of a %v", ErrUnexpected, kind, d.kind)
+	if !d.Kind.Empty() && kind != d.Kind {
+		return fmt.Errorf("%w: a %v instead of a %v", ErrUnexpected, kind, d.Kind)
 	}
 	return nil
 }
 
 // checkList returns an error unless the answer is a list of the kind. {} is one for a typed client: of
 // a server without versions, an empty list (D26).
-func (d *kindDecoder) checkList(h listHead) error {
-	got := schema.FromAPIVersionAndKind(cmp.Or(h.APIVersion, d.kind.GroupVersion().String()), h.Kind)
-	if !d.kind.Empty() {
-		got.Kind = cmp.Or(got.Kind, d.kind.Kind+"List") // a client with a Go type needs no kind
+func (d *Decoder) checkList(h ListHead) error {
+	got := schema.FromAPIVersionAndKind(cmp.Or(h.APIVersion, d.Kind.GroupVersion().String()), h.Kind)
+	if !d.Kind.Empty() {
+		got.Kind = cmp.Or(got.Kind, d.Kind.Kind+"List") // a client with a Go type needs no kind
 	}
-	want := d.kind
+	want := d.Kind
 	want.Kind += "List"
 	switch {
-	case isTable(got):
-		return errTable
+	case IsTable(got):
+		return ErrTable
 	case d.loose == nil && h.TypeMeta == (metav1.TypeMeta{}) && !h.hasItems:
 		return nil
-	case !h.hasItems, !d.kind.Empty() && got != want:
-		return fmt.Errorf("%w: %q of %q instead of a list of %v", ErrBadAnswer, h.Kind, h.APIVersion, d.object)
+	case !h.hasItems, !d.Kind.Empty() && got != want:
+		return fmt.Errorf("%w: %q of %q instead of a list of %v", ErrBadAnswer, h.Kind, h.APIVersion, d.Type)
 	}
 	return nil
 }
 
 // bookmark decodes the metadata of a bookmark.
-func (d *kindDecoder) bookmark(it item) (runtime.Object, error) {
+func (d *Decoder) bookmark(it item) (runtime.Object, error) {
 	m := &metav1.PartialObjectMetadata{}
 	if err := it.unmarshal(m); err != nil {
 		return nil, fmt.Errorf("a bookmark: %w", err)
@@ -231,7 +241,7 @@ func (d *kindDecoder) bookmark(it item) (runtime.Object, error) {
 }
 
 // status decodes the object of an error.
-func (d *kindDecoder) status(it item) (runtime.Object, error) {
+func (d *Decoder) status(it item) (runtime.Object, error) {
 	s := &metav1.Status{}
 	if err := it.unmarshal(s); err != nil {
 		return nil, fmt.Errorf("an error event: %w", err)
@@ -245,4 +255,9 @@ func (i item) unmarshal(into interface{ Unmarshal([]byte) error }) error {
 		return into.Unmarshal(i.data)
 	}
 	return json.Unmarshal(i.data, into)
+}
+
+// isTable reports whether a kind is that of tables, which a server makes for kubectl.
+func IsTable(k schema.GroupVersionKind) bool {
+	return k.Kind == "Table" && (k.GroupVersion() == metav1.SchemeGroupVersion || k.GroupVersion() == metav1beta1.SchemeGroupVersion)
 }

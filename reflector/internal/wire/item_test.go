@@ -1,4 +1,4 @@
-package reflector
+package wire
 
 import (
 	"strings"
@@ -18,9 +18,9 @@ func TestAnAnswersFirstBytes(t *testing.T) {
 		{" \r\n\t{}", nil, nil},
 		{"<!doctype html>", ErrBadAnswer, ErrBadAnswer},
 		{"<html>", ErrBadAnswer, ErrBadAnswer},
-		{"\xd9\xd9\xf7\xa1", errForeign, errForeign}, // CBOR
-		{"k8s\x00", nil, errForeign},
-		{"\x00\x00\x00\x01x", errForeign, nil}, // a frame
+		{"\xd9\xd9\xf7\xa1", ErrForeign, ErrForeign}, // CBOR
+		{"k8s\x00", nil, ErrForeign},
+		{"\x00\x00\x00\x01x", ErrForeign, nil}, // a frame
 	} {
 		_, err := newListItems(strings.NewReader(test.body))
 		require.ErrorIs(t, err, test.list, "a list: %q", test.body)

@@ -1,0 +1,71 @@
+package reflector
+
+import (
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/internal/served"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
+)
+
+// generatedClient is the common part of the clients that client-gen generates (gentype.Client).
+type generatedClient interface {
+	GetClient() rest.Interface
+	GetNamespace() string
+}
+
+// FromGenerated returns a source for a generated client of a resource, like [From]. If the client is
+// client-go's own, and speaks to a server, the reflector sends the requests itself, through the
+// client's REST client, and decodes the answers: that is faster, stores equal values once
+// ([Options].Unshared), and skips objects that the sink already holds. Other clients (wrappers,
+// fakes) are used as by [From]. O is the type of the objects.
+func FromGenerated[O, L runtime.Object](c Client[L], resource schema.GroupVersionResource) Source {
+	if !isGenerated(c) {
+		return From(c)
+	}
+	return fromREST[O](c, resource, true)
+}
+
+// FromCustomResource is [FromGenerated] for any generated client of a custom resource. The kind must
+// have the name of the Go type, and the answers must be JSON. The client's lists and watches must do
+// nothing beyond sending the request and decoding the answer.
+func FromCustomResource[O, L runtime.Object](c Client[L], resource schema.GroupVersionResource) Source {
+	return fromREST[O](c, resource, false)
+}
+
+func fromREST[O, L runtime.Object](c Client[L], resource schema.GroupVersionResource, builtin bool) Source {
+	source := From(c)
+	generated, ok := any(c).(generatedClient)
+	if source == nil || !ok {
+		return source
+	}
+	client, ok := generated.GetClient().(*rest.RESTClient)
+	if !ok || client == nil {
+		return source
+	}
+	object := reflect.TypeFor[O]()
+	s := &wire.REST{
+		Client:   client,
+		Resource: resource.Resource, Namespace: generated.GetNamespace(),
+		Protobuf: builtin,
+	}
+	known := capabilitiesOf(source)
+	known.watchOver = func(random func() float64) *served.Resource {
+		documents := served.FromREST(client)
+		if documents == nil {
+			return nil
+		}
+		return served.New(documents, resource, random)
+	}
+	known.raw = rawSource{wire.Objects{Type: object, Kind: resource.GroupVersion().WithKind(object.Elem().Name()), Secret: isSecrets(resource)}, s.Ask}
+	return withCapabilities(source, known)
+}
+
+// isGenerated reports whether a client is client-go's own, and not a type that embeds it.
+func isGenerated(c any) bool {
+	return c != nil && strings.HasPrefix(packageOf(c), "k8s.io/client-go/kubernetes/typed/") && !strings.HasSuffix(packageOf(c), "/fake")
+}

@@ -1,0 +1,25 @@
+package wire
+
+import (
+	"io"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// Answer is the body of an answer, or what a client has made of it.
+type Answer struct {
+	Body  io.ReadCloser
+	List  runtime.Object
+	Watch watch.Interface
+}
+
+// Close releases an answer that is not needed.
+func (a Answer) Close() {
+	if a.Body != nil {
+		_ = a.Body.Close() // it is not read to its end
+	}
+	if a.Watch != nil {
+		a.Watch.Stop()
+	}
+}

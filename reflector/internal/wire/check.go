@@ -1,0 +1,65 @@
+package wire
+
+import (
+	"reflect"
+	"sync/atomic"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/tidemark-k8s/tidemark/internal/share"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+)
+
+const (
+	// firstTwins is the number of objects of a kind to decode twice in a program that checks
+	// itself; of the later ones it is one in checkEvery.
+	firstChecked = 100
+	checkEvery   = 1000
+)
+
+// checker decodes some objects a second time with client-go's decoder, in a program that checks
+// itself.
+type checker struct {
+	decoded atomic.Int64
+	table   *share.Table // of the values that the objects share
+}
+
+// check panics if client-go decodes an item to another object. The caller must not hold the
+// table.
+func (t *checker) check(it item, obj runtime.Object) {
+	if n := t.decoded.Add(1); n > firstChecked && n%checkEvery != 0 {
+		return
+	}
+	theirs, err := decodeAsClient(it, obj)
+	verify.That(err == nil, "client-go does not decode this %T: %v", obj, err)
+	if apiequality.Semantic.DeepEqual(obj, theirs) || len(t.table.Changed()) > 0 { // or a program has written into what it shares
+		return
+	}
+	verify.That(false, "client-go decodes this %T otherwise:\n%#v\n%#v", obj, obj, theirs)
+}
+
+// decodeAsClient decodes an item into a new object of the type of like.
+func decodeAsClient(it item, like runtime.Object) (runtime.Object, error) {
+	if u, ok := like.(*unstructured.Unstructured); ok {
+		theirs := &unstructured.Unstructured{}
+		if err := json.Unmarshal(it.data, &theirs.Object); err != nil {
+			return nil, err
+		}
+		if theirs.GetKind() == "" && theirs.GetAPIVersion() == "" { // then the list names it
+			theirs.SetGroupVersionKind(u.GroupVersionKind())
+		}
+		return theirs, nil
+	}
+	theirs := reflect.New(reflect.TypeOf(like).Elem()).Interface().(runtime.Object) // like is an object, so its type is one
+	var err error
+	if it.format == formatJSON {
+		err = json.Unmarshal(it.data, theirs)
+	} else {
+		err = theirs.(interface{ Unmarshal([]byte) error }).Unmarshal(it.data) // what comes in protobuf has it
+	}
+	theirs.GetObjectKind().SetGroupVersionKind(like.GetObjectKind().GroupVersionKind())
+	return theirs, err
+}

@@ -1,0 +1,30 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// What an answer, or the call for it, can be beside an answer.
+var (
+	// ErrPanic means that a call of the source, or a decoder, has panicked. The message holds the value and the stack.
+	ErrPanic = errors.New("the source panicked")
+	// ErrSourceExited means that a function of the source has ended its goroutine.
+	ErrSourceExited = fmt.Errorf("a function of the source: %w", indexer.ErrExited)
+	// ErrBadAnswer means that an answer is not what was requested.
+	ErrBadAnswer = errors.New("the source returned something else than it was asked for")
+	// ErrUnexpected means that an object or event is not of the requested kind.
+	ErrUnexpected = errors.New("not what was asked for")
+	// ErrTable means that the server sent tables instead of objects.
+	ErrTable = errors.New("tables cannot be reflected")
+	// ErrForeign means that client-go has to decode an answer, because of its encoding or kind.
+	ErrForeign = errors.New("not to be decoded here")
+	// errHTML means that a proxy has sent a page, as to log in, in place of an answer.
+	errHTML = fmt.Errorf("%w: a page of HTML (text/html): is there a proxy that asks to log in?", ErrBadAnswer)
+	// errReplaced means that the client has got other bytes than the reflector.
+	errReplaced = fmt.Errorf("%w: a transport around Wire replaces bodies: call config.Wrap(reflector.Wire) last", ErrBadAnswer)
+	// errNoKind means that an object has no kind; client-go's dynamic client fails, too.
+	errNoKind = errors.New("the object has no kind")
+)

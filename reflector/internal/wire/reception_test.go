@@ -1,0 +1,190 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+const endOfInitialState = `{"type":"BOOKMARK","object":{"apiVersion":"v1","kind":"Pod","metadata":{"resourceVersion":"9",` +
+	`"annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
+
+// Items of an initial state that come one by one are handed over together. The bookmark at its end
+// is handed over at once, and so are all later events.
+func TestItemsOfAnInitialStateAreGathered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		body, server := io.Pipe()
+		kind := NewDecoder(Objects{Type: typeOfPod}, Sharing{}, nil)
+		r := Receive(&Reception{Ctx: t.Context(), Body: body, Decoder: kind, Initial: true}, false)
+		send := func(text string) {
+			_, err := io.WriteString(server, text)
+			require.NoError(t, err)
+			synctest.Wait()
+		}
+		taken := func() int {
+			select {
+			case batch := <-r.Batches:
+				return len(batch)
+			default:
+				return 0
+			}
+		}
+		item := podEvent("ADDED", podText("a", "1"))
+
+		send(item)
+		require.Equal(t, 1, taken(), "the first: nobody waits for a second")
+		send(item)
+		send(item)
+		require.Zero(t, taken())
+		time.Sleep(gatherFor)
+		send(item)
+		require.Equal(t, 3, taken())
+		send(item)
+		send(endOfInitialState)
+		require.Equal(t, 2, taken(), "the end waits for nothing")
+		send(item)
+		require.Equal(t, 1, taken(), "an event of the watch")
+
+		require.NoError(t, server.Close())
+		synctest.Wait()
+		require.Zero(t, taken())
+		require.NoError(t, r.Err)
+	})
+}
+
+// Gathered items are handed over when the body ends.
+func TestGatheredItemsAreNotLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		text := strings.Repeat(podEvent("ADDED", podText("a", "1")), 3)
+		kind := NewDecoder(Objects{Type: typeOfPod}, Sharing{}, nil)
+		body := io.NopCloser(iotest.OneByteReader(strings.NewReader(text)))
+		r := Receive(&Reception{Ctx: t.Context(), Body: body, Decoder: kind, Initial: true}, false)
+		n := 0
+		for batch := range r.Batches {
+			n += len(batch)
+		}
+		require.Equal(t, 3, n)
+	})
+}
+
+// A body that does not end with its context delays nothing, and its later items are dropped.
+func TestBodyThatOutlivesItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	body := &stuckBody{free: make(chan struct{}), text: strings.NewReader(podEvent("ADDED", podText("a", "1")))}
+	kind := NewDecoder(Objects{Type: typeOfPod}, Sharing{}, nil)
+	r := Receive(&Reception{Ctx: ctx, Body: body, Decoder: kind}, false)
+	cancel()
+	began := time.Now()
+	_ = r.Close() // the context's cause
+	require.Less(t, time.Since(began), 5*time.Second)
+	close(body.free)
+	for batch := range r.Batches {
+		require.Empty(t, batch)
+	}
+}
+
+// stuckBody is a body whose reads ignore Close.
+type stuckBody struct {
+	free chan struct{}
+	text io.Reader
+}
+
+func (b *stuckBody) Read(p []byte) (int, error) {
+	<-b.free
+	return b.text.Read(p)
+}
+
+func (b *stuckBody) Close() error { return nil }
+
+// Items that wait for the kind of their list are bounded: beyond, the list is left to the client.
+func TestItemsThatWaitForTheirKindAreBounded(t *testing.T) {
+	long := `{"metadata":{"name":"a","uid":"u","resourceVersion":"1"},"spec":"` + strings.Repeat("x", 1<<20) + `"},`
+	sent := 0
+	body := io.MultiReader(strings.NewReader(`{"items":[`), readerFunc(func(p []byte) (int, error) {
+		n := copy(p, long[sent%len(long):])
+		sent += n
+		if sent > 200<<20 {
+			return n, errors.New("it reads on and on")
+		}
+		return n, nil
+	}))
+	kind := NewDecoder(Objects{Type: Unstructured}, Sharing{}, nil)
+	r := Receive(&Reception{Ctx: t.Context(), Body: io.NopCloser(body), Decoder: kind}, true)
+	for range r.Batches {
+		require.Fail(t, "their kind is not known")
+	}
+	require.ErrorIs(t, r.Err, ErrForeign)
+}
+
+// panicking is a custom resource whose UnmarshalJSON panics for one name.
+type panicking struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              panickingSpec `json:"spec"`
+}
+
+type panickingSpec struct{ Text string }
+
+func (s *panickingSpec) UnmarshalJSON(data []byte) error {
+	if strings.Contains(string(data), "bad") {
+		panic("a user's")
+	}
+	s.Text = string(data)
+	return nil
+}
+
+func (p *panicking) DeepCopyObject() runtime.Object {
+	other := *p
+	return &other
+}
+
+// An object whose UnmarshalJSON panics is left out alone.
+func TestUnmarshalJSONThatPanics(t *testing.T) {
+	kind := NewDecoder(Objects{Type: reflect.TypeFor[*panicking]()}, Sharing{}, nil)
+	text := podList("5", `{"metadata":{"name":"a"},"spec":"good"}`, `{"metadata":{"name":"b"},"spec":"bad"}`, `{"metadata":{"name":"c"},"spec":"good"}`)
+	r := Receive(&Reception{Ctx: t.Context(), Body: io.NopCloser(strings.NewReader(text)), Decoder: kind}, true)
+	var names []string
+	for batch := range r.Batches {
+		for _, a := range batch {
+			if a.Undecodable != nil {
+				require.ErrorIs(t, a.Undecodable, ErrPanic)
+				require.Equal(t, "b", a.ID.Key.Name)
+				continue
+			}
+			names = append(names, a.Object.(*panicking).Name)
+		}
+	}
+	require.NoError(t, r.Err)
+	require.Equal(t, []string{"a", "c"}, names)
+}
+
+var typeOfPod = reflect.TypeFor[*corev1.Pod]()
+
+func podList(version string, items ...string) string {
+	return fmt.Sprintf(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":%q},"items":[%s]}`, version, strings.Join(items, ","))
+}
+
+func podText(name, version string) string {
+	return fmt.Sprintf(`{"metadata":{"namespace":"ns","name":%q,"uid":"u-%s","resourceVersion":%q},"spec":{}}`, name, name, version)
+}
+
+func podEvent(kind, pod string) string {
+	return fmt.Sprintf(`{"type":%q,"object":{"kind":"Pod","apiVersion":"v1",%s}`, kind, pod[1:])
+}
+
+// readerFunc is a reader.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -1,0 +1,46 @@
+package wire
+
+import (
+	"context"
+	"io"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+)
+
+// REST sends the requests of a generated client itself.
+type REST struct {
+	Client              *rest.RESTClient
+	Resource, Namespace string
+	// Protobuf says that the client may ask for protobuf.
+	Protobuf bool
+}
+
+// Ask sends the request of a list or a watch.
+func (s *REST) Ask(ctx context.Context, o metav1.ListOptions, list bool) (a Answer, err error) {
+	o.Watch = !list
+	a.Body, err = persistently(ctx, !list, func() (io.ReadCloser, error) { return s.request(o).Stream(ctx) })
+	return a, delayedByServer(err)
+}
+
+// request builds the request of a generated client, with one difference: Retry-After is left to
+// the reflector.
+func (s *REST) request(o metav1.ListOptions) *rest.Request {
+	r := s.Client.Get().
+		MaxRetries(0).
+		UseProtobufAsDefaultIfPreferred(s.Protobuf).
+		NamespaceIfScoped(s.Namespace, s.Namespace != "").
+		Resource(s.Resource).
+		SpecificallyVersionedParams(&o, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"})
+	var timeout time.Duration // 0 in place of the rest.Config's
+	if o.TimeoutSeconds != nil {
+		timeout = time.Duration(*o.TimeoutSeconds) * time.Second
+	}
+	r.Timeout(timeout)
+	if o.Watch {
+		r.Throttle(nil) // a watch is not limited, as in client-go
+	}
+	return r
+}

@@ -1,0 +1,109 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
+
+// Send sends the request of a list or a watch through a client.
+type Send func(ctx context.Context, o metav1.ListOptions, list bool) (Answer, error)
+
+// TakingClient sends requests through a client of known code, and takes over the answers if a [Transport] is
+// in the client's.
+type TakingClient struct {
+	send  Send
+	path  string                 // the end of the requests' paths, "" if it is not known
+	place atomic.Pointer[string] // see request
+	// passedBy is true once a transport around Wire has replaced a body that was taken over: the
+	// client has seen other bytes than the reflector. From then on the client decodes.
+	passedBy atomic.Bool
+}
+
+// NewTakingClient returns a TakingClient whose requests have a path that ends with path; "" if it is not known.
+func NewTakingClient(send Send, path string) *TakingClient {
+	return &TakingClient{send: send, path: path}
+}
+
+// Ask sends a request through the client. The client's call of a list lasts until the body taken
+// over is closed.
+func (c *TakingClient) Ask(ctx context.Context, o metav1.ListOptions, list bool) (Answer, error) {
+	if c.passedBy.Load() {
+		if d, ok := ctx.Value(delayKey{}).(*Delay); ok && d.reader != nil {
+			d.reader.End()
+		}
+		return c.send(ctx, o, list)
+	}
+	t := &takeover{request: request{list, o, c.path, &c.place}, body: make(chan *realBody, 1)}
+	returned := make(chan Outcome[Answer], 1)
+	go func() {
+		result := Outcome[Answer]{}
+		defer func() { returned <- result }() // also if a transport has ended the goroutine
+		result.From(func() (Answer, error) {
+			return c.send(context.WithValue(ctx, takeoverKey{}, t), o, list)
+		})
+	}()
+	select {
+	case body := <-t.body:
+		return c.take(ctx, body, list, returned)
+	case result := <-returned:
+		returned <- result
+		select {
+		case body := <-t.body:
+			return c.take(ctx, body, list, returned)
+		default:
+			return result.Value, result.Err
+		}
+	}
+}
+
+// take returns a body as the answer. A watch is checked first: its client returns at once.
+func (c *TakingClient) take(ctx context.Context, body *realBody, list bool, returned <-chan Outcome[Answer]) (Answer, error) {
+	if list {
+		body.finish = func() error { return c.check(ctx, body.standIn, <-returned) }
+		return Answer{Body: body}, nil
+	}
+	select {
+	case result := <-returned:
+		body.finish = func() error {
+			result.Value.Close()
+			return nil
+		}
+		err := result.Err
+		if err == nil {
+			err = c.check(ctx, body.standIn, result)
+		}
+		if err != nil {
+			_ = body.Close() // the client's error counts
+			return Answer{}, err
+		}
+		return Answer{Body: body}, nil
+	case <-ctx.Done():
+		body.finish = func() error { return nil }
+		_ = body.Close() // the context's error counts
+		return Answer{}, context.Cause(ctx)
+	}
+}
+
+// check returns an error if the client has not read the stand-in itself, though it had the time. It
+// is called after the client's call has returned. A transport that reads a body, and then returns a
+// copy of the answer with another one, is not noticed.
+func (c *TakingClient) check(ctx context.Context, in *standIn, result Outcome[Answer]) error {
+	switch {
+	case errors.Is(result.Err, indexer.ErrExited):
+		return result.Err
+	case ctx.Err() != nil, errors.Is(in.request.Context().Err(), context.DeadlineExceeded):
+		return nil //nolint:nilerr // the client had no time to read
+	case in.isBehind(in.answer.Body) && (!in.list || in.read.Load()):
+		return nil
+	case in.isBehind(in.answer.Body) && result.Err != nil:
+		return result.Err // of a transport around Wire
+	default:
+		c.passedBy.Store(true)
+		return errReplaced
+	}
+}

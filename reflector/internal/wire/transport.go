@@ -1,0 +1,273 @@
+package wire
+
+import (
+	"context"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+)
+
+// Transport takes over the answers to the requests of a [TakingClient], and the Retry-After of those that
+// [Mark] has marked. All other requests pass through unchanged.
+type Transport struct{ Next http.RoundTripper }
+
+var _ utilnet.RoundTripperWrapper = Transport{}
+
+// WrappedRoundTripper returns the inner transport.
+func (w Transport) WrappedRoundTripper() http.RoundTripper { return w.Next }
+
+// RoundTrip sends the request. It gives the answer's body to the reflector in the request's context,
+// if there is one.
+func (w Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := w.Next.RoundTrip(r)
+	if err != nil {
+		return answer, err
+	}
+	if d := delayOf(r); d != nil {
+		d.takes(answer)
+	}
+	if t, marked := r.Context().Value(takeoverKey{}).(*takeover); marked && readable(answer) && t.claims(r) {
+		t.takes(r, answer)
+	}
+	return answer, nil
+}
+
+// readable reports whether the reflector can decode the format of an answer.
+func readable(answer *http.Response) bool {
+	kind := mediaType(answer)
+	return kind == runtime.ContentTypeJSON || kind == runtime.ContentTypeProtobuf
+}
+
+// mediaType returns the media type of an answer, or "" if the request failed, or if the answer has
+// another encoding on top.
+func mediaType(answer *http.Response) string {
+	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Encoding") != "" {
+		return ""
+	}
+	kind, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if err != nil {
+		return ""
+	}
+	return kind
+}
+
+// request describes the request of a list or watch. Other requests may have its context, such as a
+// user's transport's for a token.
+type request struct {
+	list    bool
+	options metav1.ListOptions
+	path    string // the end of the path; "" if it is not known
+	// place is the host and the path of a source's requests, once they are known. It is nil if any path
+	// of the Kubernetes API will do.
+	place *atomic.Pointer[string]
+}
+
+// is reports whether a request is the one described, or a repetition of it.
+func (w request) is(r *http.Request) bool {
+	query, limit := r.URL.Query(), ""
+	if w.options.Limit != 0 {
+		limit = strconv.FormatInt(w.options.Limit, 10)
+	}
+	watches := query.Get("watch")
+	return r.Method == http.MethodGet && (watches == "" || watches == "false") == w.list &&
+		query.Get("resourceVersion") == w.options.ResourceVersion && query.Get("limit") == limit && query.Get("continue") == w.options.Continue &&
+		w.isAt(r.URL)
+}
+
+// isAt reports whether a request with the right query has the right path. A source whose path is not
+// known shows it by its first request whose query cannot be another one's.
+func (w request) isAt(u *url.URL) bool {
+	switch {
+	case w.path != "":
+		return strings.HasSuffix(u.Path, w.path)
+	case !strings.Contains(u.Path, "/api/") && !strings.Contains(u.Path, "/apis/"):
+		return false
+	case w.place == nil:
+		return true
+	}
+	at := u.Host + u.Path
+	if !w.list || w.options.ResourceVersion != "" {
+		w.place.CompareAndSwap(nil, &at)
+	}
+	known := w.place.Load()
+	return known == nil || *known == at
+}
+
+// delayKey is the key of a *Delay in a request's context.
+type delayKey struct{}
+
+// Delay is the Retry-After of an answer. The client would wait for it silently, and the reflector
+// would mistake that for a silent server.
+type Delay struct {
+	request
+	reader  Reader // who sends the request; nil if nobody can show it anything
+	seconds atomic.Int64
+	from    atomic.Pointer[http.Response]
+}
+
+// Reader is whoever wants to see the objects of a list or a watch, and sends the request for them.
+type Reader interface {
+	// End is called when what the requests bring is not seen any more.
+	End()
+}
+
+// Mark marks the request of a list or a watch, so that the [Transport] finds it.
+func Mark(ctx context.Context, list bool, o metav1.ListOptions, reader Reader) (context.Context, *Delay) {
+	d := &Delay{request: request{list: list, options: o}, reader: reader}
+	return context.WithValue(ctx, delayKey{}, d), d
+}
+
+// ReaderOf returns who sends a request, if it is a marked list or watch, or nil.
+func ReaderOf(r *http.Request) Reader {
+	if d := delayOf(r); d != nil {
+		return d.reader
+	}
+	return nil
+}
+
+// delayOf returns the delay in a request's context, if the request is a reflector's list or watch.
+func delayOf(r *http.Request) *Delay {
+	d, ok := r.Context().Value(delayKey{}).(*Delay)
+	if !ok {
+		return nil
+	}
+	if t, marked := r.Context().Value(takeoverKey{}).(*takeover); marked && !t.is(r) || !marked && !d.is(r) {
+		return nil
+	}
+	return d
+}
+
+// takes removes the delay from an answer, so that the client returns the error. Of an answer that a
+// transport has repeated, the last one counts; a second Wire gets the same one.
+func (d *Delay) takes(answer *http.Response) {
+	if d.from.Swap(answer) == answer { //nolint:bodyclose // the client closes it
+		return
+	}
+	d.seconds.Store(0)
+	if answer.StatusCode != http.StatusTooManyRequests && answer.StatusCode < http.StatusInternalServerError {
+		return
+	}
+	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil {
+		d.seconds.Store(int64(seconds))
+		answer.Header = answer.Header.Clone()
+		answer.Header.Del("Retry-After")
+	}
+}
+
+// Wrap adds the delay to the client's error.
+func (d *Delay) Wrap(err error) error {
+	if seconds := d.seconds.Load(); err != nil && seconds > 0 {
+		return &DelayedError{err, time.Duration(seconds) * time.Second}
+	}
+	return err
+}
+
+// DelayedError is the error of a busy or failing server, with the Retry-After of its answer, which
+// [Transport] has hidden from the client.
+type DelayedError struct {
+	Err   error // the client's
+	After time.Duration
+}
+
+// Error returns the client's text.
+func (e *DelayedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the client's error.
+func (e *DelayedError) Unwrap() error { return e.Err }
+
+// takeoverKey is the key of a *takeover in a request's context.
+type takeoverKey struct{}
+
+// takeover marks one request whose answer the reflector decodes.
+type takeover struct {
+	request
+	claimed atomic.Bool
+	body    chan *realBody
+}
+
+// claims reports whether a request is the marked one. A mark is used once.
+func (t *takeover) claims(r *http.Request) bool {
+	return t.is(r) && t.claimed.CompareAndSwap(false, true)
+}
+
+// takes keeps the body of an answer for the reflector, and puts a stand-in in its place.
+func (t *takeover) takes(r *http.Request, answer *http.Response) {
+	in := &standIn{list: t.list, request: r, answer: answer, released: make(chan struct{})}
+	body := &realBody{Reader: answer.Body, standIn: in}
+	body.close = sync.OnceValue(func(real io.Closer) func() error {
+		return func() error {
+			_ = real.Close() // it has been read, or is not needed
+			close(in.released)
+			return body.finish()
+		}
+	}(answer.Body))
+	answer.Header = answer.Header.Clone()
+	answer.Header.Set("Content-Type", runtime.ContentTypeJSON)
+	answer.Body, answer.ContentLength = in, -1
+	t.body <- body // has room for the one body
+}
+
+// realBody is a body read by the reflector. Closing it lets the client continue.
+type realBody struct {
+	io.Reader
+	standIn *standIn
+	close   func() error
+	// finish ends the client's call. It returns an error if what was read here does not count.
+	finish func() error
+}
+
+// Close closes the body once. It returns an error if what was read here does not count.
+func (b *realBody) Close() error { return b.close() }
+
+// noMediaType makes the client return an error for a list, silently, and without measuring it.
+const noMediaType = "/"
+
+// standIn is the body that the client gets instead. It yields nothing, and ends when the reflector
+// has closed the real body, so that the client's request lasts as long as the reading.
+type standIn struct {
+	list     bool
+	request  *http.Request
+	answer   *http.Response // with the stand-in as its body, unless a transport around Wire replaces it
+	released chan struct{}
+	read     atomic.Bool // to its end
+}
+
+func (s *standIn) Read([]byte) (int, error) {
+	select {
+	case <-s.released:
+		s.read.Store(true)
+	case <-s.request.Context().Done():
+	}
+	if s.list {
+		s.answer.Header.Set("Content-Type", noMediaType)
+	}
+	return 0, io.EOF
+}
+
+// Close leaves the real body to the reflector.
+func (s *standIn) Close() error { return nil }
+
+// isBehind reports whether a body is the stand-in, or net/http's body around it, which a client with
+// a time-out has.
+func (s *standIn) isBehind(body io.ReadCloser) bool {
+	if body == s {
+		return true
+	}
+	v := reflect.ValueOf(body)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct || v.Type().Elem().PkgPath() != "net/http" {
+		return false
+	}
+	inner := v.Elem().FieldByName("rc")
+	return inner.IsValid() && inner.Kind() == reflect.Interface && inner.Elem().Kind() == reflect.Pointer && inner.Elem().Pointer() == reflect.ValueOf(s).Pointer()
+}

@@ -1,0 +1,100 @@
+package reflector
+
+import (
+	"context"
+	"io"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
+)
+
+// rawSource sends the requests of a [Source] whose answers the reflector can decode.
+type rawSource struct {
+	objects wire.Objects // of the source's objects
+	// ask sends the request of a list or a watch.
+	ask wire.Send
+}
+
+// sharer is implemented by a [Sink] that decides which values its objects may share, such as an
+// informer's: its transform may write into them.
+type sharer interface {
+	// DecodesHere is called once, by a reflector that decodes the objects itself. It returns the
+	// table of shared values, nil for none, and whether decoding shares more than strings.
+	DecodesHere() (t *share.Table, values bool)
+}
+
+// readHere prepares the decoding of a source's answers, if its objects are of the requested type.
+func (l *loop) readHere(raw rawSource) {
+	if raw.ask == nil || raw.objects.Type != l.o.Type {
+		return
+	}
+	l.raw = raw
+	s := wire.Sharing{}
+	if sink, ok := l.sink.(sharer); ok {
+		s.Table, s.Values = sink.DecodesHere()
+	} else if !l.o.Unshared {
+		s.Table, s.Values = share.New(l.o.ShareBytes), true
+	}
+	drop, _ := fields.Parse(l.o.Drop...) // it was validated
+	l.kind = wire.NewDecoder(raw.objects, s, drop)
+	if l.o.DecodeTimes != nil {
+		l.kind.Times = &l.o.DecodeTimes.times
+	}
+	if sink, ok := l.sink.(ownwrites.Sink); ok {
+		l.reader = &reader{sink: sink, kind: wire.NewDecoder(raw.objects, s, drop), deltas: l.deltaMaker}
+	}
+}
+
+// asking returns the function that sends the request of a list or watch.
+func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (wire.Answer, error) {
+	ask := func(ctx context.Context) (wire.Answer, error) { return askClient(ctx, l.source, o, list) }
+	if raw := l.raw; raw.ask != nil {
+		ask = func(ctx context.Context) (wire.Answer, error) { return raw.ask(ctx, o, list) }
+	}
+	return func(ctx context.Context) (wire.Answer, error) {
+		var sender wire.Reader
+		if l.reader != nil {
+			sender = l.reader
+		}
+		ctx, d := wire.Mark(ctx, list, o, sender)
+		a, err := ask(ctx)
+		return a, d.Wrap(err)
+	}
+}
+
+// receiving returns the function that starts reading the events of an answer. In the initial state
+// of a stream, objects that the sink already holds are not decoded.
+func (l *loop) receiving(initial bool) func(context.Context, io.ReadCloser) *wire.Reception {
+	known := l.knowing()
+	if !initial {
+		known = nil
+	}
+	return func(ctx context.Context, body io.ReadCloser) *wire.Reception {
+		r := &wire.Reception{Ctx: ctx, Body: body, Decoder: l.kind, Known: known, Strict: l.o.FailOnUndecodable, Initial: initial}
+		return wire.Receive(r, false)
+	}
+}
+
+// knowing returns the sink's Recall, or nil if the sink has none, or if equal versions do not mean
+// equal objects.
+func (l *loop) knowing() func(wire.Identity) (any, bool) {
+	sink, ok := l.sink.(Recaller)
+	if !ok || l.machine.version == "" || l.machine.history.state == rolledBack {
+		return nil
+	}
+	return func(o wire.Identity) (any, bool) { return sink.Recall(o.Key, o.UID, o.Version) }
+}
+
+// askClient sends a request through the client, which decodes the answer.
+func askClient(ctx context.Context, source Source, o metav1.ListOptions, list bool) (a wire.Answer, err error) {
+	if list {
+		a.List, err = source.List(ctx, o)
+	} else {
+		a.Watch, err = source.Watch(ctx, o)
+	}
+	return a, err
+}
