@@ -67,15 +67,17 @@ func (a *answer) String() string {
 	return fmt.Sprintf("%s, %s, flushes %v, strict %v, cut %v:\n%q", a.to, a.contentType, a.flushes, a.strict, a.cut, a.body)
 }
 
-// repeats says that a list comes twice, of which client-go's reflector reads the last one alone.
-func (a *answer) repeats() bool {
+// isRefused says that our reflector takes an answer for no list whatever its items are: a list that comes
+// twice, of which client-go's reflector reads the last one alone, or an object of another kind.
+func (a *answer) isRefused() bool {
 	switch {
 	case a.to != forList:
 		return false
 	case a.contentType == runtime.ContentTypeProtobuf:
 		return len(a.body) > 4 && listsInEnvelope(a.body[4:]) > 1
 	default:
-		return listsInObject(a.body) > 1
+		lists, kind := readObject(a.body)
+		return lists > 1 || kind != "" && !strings.HasSuffix(kind, "List")
 	}
 }
 
@@ -93,23 +95,26 @@ func listsInEnvelope(envelope []byte) (n int) {
 	return n
 }
 
-// listsInObject returns how many members of an answer in JSON are called items.
-func listsInObject(body []byte) (n int) {
+// readObject returns how many members of an answer in JSON are called items, and its kind.
+func readObject(body []byte) (lists int, kind string) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
-		return 0
+		return 0, ""
 	}
 	for d.More() {
 		name, err := d.Token()
 		var value json.RawMessage
 		if err != nil || d.Decode(&value) != nil {
-			return n
+			return lists, kind
 		}
-		if name == "items" {
-			n++
+		switch name {
+		case "items":
+			lists++
+		case "kind":
+			_ = json.Unmarshal(value, &kind) // another type of value is no kind
 		}
 	}
-	return n
+	return lists, kind
 }
 
 // complaint takes the difference of two objects.
@@ -155,7 +160,7 @@ func says(err error, texts []string) bool {
 // client-go's reflector keeps most of their errors to itself. Where our reflector has reported an
 // object or an event, and left it out, client-go's may have ended the request.
 func difference(a *answer, theirs, ours *side) string {
-	endsSooner := says(ours.failure, strict) || ours.older || ours.failure != nil && a.repeats()
+	endsSooner := says(ours.failure, strict) || ours.older || ours.failure != nil && a.isRefused()
 	endsLater := len(ours.left) > 0 || says(theirs.failure, lenient) || slices.ContainsFunc(theirs.ended, func(err error) bool {
 		return says(err, lenient) || bytes.Contains(a.body, []byte("BOOKMARK")) // of a bookmark, ours reads the metadata alone
 	})
