@@ -32,6 +32,7 @@ slow := \
 	TestDeletingOneOfTwoObjectsWithVeryManyIndexValues \
 	TestGaugeLooksUpWhatPays \
 	TestTableAgainstItsTwin \
+	TestContract_D37_FindDuringLargeRelists \
 	TestDecode_EveryKind \
 	TestReuseLosesNothing \
 	TestFencesOnEveryShortRow \

@@ -3,8 +3,8 @@ package indexer
 import "slices"
 
 // contents is all that readers see: the objects by key, the list of all objects, and the
-// indexes. The struct itself never changes once readers have it; its tables and lists are
-// written under the indexer's locks. Adding an index, or replacing more than a few objects,
+// indexes. The struct itself never changes once readers have it, except for moving; its tables and
+// lists are written under the indexer's locks. Adding an index, or replacing more than a few objects,
 // makes new contents and swaps them in.
 type contents struct {
 	records *table[entry]
@@ -16,6 +16,9 @@ type contents struct {
 	// shared is true while new contents are being built from records that readers still see in
 	// the old ones. A record that changes is then replaced by another, and not written to.
 	shared bool
+	// moving is set, under mu, before the writer changes the postings in the records without mu, to
+	// those of contents that it will swap in. Nobody else may read the postings from then on.
+	moving bool
 }
 
 func newContents(records *table[entry], all *vector, indexes []*index) *contents {

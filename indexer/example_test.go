@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
@@ -77,6 +79,25 @@ func ExampleSnapshot() {
 	// 3 at 42
 	// 2 at 43
 	// [prod/db-1 prod/web-1 prod/web-2]
+}
+
+func ExampleIndexer_Find() {
+	pods := podsOf(fleet())
+	web := labels.SelectorFromSet(labels.Set{"app": "web"})
+	onOne := indexer.Query{Namespace: "prod", Labels: web, Fields: map[string]string{"node": "n1"}}
+	found, err := pods.Find(onOne)
+	fmt.Println(onOne, err)
+	printNames(found.List())
+
+	databases := indexer.Query{Labels: labels.SelectorFromSet(labels.Set{"app": "db"})}
+	either, err := pods.Find(onOne, databases)
+	fmt.Println(either.Len(), "at", either.Version(), err)
+	printNames(either.List())
+	// Output:
+	// in prod with app=web and node=n1 <nil>
+	// [prod/web-1]
+	// 2 at 42 <nil>
+	// [prod/db-1 prod/web-1]
 }
 
 func ExampleIndexer_Select() {

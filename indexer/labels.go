@@ -231,14 +231,15 @@ func (a *asked) leastRecent() (least labelKey) {
 }
 
 // addIndexes fills new indexes and then shows them to readers, after the others. The caller holds
-// x.writing, and needs no other lock: no reader sees the new lists yet, and only the writer touches
-// the postings in the records.
+// x.writing, and fills them without another lock: no reader sees the new lists yet, and none reads the
+// postings in the records meanwhile.
 func (w *Writer) addIndexes(added ...*index) {
 	old := w.x.live.Load()
 	for _, ix := range added {
 		w.ordered++
 		ix.order = w.ordered
 	}
+	w.beginMove()
 	defer func() {
 		if w.x.live.Load() == old { // a function has ended the goroutine: drop the records' new postings
 			w.moveTo(w.emptyContents(old.indexes, old.all.len()))

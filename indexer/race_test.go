@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // twins writes pairs of objects. At the end of each write section, both objects of a pair have the
@@ -139,6 +140,14 @@ func readers(x *Indexer[*item]) map[string]func(n int) error {
 		},
 		"Select but": func(n int) error {
 			return whole(x.Select("", Requirement{Key: "app", Op: NotIn, Values: []string{fmt.Sprint("v", n%5)}}))
+		},
+		"Find": func(n int) error {
+			word := map[string]string{"word": fmt.Sprint("w", n%4)}
+			s, err := x.Find(Query{Labels: labels.Set{"app": fmt.Sprint("v", n%5)}.AsSelector(), Fields: word}, Query{Fields: word})
+			if err != nil {
+				return err
+			}
+			return whole(s.List())
 		},
 		"Keys": func(int) error {
 			count := map[string]int{}

@@ -27,8 +27,17 @@ func (s *Staging) commitAside(gone []*record, v Visitor, show func()) {
 	show()
 }
 
+// beginMove announces that the writer changes the postings in the records of the live contents from now
+// on, until it swaps others in. The caller holds x.writing.
+func (w *Writer) beginMove() {
+	w.x.mu.Lock()
+	defer w.x.mu.Unlock()
+
+	w.x.live.Load().moving = true
+}
+
 // rebuild moves the kept records into new contents, for apply to change. It changes the
-// positions in these records, which only the writer reads. It does not change their objects,
+// positions in these records, which nobody else reads any more. It does not change their objects,
 // which readers see until the swap: apply replaces a record that changes.
 func (s *Staging) rebuild(next *contents, gone []*record, v Visitor) {
 	dead := make(map[*record]struct{}, len(gone))
@@ -39,6 +48,7 @@ func (s *Staging) rebuild(next *contents, gone []*record, v Visitor) {
 		v.deleted(r)
 	}
 	next.shared = true
+	s.w.beginMove()
 	for r := range s.w.x.live.Load().all.records {
 		if _, ok := dead[r]; !ok {
 			next.move(s.w, r)
@@ -81,6 +91,7 @@ func (w *Writer) emptyContents(like []*index, size int) *contents {
 // moveTo moves all live records into new, empty contents and shows these to readers. The caller
 // holds x.writing.
 func (w *Writer) moveTo(next *contents) {
+	w.beginMove()
 	for r := range w.x.live.Load().all.records {
 		next.move(w, r)
 	}

@@ -7,7 +7,8 @@ import "unsafe"
 type record = node[entry]
 
 // entry is a record without its key. Readers see the key, which never changes, and the slot
-// with the stored object. Only the writer uses the other fields.
+// with the stored object. Only the writer uses the other fields; a search reads the postings while it
+// holds mu, see contents.moving.
 //
 // Invariant: contents.all.owner(pos) is this record, and p.list.value.owner(p.pos) is this
 // record for each of its posts p.

@@ -93,20 +93,27 @@ func (x *store) plan(namespace string, requirements []Requirement) plan {
 		best.consider([]string{namespace}, ix, -1)
 	}
 	for i := range requirements {
-		r := &requirements[i]
-		values, ok := r.values()
-		if !ok {
-			continue
-		}
-		f := byLabel
-		if namespace != "" && values != nil {
-			f = byLabelIn
-		}
-		if ix := x.writer.labelIndex(r.Key, f); ix != nil {
+		if ix, values := x.labelIndex(namespace, &requirements[i]); ix != nil {
 			best.consider(values, ix, i)
 		}
 	}
 	return best
+}
+
+// labelIndex returns an index that answers a requirement in a namespace ("" for all), and the values
+// whose lists do; nil stands for all values. It returns no index if there is none, or none yet.
+func (x *store) labelIndex(namespace string, r *Requirement) (ix *index, values []string) {
+	values, ok := r.values()
+	switch {
+	case !ok:
+		return nil, nil
+	case namespace == "" || values == nil:
+		return x.writer.labelIndex(r.Key, byLabel), values
+	}
+	if ix = x.writer.labelIndex(r.Key, byLabelIn); ix == nil {
+		ix = x.live.Load().index(r.Key, byLabel) // not asked for: the other will take its place
+	}
+	return ix, values
 }
 
 // namespaced reports whether the lists hold objects of one namespace only.

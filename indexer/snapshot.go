@@ -88,6 +88,19 @@ func (s *Snapshot[T]) stored(yield func(any) bool) {
 	}
 }
 
+// add appends an object in its stored form to a snapshot in the making, whose chunks belong to nobody else.
+func (s *Snapshot[T]) add(stored any) {
+	if s.size%chunkSize == 0 {
+		c := new(chunk)
+		if s.size > 0 {
+			c.objects.words = slices.Grow(c.objects.words, chunkSize)
+		}
+		s.chunks = append(s.chunks, c)
+	}
+	s.chunks[len(s.chunks)-1].objects.add(stored)
+	s.size++
+}
+
 // AppendTo appends the objects to dst. Without a codec it costs a copy of the pointers, or a type
 // assertion for each object if T is no pointer type.
 func (s Snapshot[T]) AppendTo(dst []T) []T { return appendTo(dst, Snapshot[any](s)) }

@@ -164,8 +164,10 @@ func (v *vector) remove(at uint32) (moved *record) {
 }
 
 // keys returns copies of the objects' keys. The caller holds the indexer's mu.
-func (v *vector) keys() []Key {
-	keys := make([]Key, 0, v.len())
+func (v *vector) keys() []Key { return v.appendKeys(make([]Key, 0, v.len())) }
+
+// appendKeys appends copies of the objects' keys. The caller holds the indexer's mu.
+func (v *vector) appendKeys(keys []Key) []Key {
 	for _, c := range v.chunks {
 		keys = c.appendKeys(keys)
 	}

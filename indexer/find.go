@@ -1,0 +1,215 @@
+package indexer
+
+import (
+	"maps"
+	"slices"
+)
+
+// Find returns the objects that any of the queries selects, each once, at one moment: a Snapshot with
+// the version of that moment, in no promised order, of no object for no query. The error is
+// [ErrUnknownIndex] with the name of a field that is no index.
+//
+// A query is answered from the lists of its namespace, its fields, and those label requirements for
+// which there is an index; Find counts as a selector that asks for one, see [Indexer.Select]. What
+// these leave is checked object by object. With a codec, that decodes the objects which are checked,
+// and nothing else. A query that one list answers costs as little as [Indexer.Lookup].
+//
+// Any goroutine may call Find, but no function that a write section calls. It holds up writers and
+// other lists for no longer than a short list takes: long ones are compared outside of the lock.
+func (x *Indexer[T]) Find(queries ...Query) (Snapshot[T], error) {
+	found, _, err := x.find(queries, false)
+	return Snapshot[T](found), err
+}
+
+// FindKeys returns the keys of the objects that [Indexer.Find] returns. It is meant for few results:
+// as [Indexer.KeysBy] does, it copies the keys of the shortest list that holds all results.
+func (x *store) FindKeys(queries ...Query) ([]Key, error) {
+	_, keys, err := x.find(queries, true)
+	return keys, err
+}
+
+func (x *store) find(queries []Query, keyed bool) (Snapshot[any], []Key, error) {
+	for {
+		searches, err := x.searches(queries)
+		if err != nil {
+			return Snapshot[any]{}, nil, err
+		}
+		if version, ok := x.lookUp(searches, keyed); ok {
+			found, keys := x.gather(searches)
+			return found.at(version, x.decode), keys, nil
+		} // else an index was dropped meanwhile
+	}
+}
+
+// search is a query on its way to its objects.
+type search struct {
+	terms     []term
+	checks    []Requirement // what no term answers
+	namespace string        // likewise; "" for none
+
+	// What is seen while mu is held: of the objects in lists, those are results that are also in a list
+	// of each of the others, and pass the checks. The keys are those of lists, for FindKeys.
+	lists  []*Snapshot[any]
+	keys   []Key
+	others [][]*Snapshot[any]
+}
+
+// term is a condition that lists answer: an object meets it that is in one of some lists of an index.
+type term struct {
+	family
+	name      string   // of the index
+	namespace string   // of the lists, in a byLabelIn index
+	values    []string // of the lists; nil for all of them
+
+	// What is seen while mu is held.
+	index *index
+	lists []*vector
+	size  int
+}
+
+// searches translates the queries, except those that select nothing.
+func (x *store) searches(queries []Query) (all []search, err error) {
+	for _, q := range queries {
+		var s search
+		for _, name := range slices.Sorted(maps.Keys(q.Fields)) {
+			if x.live.Load().index(name, named) == nil {
+				return nil, unknownIndex(name)
+			}
+			s.terms = append(s.terms, term{name: name, values: []string{q.Fields[name]}})
+		}
+		if requirements, some := Requirements(q.Labels); some {
+			s.narrow(x, q.Namespace, requirements)
+			all = append(all, s)
+		}
+	}
+	return all, nil
+}
+
+// narrow adds the conditions for the namespace and the labels.
+func (s *search) narrow(x *store, namespace string, requirements []Requirement) {
+	inLists := namespace == ""
+	for i := range requirements {
+		ix, values := x.labelIndex(namespace, &requirements[i])
+		if ix == nil {
+			s.checks = append(s.checks, requirements[i])
+			continue
+		}
+		s.terms = append(s.terms, term{family: ix.family, name: ix.Name, namespace: namespace, values: values})
+		inLists = inLists || ix.family == byLabelIn
+	}
+	switch {
+	case inLists:
+	case x.live.Load().index(NamespaceIndex, named) != nil:
+		s.terms = append(s.terms, term{name: NamespaceIndex, values: []string{namespace}})
+	default:
+		s.namespace = namespace
+	}
+}
+
+// lookUp finds the lists of all searches as they are at one moment, and the version. It returns false
+// if an index has been dropped since the searches were made.
+func (x *store) lookUp(searches []search, keyed bool) (version *string, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+
+	live := x.live.Load()
+	for i := range searches {
+		if !searches[i].lookUp(live, keyed) {
+			return nil, false
+		}
+	}
+	return x.version.Load(), true
+}
+
+// maxWalked bounds the objects whose postings a search reads while it holds mu.
+const maxWalked = 1024
+
+// lookUp starts from the shortest lists that hold all results. If they are short, it reads the postings
+// of their objects, unless the writer is changing these.
+func (s *search) lookUp(c *contents, keyed bool) bool {
+	for i := range s.terms {
+		if !s.terms[i].lookUp(c) {
+			return false
+		}
+	}
+	if len(s.terms) == 0 {
+		s.terms = []term{{lists: []*vector{c.all}}}
+	}
+	slices.SortFunc(s.terms, func(a, b term) int { return a.size - b.size })
+	first, others := &s.terms[0], s.terms[1:]
+	if len(others) > 0 && first.size <= maxWalked && !c.moving {
+		s.walk(first, others, keyed)
+		return true
+	}
+	s.lists = first.snapshots()
+	for i := range others {
+		s.others = append(s.others, others[i].snapshots())
+	}
+	for _, v := range first.lists {
+		if keyed {
+			s.keys = v.appendKeys(s.keys)
+		}
+	}
+	return true
+}
+
+// walk finds the objects in the lists of a term that meet the other terms.
+func (s *search) walk(first *term, others []term, keyed bool) {
+	var found Snapshot[any]
+	for _, v := range first.lists {
+		for _, c := range v.chunks {
+			for i, r := range c.owners {
+				if slices.ContainsFunc(others, func(t term) bool { return !t.has(r) }) {
+					continue
+				}
+				found.add(c.objects.at(i))
+				if keyed {
+					s.keys = append(s.keys, r.key())
+				}
+			}
+		}
+	}
+	s.lists = []*Snapshot[any]{&found}
+}
+
+// lookUp finds the lists of a term. It returns false if the index was dropped.
+func (t *term) lookUp(c *contents) bool {
+	if t.index = c.index(t.name, t.family); t.index == nil {
+		return false
+	}
+	for _, value := range t.values {
+		if v := t.index.list(t.namespace, value); v != nil {
+			t.add(v)
+		}
+	}
+	if t.values == nil {
+		for n := range t.index.values.all {
+			t.add(&n.value)
+		}
+	}
+	return true
+}
+
+func (t *term) add(v *vector) {
+	t.lists = append(t.lists, v)
+	t.size += v.len()
+}
+
+// has reports whether a record is in one of the lists, by its postings.
+func (t *term) has(r *record) bool {
+	for i := range r.value.posts() {
+		v := &r.value.post(i).list.value
+		if t.values == nil && v.index == t.index || t.values != nil && slices.Contains(t.lists, v) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *term) snapshots() []*Snapshot[any] {
+	all := make([]*Snapshot[any], len(t.lists))
+	for i, v := range t.lists {
+		all[i] = v.snapshot()
+	}
+	return all
+}

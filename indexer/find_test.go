@@ -1,0 +1,321 @@
+package indexer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
+)
+
+func TestAQueryDescribesItself(t *testing.T) {
+	web := labels.Set{"app": "web"}.AsSelector()
+	for want, q := range map[string]Query{
+		"everything":                       {},
+		"in shop":                          {Namespace: "shop", Labels: labels.Everything()},
+		"in shop with app=web and node=n1": {Namespace: "shop", Labels: web, Fields: map[string]string{"node": "n1"}},
+		"with a=1 and b=":                  {Fields: map[string]string{"b": "", "a": "1"}},
+		"with app in (a,b),!tier":          {Labels: parsed(t, "app in (b,a),!tier")},
+		"nothing":                          {Namespace: "shop", Labels: labels.Nothing()},
+	} {
+		require.Equal(t, want, q.String())
+	}
+}
+
+// selects is the slow twin of a query: it looks at the object alone.
+func (q Query) selects(it *item) bool {
+	for name, value := range q.Fields {
+		switch {
+		case name == NamespaceIndex && it.key.Namespace != value:
+			return false
+		case name != NamespaceIndex && (slices.Contains(it.words, "!") || !slices.Contains(it.words, value)):
+			return false
+		}
+	}
+	return (q.Namespace == "" || it.key.Namespace == q.Namespace) && (q.Labels == nil || q.Labels.Matches(labels.Set(it.labels)))
+}
+
+// found returns the items that any of the queries selects.
+func found(all []*item, queries ...Query) (want []*item) {
+	for _, it := range all {
+		if slices.ContainsFunc(queries, func(q Query) bool { return q.selects(it) }) {
+			want = append(want, it)
+		}
+	}
+	return want
+}
+
+// finds compares Find and FindKeys with a filter over all items.
+func finds(t *testing.T, x *Indexer[*item], all []*item, queries ...Query) {
+	t.Helper()
+	want := found(all, queries...)
+	s, err := x.Find(queries...)
+	require.NoError(t, err)
+	require.Equal(t, len(want), s.Len(), "%v", queries)
+	sameSet(t, want, s.List(), queries)
+	var keys []Key
+	for _, it := range want {
+		keys = append(keys, it.key)
+	}
+	got, err := x.FindKeys(queries...)
+	require.NoError(t, err)
+	sameSet(t, keys, got, queries)
+}
+
+// asking are queries of all sorts for the items of findable.
+func asking(t testing.TB) [][]Query {
+	word := func(w string) map[string]string { return map[string]string{"word": w} }
+	odd := labels.Set{"odd": "yes"}.AsSelector()
+	return [][]Query{
+		nil,
+		{{}},
+		{{}, {}},
+		{{Labels: labels.Everything()}},
+		{{Labels: labels.Nothing()}, {Fields: word("3")}},
+		{{Labels: labels.Nothing(), Fields: word("all")}},
+		{{Namespace: "a"}},
+		{{Namespace: "none"}},
+		{{Fields: word("all")}},
+		{{Fields: word("none"), Labels: odd}},
+		{{Namespace: "b", Fields: word("low")}},
+		{{Namespace: "b", Fields: map[string]string{"word": "low", NamespaceIndex: "a"}}},
+		{{Labels: odd}},
+		{{Labels: odd, Fields: word("low")}},
+		{{Namespace: "b", Labels: labels.Set{"third": "0"}.AsSelector()}},
+		{{Namespace: "b", Labels: labels.Set{"third": "0", "odd": "yes"}.AsSelector(), Fields: word("low")}},
+		{{Labels: parsed(t, "odd"), Fields: word("low")}},
+		{{Labels: parsed(t, "odd"), Fields: word("6")}},
+		{{Namespace: "b", Labels: parsed(t, "odd,third")}},
+		{{Labels: parsed(t, "third in (0,2,0)")}},
+		{{Labels: parsed(t, "third in (0,2)"), Fields: word("all")}},
+		{{Labels: parsed(t, "third in (0,2),odd"), Fields: word("low")}},
+		{{Labels: parsed(t, "third in (9)"), Fields: word("all")}},
+		{{Labels: parsed(t, "!odd"), Fields: word("low")}},
+		{{Namespace: "b", Labels: parsed(t, "n>5,n<9")}},
+		{{Labels: foreign{odd}, Fields: word("low")}},
+		{{Fields: word("low")}, {Labels: odd}, {Namespace: "a", Fields: word("7")}, {Fields: word("low")}},
+		{{Labels: parsed(t, "!odd")}, {}},
+	}
+}
+
+// findable returns numbered items, in the namespaces a and b; the index by words leaves out each tenth.
+func findable(n int) (all []*item) {
+	for i := range n {
+		it := numberedItem(i)
+		it.labels["third"], it.labels["size"] = fmt.Sprint(i%3), fmt.Sprint(i%20)
+		if i%10 < 6 {
+			it.words = append(it.words, "low")
+		}
+		if i%10 == 9 {
+			it.words = append(it.words, "!")
+		}
+		all = append(all, it)
+	}
+	return all
+}
+
+// findableStore returns a store of items with some indexes.
+func findableStore(t testing.TB, all []*item, change func(*Options)) *Writer {
+	o := itemOptions()
+	change(&o)
+	w, err := New(o)
+	require.NoError(t, err)
+	update(w, func(tx *Tx) {
+		for _, it := range all {
+			tx.Put(0, it.key, it, 0)
+		}
+		tx.SetVersion("7")
+	})
+	return w
+}
+
+// Find and FindKeys equal a filter over all objects: of few candidates and of many, with and without a
+// codec, with indexes of labels and without any, and while the postings belong to the writer.
+func TestContract_D37_FindSelectsWhatAFilterSelects(t *testing.T) {
+	for name, change := range map[string]func(*Options){
+		"plain":                    func(*Options) {},
+		"with label indexes":       func(o *Options) { o.LabelIndexes = []string{"odd", "third", "n"} },
+		"with a codec":             func(o *Options) { o.Codec = new(fakecodec.Codec) },
+		"with a namespace's index": func(o *Options) { o.Indexes[0] = Index[any]{Name: NamespaceIndex, ByNamespace: true} },
+		"without that":             func(o *Options) { o.Indexes[0].Name = "another" },
+	} {
+		for _, n := range []int{0, 40, 2 * maxWalked} {
+			for _, moving := range []bool{false, true} {
+				t.Run(fmt.Sprint(name, " of ", n, " moving ", moving), func(t *testing.T) {
+					all := findable(n)
+					w := findableStore(t, all, change)
+					for range asksToBuild + 1 { // with the last of them there are label indexes
+						for _, queries := range asking(t) {
+							if name == "without that" {
+								queries = slices.DeleteFunc(slices.Clone(queries), func(q Query) bool { return q.Fields[NamespaceIndex] != "" })
+							}
+							w.x.live.Load().moving = moving
+							finds(t, items(w), all, queries...)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestFindOfAnUnknownIndex(t *testing.T) {
+	w, x := newItems(t, 1)
+	queries := []Query{{}, {Labels: labels.Nothing(), Fields: map[string]string{"word": "x", "unknown": "x"}}}
+	_, err := x.Find(queries...)
+	require.ErrorIs(t, err, ErrUnknownIndex)
+	require.EqualError(t, err, `no index of this name: "unknown"`)
+	_, err = x.FindKeys(queries...)
+	require.ErrorIs(t, err, ErrUnknownIndex)
+	usable(t, w)
+}
+
+// The answer is a Snapshot of its moment, with the version. If one list is the answer, nothing is copied.
+func TestWhatFindReturnsIsASnapshot(t *testing.T) {
+	all := findable(4 * chunkSize)
+	w := findableStore(t, all, func(*Options) {})
+	x := items(w)
+	some := Query{Namespace: "a", Labels: parsed(t, "third!=1")}
+	s, err := x.Find(some)
+	require.NoError(t, err)
+	none, err := x.Find()
+	require.NoError(t, err)
+	require.Zero(t, none.Len())
+	require.Equal(t, []string{"7", "7"}, []string{s.Version(), none.Version()})
+	want := found(all, some)
+	require.Greater(t, len(want), chunkSize)
+	for i, it := range s.List() {
+		require.Same(t, it, s.At(i))
+	}
+	update(w, func(tx *Tx) {
+		for _, it := range all {
+			tx.Delete(it.key)
+		}
+		tx.SetVersion("8")
+	})
+	sameSet(t, want, s.List())
+	finds(t, x, nil, some)
+
+	w = findableStore(t, all, func(*Options) {})
+	for index, q := range map[string]Query{NamespaceIndex: {Namespace: "a"}, "word": {Fields: map[string]string{"word": "all"}}} {
+		one, err := w.Indexer().Find(q)
+		require.NoError(t, err)
+		same, err := w.Indexer().Lookup(index, map[string]string{NamespaceIndex: "a", "word": "all"}[index])
+		require.NoError(t, err)
+		require.Equal(t, same, one)
+		require.Same(t, &same.chunks[0], &one.chunks[0])
+	}
+}
+
+// Find decodes what a condition without an index must look at, of the objects that meet all other
+// conditions; FindKeys too.
+func TestFindDecodesWhatItChecks(t *testing.T) {
+	w, _, decoded := encodedItems(t)
+	x := items(w)
+	for text, want := range map[string]int{"odd": 0, "odd=yes": 0, "odd=yes,n>4": 5, "odd=yes,n!=3": 5, "!odd": 10} {
+		q := Query{Labels: parsed(t, text), Fields: map[string]string{"word": "all"}}
+		s, err := x.Find(q)
+		require.NoError(t, err)
+		decoded(want, text)
+		require.Len(t, s.List(), s.Len())
+		decoded(s.Len(), text)
+		_, err = x.FindKeys(q, Query{Namespace: "b"})
+		require.NoError(t, err)
+		decoded(want, text)
+	}
+}
+
+// While a program's Matches runs, the store can be read and written. Whether it panics or ends its
+// goroutine, the store stays whole.
+func TestAForeignSelectorRunsUnderNoLock(t *testing.T) {
+	w := findableStore(t, findable(20), func(*Options) {})
+	calls := 0
+	q := Query{Labels: calling{labels.Everything(), func() { calls++; usable(t, w) }}}
+	s, err := items(w).Find(q, q)
+	require.NoError(t, err)
+	require.Equal(t, 20, s.Len())
+	require.Equal(t, 40, calls)
+	for _, end := range endings {
+		aside(func() { _, _ = items(w).Find(Query{Labels: calling{labels.Everything(), end}}) })
+		usable(t, w)
+	}
+}
+
+// calling is a foreign selector that calls a function.
+type calling struct {
+	labels.Selector
+	call func()
+}
+
+func (c calling) Matches(labels.Labels) bool { c.call(); return true }
+
+// An index that is dropped after a query was translated makes Find translate it again.
+func TestAnIndexIsDroppedWhileAQueryIsAnswered(t *testing.T) {
+	all := findable(40)
+	w := findableStore(t, all, func(*Options) {})
+	x := items(w)
+	q := Query{Labels: parsed(t, "odd"), Fields: map[string]string{"word": "low"}}
+	for range asksToBuild {
+		finds(t, x, all, q)
+	}
+	searches, err := x.searches([]Query{q})
+	require.NoError(t, err)
+	require.Len(t, searches[0].terms, 2)
+	dropBuilt(w)
+	_, ok := x.lookUp(searches, true)
+	require.False(t, ok)
+	finds(t, x, all, q)
+}
+
+// dropBuilt drops the label indexes that were built for selectors.
+func dropBuilt(w *Writer) {
+	w.x.writing.Lock()
+	defer w.finish()
+
+	live := w.x.live.Load()
+	w.moveTo(w.emptyContents(slices.DeleteFunc(slices.Clone(live.indexes), func(ix *index) bool { return ix.built() }), live.all.len()))
+}
+
+// Objects of several types, nil and equal values are found too.
+func TestFindInAStoreOfAnything(t *testing.T) {
+	o := Options{
+		Indexes: []Index[any]{
+			{Name: NamespaceIndex, ByNamespace: true},
+			{Name: "type", Append: func(values []string, obj any) []string { return append(values, fmt.Sprintf("%T", obj)) }},
+		},
+	}
+	w, err := New(o)
+	require.NoError(t, err)
+	update(w, func(tx *Tx) {
+		for i, obj := range []any{nil, (*item)(nil), new(item), 7, "seven", struct{}{}} {
+			tx.Put(0, Key{"a", fmt.Sprint(i)}, obj, 0)
+			tx.Put(0, Key{"b", fmt.Sprint(i)}, new(item), 0)
+		}
+		tx.Put(0, Key{"a", "6"}, true, 0)
+		for i := range 10 {
+			tx.Put(0, Key{"b", fmt.Sprint("same", i)}, true, 0)
+		}
+	})
+	for _, moving := range []bool{false, true} {
+		w.x.live.Load().moving = moving
+		for typ, want := range map[string]string{"<nil>": "0", "*indexer.item": "1 2", "int": "3", "string": "4", "struct {}": "5", "bool": "6"} {
+			q := Query{Namespace: "a", Fields: map[string]string{"type": typ}}
+			keys, err := w.Indexer().FindKeys(q)
+			require.NoError(t, err)
+			var names []string
+			for _, key := range keys {
+				names = append(names, key.Name)
+			}
+			slices.Sort(names)
+			require.Equal(t, want, strings.Join(names, " "), "%v of moving %v", typ, moving)
+			s, err := View[*item](w.Indexer()).Find(q)
+			require.NoError(t, err)
+			require.Equal(t, len(names), s.Len())
+			require.Equal(t, typ == "*indexer.item", len(s.List()) > 0)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package indexer
+
+import "math/bits"
+
+// gather returns the results of the searches, each once, and their keys if the searches have keys. It
+// compares snapshots and calls users' functions, so it holds no lock.
+func (x *store) gather(searches []search) (found Snapshot[any], keys []Key) {
+	if len(searches) == 1 && searches[0].isDone() {
+		return *searches[0].lists[0], searches[0].keys
+	}
+	var seen objectSet
+	for i := range searches {
+		s := &searches[i]
+		x.results(s, func(stored any, at int) {
+			if len(searches) > 1 && !seen.add(stored) {
+				return
+			}
+			found.add(stored)
+			if s.keys != nil {
+				keys = append(keys, s.keys[at])
+			}
+		})
+	}
+	return found, keys
+}
+
+// isDone reports whether the results of a search are one list as it is.
+func (s *search) isDone() bool {
+	return len(s.lists) == 1 && len(s.others) == 0 && !s.isChecked()
+}
+
+func (s *search) isChecked() bool { return len(s.checks) > 0 || s.namespace != "" }
+
+// results calls yield with each result of a search, and its place in the search's lists.
+func (x *store) results(s *search, yield func(stored any, at int)) {
+	met := s.intersect()
+	at := 0
+	for _, l := range s.lists {
+		for stored := range l.stored {
+			if (len(s.others) == 0 || met.count(stored) == len(s.others)) && (!s.isChecked() || x.passes(s, stored)) {
+				yield(stored, at)
+			}
+			at++
+		}
+	}
+}
+
+// passes calls the checks of a search on an object.
+func (x *store) passes(s *search, stored any) bool {
+	obj := x.decode.Object(stored)
+	return (s.namespace == "" || x.options.Namespace(obj) == s.namespace) && x.meets(obj, s.checks)
+}
+
+// intersect counts for each object in the lists of a search how many of the other terms it meets.
+func (s *search) intersect() (met objectSet) {
+	size := 0
+	for _, l := range s.lists {
+		size += l.size
+	}
+	if len(s.others) == 0 || size == 0 {
+		return met
+	}
+	met.grow(size)
+	for _, l := range s.lists {
+		for stored := range l.stored {
+			met.add(stored)
+		}
+	}
+	for n, lists := range s.others {
+		for _, l := range lists {
+			for stored := range l.stored {
+				met.raise(stored, n)
+			}
+		}
+	}
+	return met
+}
+
+// objectSet is a set of objects with a count for each. It tells objects apart by the data words of their
+// interface values. No two objects of a store have the same, unless a program stores one object under
+// several keys, or equal values that are no pointers.
+//
+// Invariant: the number of slots is a power of two, or zero, and at most three quarters are used.
+type objectSet struct {
+	slots []slotted
+	used  int
+}
+
+type slotted struct {
+	word  uintptr // of an object that a snapshot keeps in memory; 0 in an empty slot
+	count int
+}
+
+// add adds an object, and returns false if the set has it.
+func (s *objectSet) add(stored any) bool {
+	if 4*s.used >= 3*len(s.slots) {
+		s.grow(2 * s.used)
+	}
+	at := s.find(wordOf(stored))
+	if at.word != 0 {
+		return false
+	}
+	at.word = wordOf(stored)
+	s.used++
+	return true
+}
+
+// raise raises the count of an object from a number to the next, if it is that number.
+func (s *objectSet) raise(stored any, from int) {
+	if at := s.find(wordOf(stored)); at.word != 0 && at.count == from {
+		at.count++
+	}
+}
+
+// count returns the count of an object in the set.
+func (s *objectSet) count(stored any) int { return s.find(wordOf(stored)).count }
+
+// wordOf returns the word of an object. That of a nil is its type, since nothing is at that address but
+// the type.
+func wordOf(stored any) uintptr {
+	s := slotOf(stored)
+	if s.data == nil {
+		return max(uintptr(s.kind), 1) // 1 stands for the nil without a type
+	}
+	return uintptr(s.data)
+}
+
+// find returns the slot of a word, or the empty one where it goes. The highest bits of the product
+// depend on all bits of the word.
+func (s *objectSet) find(word uintptr) *slotted {
+	last := uint64(len(s.slots) - 1) //nolint:gosec // there are slots
+	i := uint64(word) * 0x9e3779b97f4a7c15 >> (64 - bits.Len64(last))
+	for s.slots[i].word != 0 && s.slots[i].word != word {
+		i = (i + 1) & last
+	}
+	return &s.slots[i]
+}
+
+// grow makes room for a number of objects.
+func (s *objectSet) grow(size int) {
+	old := s.slots
+	s.slots = make([]slotted, 1<<bits.Len(uint(max(size, 32)*4/3))) //nolint:gosec // not negative
+	for _, of := range old {
+		if of.word != 0 {
+			*s.find(of.word) = of
+		}
+	}
+}
