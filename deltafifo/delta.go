@@ -57,8 +57,8 @@ type Delta struct {
 	// Recalled, on Added in a full state, says that the object was not decoded again: Object
 	// is the consumer's own, of the same key, UID and version.
 	Recalled bool
-	// Part is the number of the source of the change, if several sources feed one store.
-	Part uint16
+	// Source is the number of the change's source, if several sources feed one store.
+	Source uint16
 	Key  indexer.Key
 	// UID and Version are metadata.uid and metadata.resourceVersion as the server sent them,
 	// even if a transform changes them in the object. Version is opaque; a Bookmark and a

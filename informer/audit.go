@@ -106,7 +106,7 @@ func (c *core) auditOnce(ctx context.Context) (Audit, error) {
 		stored = tx.Snapshot()
 		for i := range versions {
 			versions[i] = c.versionOf(uint16(i)) //nolint:gosec // at most maxSources
-			for key := range c.parts[i].fences.All() {
+			for key := range c.states[i].fences.All() {
 				pending[key] = true
 			}
 		}

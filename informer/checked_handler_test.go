@@ -90,31 +90,31 @@ func (f *checkedHandler) order(c Change[*corev1.Pod]) {
 type handlerHistory struct {
 	*testCore
 	rand     *rand.Rand
-	parts    int
+	sources  int
 	serial   int
 	objects  map[indexer.Key]*corev1.Pod // what the sources hold
 	owner    map[indexer.Key]uint16
-	listed   []bool // the parts that have been listed
+	listed   []bool // the sources that have been listed
 	handlers []*checkedHandler
 	joined   int
 }
 
 func newHandlerHistory(t *testing.T, r *rand.Rand) *handlerHistory {
 	l := &handlerHistory{
-		rand: r, parts: 1 + r.IntN(3),
+		rand: r, sources: 1 + r.IntN(3),
 		objects: map[indexer.Key]*corev1.Pod{}, owner: map[indexer.Key]uint16{},
 	}
-	l.testCore = newTestCore(t, Options[*corev1.Pod]{}, l.parts)
-	l.listed = make([]bool, l.parts)
+	l.testCore = newTestCore(t, Options[*corev1.Pod]{}, l.sources)
+	l.listed = make([]bool, l.sources)
 	return l
 }
 
-func (l *handlerHistory) anyPart() uint16 { return uint16(l.rand.IntN(l.parts)) } //nolint:gosec // few
+func (l *handlerHistory) anySource() uint16 { return uint16(l.rand.IntN(l.sources)) } //nolint:gosec // few
 
-// pod makes the next version of a random pod of a part.
-func (l *handlerHistory) pod(part uint16, options ...func(*corev1.Pod)) *corev1.Pod {
+// pod makes the next version of a random pod of a source.
+func (l *handlerHistory) pod(source uint16, options ...func(*corev1.Pod)) *corev1.Pod {
 	l.serial++
-	name := fmt.Sprint("p", part, "-", l.rand.IntN(12))
+	name := fmt.Sprint("p", source, "-", l.rand.IntN(12))
 	if p := l.objects[named(name)]; p != nil && l.rand.IntN(8) > 0 {
 		options = append(options, kit.UID(string(p.UID)))
 	} else if l.rand.IntN(2) == 0 { // otherwise its first UID comes back
@@ -123,60 +123,60 @@ func (l *handlerHistory) pod(part uint16, options ...func(*corev1.Pod)) *corev1.
 	return kit.Pod(name, fmt.Sprint(l.serial), options...)
 }
 
-// list applies a replacement of one part, mostly with the objects that are there already. Changes
-// of other parts may come in between, and the replacement may be aborted.
-func (l *handlerHistory) list(part uint16) {
-	l.apply(deltafifo.Delta{Op: deltafifo.Begin, Part: part})
+// list applies a replacement of one source, mostly with the objects that are there already. Changes
+// of other sources may come in between, and the replacement may be aborted.
+func (l *handlerHistory) list(source uint16) {
+	l.apply(deltafifo.Delta{Op: deltafifo.Begin, Source: source})
 	next := map[indexer.Key]*corev1.Pod{}
 	for key, p := range l.objects {
-		if l.owner[key] == part && l.rand.IntN(10) > 0 {
+		if l.owner[key] == source && l.rand.IntN(10) > 0 {
 			next[key] = p
 		}
 	}
 	for range l.rand.IntN(5) {
-		p := l.pod(part, kit.Label("listed", "yes"))
+		p := l.pod(source, kit.Label("listed", "yes"))
 		key, _ := keyOf(p)
 		next[key] = p
 	}
 	for _, p := range next {
-		if l.rand.IntN(5) == 0 && l.parts > 1 {
-			l.changes(func(other uint16) bool { return other != part })
+		if l.rand.IntN(5) == 0 && l.sources > 1 {
+			l.changes(func(other uint16) bool { return other != source })
 		}
 		d := deltaOf(deltafifo.Added, p)
-		d.Part = part
+		d.Source = source
 		if stored := l.objects[d.Key]; stored == p { // an equal copy, as a server sends it
 			d.Object = p.DeepCopy()
 		}
 		l.apply(d)
 	}
 	if l.rand.IntN(6) == 0 {
-		l.apply(deltafifo.Delta{Op: deltafifo.Abort, Part: part})
+		l.apply(deltafifo.Delta{Op: deltafifo.Abort, Source: source})
 		return
 	}
 	l.serial++
-	l.apply(deltafifo.Delta{Op: deltafifo.Commit, Part: part, Version: fmt.Sprint(l.serial)})
+	l.apply(deltafifo.Delta{Op: deltafifo.Commit, Source: source, Version: fmt.Sprint(l.serial)})
 	for key := range l.objects {
-		if l.owner[key] == part {
+		if l.owner[key] == source {
 			delete(l.objects, key)
 		}
 	}
 	for key, p := range next {
-		l.objects[key], l.owner[key] = p, part
+		l.objects[key], l.owner[key] = p, source
 	}
-	l.listed[part] = true
+	l.listed[source] = true
 }
 
-// changes applies some single changes of parts that have been listed.
-func (l *handlerHistory) changes(of func(part uint16) bool) {
+// changes applies some single changes of sources that have been listed.
+func (l *handlerHistory) changes(of func(source uint16) bool) {
 	var deltas []deltafifo.Delta
 	for range 1 + l.rand.IntN(8) {
-		part := l.anyPart()
-		if !l.listed[part] || !of(part) {
+		source := l.anySource()
+		if !l.listed[source] || !of(source) {
 			continue
 		}
-		p := l.pod(part)
+		p := l.pod(source)
 		d := deltaOf(deltafifo.Modified, p)
-		d.Part = part
+		d.Source = source
 		switch l.rand.IntN(4) {
 		case 0:
 			d.Op = deltafifo.Deleted
@@ -185,7 +185,7 @@ func (l *handlerHistory) changes(of func(part uint16) bool) {
 			d.Op = deltafifo.Added
 			fallthrough
 		default:
-			l.objects[d.Key], l.owner[d.Key] = p, part
+			l.objects[d.Key], l.owner[d.Key] = p, source
 		}
 		deltas = append(deltas, d)
 	}
@@ -229,7 +229,7 @@ func (l *handlerHistory) step() {
 	case n < 60:
 		l.changes(func(uint16) bool { return true })
 	case n < 68:
-		l.list(l.anyPart())
+		l.list(l.anySource())
 	case n < 74:
 		l.register()
 	case n < 77:

@@ -32,25 +32,25 @@ func (s *informerStore) Begin() *indexer.Tx {
 func (s *informerStore) Apply(tx *indexer.Tx, w *clientgostore.Write) {
 	removals := &s.core.removals
 	if w.Remove {
-		part, _ := tx.Part(w.Key)
+		source, _ := tx.Part(w.Key)
 		if last, deleted := tx.Delete(w.Key); deleted {
-			removals.Add(w.Key, part, last)
+			removals.Add(w.Key, source, last)
 		}
 	} else {
-		tx.Put(s.partOf(tx, w.Key), w.Key, w.Object, records.StampByHand)
+		tx.Put(s.sourceOf(tx, w.Key), w.Key, w.Object, records.StampByHand)
 		removals.Take(w.Key)
 	}
 	s.Reach(tx, w.Version)
 }
 
-// partOf returns the part of an object put under a key: a stored key stays in its part.
-func (s *informerStore) partOf(tx *indexer.Tx, key indexer.Key) uint16 {
-	if len(s.core.parts) > 1 {
-		if part, stored := tx.Part(key); stored {
-			return part
+// sourceOf returns the source of an object put under a key: a stored key stays in its source.
+func (s *informerStore) sourceOf(tx *indexer.Tx, key indexer.Key) uint16 {
+	if len(s.core.states) > 1 {
+		if source, stored := tx.Part(key); stored {
+			return source
 		}
 	}
-	return s.core.partByHand()
+	return s.core.sourceByHand()
 }
 
 // Reach moves the store's version on until the informer does.
@@ -67,7 +67,7 @@ func (*informerStore) Faults(*indexer.Tx) error { return nil }
 func (s *informerStore) ReplaceAll(writes []clientgostore.Write, version string) {
 	c := s.core
 	c.writtenByHand.Store(true)
-	staging := c.writer.StageAll(c.partByHand())
+	staging := c.writer.StageAll(c.sourceByHand())
 	for _, w := range writes {
 		staging.Put(w.Key, w.Object, records.StampByHand)
 	}
@@ -75,7 +75,7 @@ func (s *informerStore) ReplaceAll(writes []clientgostore.Write, version string)
 		version = ""
 	}
 	staging.Commit(version, indexer.Visitor{
-		Deleted: func(key indexer.Key, last any) { c.removals.Add(key, c.partByHand(), last) },
+		Deleted: func(key indexer.Key, last any) { c.removals.Add(key, c.sourceByHand(), last) },
 		Put:     func(key indexer.Key, _, _ any, _ bool) { c.removals.Take(key) },
 	})
 }

@@ -30,8 +30,8 @@ type joined struct {
 
 func newJoined(t *testing.T, o Options[*corev1.Pod], sources int) *joined {
 	j := &joined{testCore: newTestCore(t, o, sources)}
-	for part := range sources {
-		j.in = append(j.in, newInformerSink(j.core, j.run, uint16(part)))
+	for source := range sources {
+		j.in = append(j.in, newInformerSink(j.core, j.run, uint16(source)))
 	}
 	return j
 }
@@ -172,12 +172,9 @@ func (j *joined) holds() string {
 	if !ok {
 		return ""
 	}
-	source := ""
-	j.writer.Freeze(func(tx *indexer.Tx) {
-		part, _ := tx.Part(named("p"))
-		source = string(rune('a' + part))
-	})
-	return source + "@" + j.versionOf(p.(*corev1.Pod))
+	source := uint16(0)
+	j.writer.Freeze(func(tx *indexer.Tx) { source, _ = tx.Part(named("p")) })
+	return string(rune('a'+source)) + "@" + j.versionOf(p.(*corev1.Pod))
 }
 
 func (j *joined) versionOf(p *corev1.Pod) string {

@@ -59,10 +59,10 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		applier: applier{
 			options: o,
 			log:     eventlog.New(),
-			status:  status{watchLasts: reflector.LongestWatch(o.MinWatchTimeout), parts: make([]partStatus, len(sources)), applied: make([]atomic.Uint64, len(sources))},
+			status:  status{watchLasts: reflector.LongestWatch(o.MinWatchTimeout), bySource: make([]sourceStatus, len(sources)), applied: make([]atomic.Uint64, len(sources))},
 			sharing: newSharing(o.Decoding),
 			synced:  make(chan struct{}),
-			parts:   make([]part, len(sources)),
+			states:  make([]sourceState, len(sources)),
 			reached: records.NewReached(len(sources)),
 		},
 		objects:    objects,

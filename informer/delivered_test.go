@@ -187,10 +187,10 @@ func TestAHandlerOfJoinedSourcesIsSyncedBeforeWhatFollows(t *testing.T) {
 		var synced []bool
 		r = f.register(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { synced = append(synced, closed(r.Synced())) }), HandlerOptions{})
 		f.list("1", kit.Pod("a", "1"))
-		f.apply(deltafifo.Delta{Op: deltafifo.Begin, Part: 1})
+		f.apply(deltafifo.Delta{Op: deltafifo.Begin, Source: 1})
 		d := deltaOf(deltafifo.Added, kit.Pod("b", "1"))
-		d.Part = 1
-		f.apply(d, deltafifo.Delta{Op: deltafifo.Commit, Part: 1, Version: "1"})
+		d.Source = 1
+		f.apply(d, deltafifo.Delta{Op: deltafifo.Commit, Source: 1, Version: "1"})
 		f.apply(deltaOf(deltafifo.Added, kit.Pod("c", "2")))
 		f.start()
 		synctest.Wait()

@@ -67,9 +67,9 @@ func TestWhatIsRecalledIsNotDecoded(t *testing.T) {
 	}
 }
 
-func ofPart(part uint16, p *corev1.Pod) deltafifo.Delta {
+func ofPart(source uint16, p *corev1.Pod) deltafifo.Delta {
 	d := deltaOf(deltafifo.Modified, p)
-	d.Part = part
+	d.Source = source
 	return d
 }
 
@@ -101,9 +101,9 @@ func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
 	require.Same(t, b, now)
 	require.Equal(t, records.Identity{UID: "uid-b", Version: "11"}, f.identity(named("b"), now))
 	decoded(0)
-	require.Equal(t, 3, f.parts[0].objects.Len())
+	require.Equal(t, 3, f.states[0].objects.Len())
 	full("30")
-	require.Zero(t, f.parts[0].objects.Len())
+	require.Zero(t, f.states[0].objects.Len())
 }
 
 // client-go's handlers get the delete of an object that was never stored, with its final state

@@ -94,8 +94,8 @@ func TestAHandlerThatIsOwedAnAddIsNotSynced(t *testing.T) {
 	f.start()
 	f.list("1", kit.Pod("a", "1", kit.UID("one")))
 	f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "2", kit.UID("two"))))
-	for _, op := range []deltafifo.Op{deltafifo.Begin, deltafifo.Commit} { // part 1 is empty
-		f.apply(deltafifo.Delta{Op: op, Version: "2", Part: 1})
+	for _, op := range []deltafifo.Op{deltafifo.Begin, deltafifo.Commit} { // source 1 is empty
+		f.apply(deltafifo.Delta{Op: op, Version: "2", Source: 1})
 	}
 	close(release)
 	require.False(t, <-synced)

@@ -23,7 +23,7 @@ import (
 func (a *applier) applyAnswer(d *deltafifo.Delta) {
 	on, _ := d.Object.(*answer)
 	defer close(on.applied)
-	a.applyInSection(d.Part, &on.Answer)
+	a.applyInSection(d.Source, &on.Answer)
 	a.reportGhosts()
 	a.versions.wake()
 }
@@ -31,57 +31,57 @@ func (a *applier) applyAnswer(d *deltafifo.Delta) {
 // dropAnswer is called for an answer that a run has not applied.
 func (a *applier) dropAnswer(d *deltafifo.Delta) {
 	on, _ := d.Object.(*answer)
-	a.written.miss(d.Part, &on.Answer)
+	a.written.miss(d.Source, &on.Answer)
 	close(on.applied)
 }
 
-func (a *applier) applyInSection(part uint16, on *ownwrites.Answer) {
+func (a *applier) applyInSection(source uint16, on *ownwrites.Answer) {
 	tx := a.writer.Begin()
 	defer tx.Commit()
 	defer a.publishChanges(tx)
-	defer a.publishFences(part)
-	a.answered(tx, part, on)
+	defer a.publishFences(source)
+	a.answered(tx, source, on)
 }
 
 // answered makes the change that an answer asks for, if the fences let it.
-func (a *applier) answered(tx *indexer.Tx, part uint16, on *ownwrites.Answer) {
-	p := &a.parts[part]
+func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) {
+	p := &a.states[source]
 	switch {
 	case on.Before.History != p.histories: // its version is of a history that is gone
 		return
 	case on.Kind == ownwrites.Dated:
 		p.fences.Dated(on.Version, on.Before.Moment)
-		a.endFences(tx, part, time.Now())
+		a.endFences(tx, source, time.Now())
 		return
-	case p.content < filled || a.reached.Version(part) == "":
-		a.written.miss(part, on)
+	case p.content < filled || a.reached.Version(source) == "":
+		a.written.miss(source, on)
 		return
 	}
-	d, now := modified(part, on), time.Now()
-	a.endFences(tx, part, now)
-	shown := a.cell(tx, p, part, on.Key)
+	d, now := modified(source, on), time.Now()
+	a.endFences(tx, source, now)
+	shown := a.cell(tx, p, source, on.Key)
 	shown.Finalizers = hasFinalizers(shown.Object)
-	verdict, result := p.fences.Answered(on.Key, *on, shown, a.reached.Version(part), a.written.selects(part), now)
+	verdict, result := p.fences.Answered(on.Key, *on, shown, a.reached.Version(source), a.written.selects(source), now)
 	switch verdict {
 	case fences.Show: // unless another source's object is newer
 		a.put(tx, &d)
 	case fences.Remove:
 		a.remove(tx, p, &d, on, shown)
 	}
-	a.written.count(part, result, on)
+	a.written.count(source, result, on)
 }
 
-// cell returns what the store holds of a part's object.
-func (a *applier) cell(tx *indexer.Tx, p *part, part uint16, server indexer.Key) fences.Cell {
+// cell returns what the store holds of a source's object.
+func (a *applier) cell(tx *indexer.Tx, p *sourceState, source uint16, server indexer.Key) fences.Cell {
 	key := p.objects.Key(server)
 	stored, stamp, ok := tx.Stamped(key)
 	owner, _ := tx.Part(key)
 	byHand := stamp == records.StampByHand
 	switch {
 	case !ok:
-		_, byHand = a.removals.Part(key)
+		_, byHand = a.removals.Source(key)
 		return fences.Cell{ByHand: byHand}
-	case owner != part && !byHand:
+	case owner != source && !byHand:
 		return fences.Cell{}
 	}
 	return fences.Cell{Identity: p.identity(key, stored), Key: key, Object: stored, Stamp: stamp, ByHand: byHand}
@@ -90,7 +90,7 @@ func (a *applier) cell(tx *indexer.Tx, p *part, part uint16, server indexer.Key)
 // remove deletes an object because of an answer. The handlers get its final state, if the answer has it or
 // the store holds it; else the last state that the program knows. If the object has left the selector, they get
 // that state at the version of the answer, as the event of a watch has it: a program may wait for the version.
-func (a *applier) remove(tx *indexer.Tx, p *part, d *deltafifo.Delta, on *ownwrites.Answer, shown fences.Cell) {
+func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on *ownwrites.Answer, shown fences.Cell) {
 	last, deleted := a.takeOut(tx, shown.Key)
 	if !deleted {
 		return
@@ -128,9 +128,9 @@ func atVersion(stored any, version string) any {
 // passes asks the fence of an event's key, if it has one. It returns true if the event changes nothing: it
 // is older than what the store shows, or the same.
 func (a *applier) passes(tx *indexer.Tx, d *deltafifo.Delta) bool {
-	p := &a.parts[d.Part]
-	if n := len(a.passing); n == 0 || a.passing[n-1] != d.Part {
-		a.passing = append(a.passing, d.Part)
+	p := &a.states[d.Source]
+	if n := len(a.passing); n == 0 || a.passing[n-1] != d.Source {
+		a.passing = append(a.passing, d.Source)
 	}
 	if d.Op == deltafifo.Bookmark || !p.fences.Has(d.Key) {
 		return false
@@ -139,8 +139,8 @@ func (a *applier) passes(tx *indexer.Tx, d *deltafifo.Delta) bool {
 		p.fences.Failed(d.Key, d.Version)
 		return false
 	}
-	shown := a.cell(tx, p, d.Part, d.Key)
-	verdict := p.fences.Event(d.Key, identityOf(d), a.received(d), shown, a.written.selects(d.Part))
+	shown := a.cell(tx, p, d.Source, d.Key)
+	verdict := p.fences.Event(d.Key, identityOf(d), a.received(d), shown, a.written.selects(d.Source))
 	switch {
 	case verdict != fences.Echo:
 	case d.Op == deltafifo.Deleted:
@@ -161,30 +161,30 @@ func (a *applier) received(d *deltafifo.Delta) fences.Cell {
 
 // passFences lets the versions reached in a write section end fences, at its end.
 func (a *applier) passFences(tx *indexer.Tx) {
-	for _, part := range a.passing {
-		a.endFences(tx, part, time.Now())
-		a.publishFences(part)
+	for _, source := range a.passing {
+		a.endFences(tx, source, time.Now())
+		a.publishFences(source)
 	}
 	a.passing = a.passing[:0]
 }
 
-// endFences ends the fences of a part that its version has passed without an echo.
-func (a *applier) endFences(tx *indexer.Tx, part uint16, now time.Time) {
-	p := &a.parts[part]
-	shown := func(server indexer.Key) fences.Cell { return a.cell(tx, p, part, server) }
-	p.fences.Reached(a.reached.Version(part), now, shown, func(server indexer.Key, confirmed fences.Cell, ghost bool) {
+// endFences ends the fences of a source that its version has passed without an echo.
+func (a *applier) endFences(tx *indexer.Tx, source uint16, now time.Time) {
+	p := &a.states[source]
+	shown := func(server indexer.Key) fences.Cell { return a.cell(tx, p, source, server) }
+	p.fences.Reached(a.reached.Version(source), now, shown, func(server indexer.Key, confirmed fences.Cell, ghost bool) {
 		if ghost {
 			a.written.ghost()
 			a.ghosts = append(a.ghosts, Ghost{Key: server, Version: shown(server).Identity.Version})
 		}
-		a.restore(tx, p, part, server, confirmed)
+		a.restore(tx, p, source, server, confirmed)
 	})
 }
 
 // restore puts what the watch alone has shown of an object back into the store.
-func (a *applier) restore(tx *indexer.Tx, p *part, part uint16, server indexer.Key, confirmed fences.Cell) {
-	shown := a.cell(tx, p, part, server)
-	d := deltafifo.Delta{Op: deltafifo.Modified, Part: part, Key: server, UID: confirmed.Identity.UID, Version: confirmed.Identity.Version}
+func (a *applier) restore(tx *indexer.Tx, p *sourceState, source uint16, server indexer.Key, confirmed fences.Cell) {
+	shown := a.cell(tx, p, source, server)
+	d := deltafifo.Delta{Op: deltafifo.Modified, Source: source, Key: server, UID: confirmed.Identity.UID, Version: confirmed.Identity.Version}
 	if shown.Object != nil && shown.Identity == confirmed.Identity {
 		return
 	}
@@ -196,15 +196,15 @@ func (a *applier) restore(tx *indexer.Tx, p *part, part uint16, server indexer.K
 	if confirmed.Object == nil || a.outdated(tx, &d, confirmed.Key) {
 		return
 	}
-	stored := tx.PutStored(part, confirmed.Key, confirmed.Object, confirmed.Stamp)
+	stored := tx.PutStored(source, confirmed.Key, confirmed.Object, confirmed.Stamp)
 	a.recordStored(p, &d, confirmed.Key, stored.New)
 	a.logPut(confirmed.Key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: shown.Identity, is: confirmed.Identity})
 }
 
-// holdFenced lets each fence of a part decide whether the replacement under way counts for its key: the
+// holdFenced lets each fence of a source decide whether the replacement under way counts for its key: the
 // replacement may be older than what the program has written.
-func (a *applier) holdFenced(part uint16, version string) {
-	p := &a.parts[part]
+func (a *applier) holdFenced(source uint16, version string) {
+	p := &a.states[source]
 	if p.fences.Len() == 0 || p.newHistory || version == "" {
 		return
 	}
@@ -215,7 +215,7 @@ func (a *applier) holdFenced(part uint16, version string) {
 			if failed { // the replacement keeps what is stored
 				p.fences.Failed(server, version)
 			} else {
-				verdict = p.fences.Listed(server, listed, a.cell(tx, p, part, server), version)
+				verdict = p.fences.Listed(server, listed, a.cell(tx, p, source, server), version)
 			}
 		})
 		if verdict == fences.Hold {
@@ -225,7 +225,7 @@ func (a *applier) holdFenced(part uint16, version string) {
 }
 
 // keepShown makes the replacement under way hold what the store holds of an object.
-func (a *applier) keepShown(p *part, server indexer.Key) {
+func (a *applier) keepShown(p *sourceState, server indexer.Key) {
 	a.unstage(p, server)
 	p.next.Remove(server)
 	if key := p.objects.Key(server); p.staging.Keep(key) {
@@ -234,7 +234,7 @@ func (a *applier) keepShown(p *part, server indexer.Key) {
 }
 
 // listed returns the object of a key in the replacement under way.
-func (a *applier) listed(p *part, server indexer.Key) fences.Cell {
+func (a *applier) listed(p *sourceState, server indexer.Key) fences.Cell {
 	key := p.next.Key(server)
 	stored, stamp, ok := p.staging.Staged(key)
 	if !ok || !p.next.Holds(server) {
@@ -243,10 +243,10 @@ func (a *applier) listed(p *part, server indexer.Key) fences.Cell {
 	return fences.Cell{Identity: a.identityIn(p, key, stored), Key: key, Object: stored, Stamp: stamp}
 }
 
-// publishFences publishes the counts of a part's fences.
-func (a *applier) publishFences(part uint16) {
-	p := &a.parts[part]
-	a.written.publish(part, p.histories, p.fences.Moment(), p.fences.Len())
+// publishFences publishes the counts of a source's fences.
+func (a *applier) publishFences(source uint16) {
+	p := &a.states[source]
+	a.written.publish(source, p.histories, p.fences.Moment(), p.fences.Len())
 }
 
 // reportGhosts reports the ghosts of a write section after its end: an observer may look at the store.

@@ -66,9 +66,9 @@ func (c *core) fill(states []State[any]) error {
 		}
 	}
 	for i := range states {
-		c.parts[i].fill = nil
+		c.states[i].fill = nil
 		if states[i].Version != "" {
-			c.parts[i].fill = &states[i]
+			c.states[i].fill = &states[i]
 		}
 	}
 	return nil

@@ -98,16 +98,16 @@ func (c *core) waitNewest(ctx context.Context, run *run, newest []string) error 
 	}
 }
 
-// behind returns the parts that have not reached a version. Versions that cannot be compared say
+// behind returns the sources that have not reached a version. Versions that cannot be compared say
 // nothing.
-func (c *core) behind(newest []string) (parts []uint16) {
+func (c *core) behind(newest []string) (sources []uint16) {
 	for i, version := range newest {
-		part := uint16(i) //nolint:gosec // at most maxSources
-		if order, err := resourceversion.CompareResourceVersion(version, c.versionOf(part)); err == nil && order > 0 {
-			parts = append(parts, part)
+		source := uint16(i) //nolint:gosec // at most maxSources
+		if order, err := resourceversion.CompareResourceVersion(version, c.versionOf(source)); err == nil && order > 0 {
+			sources = append(sources, source)
 		}
 	}
-	return parts
+	return sources
 }
 
 // notFresh returns the error of a wait that ended because the run or ctx has ended. asking is the error
@@ -131,15 +131,15 @@ func (c *core) lastRun() *run {
 	return c.run
 }
 
-// markRead records that the current run has read a part. Once a run has read all parts, it closes
+// markRead records that the current run has read a source. Once a run has read all sources, it closes
 // run.read. Only the processLoop calls it.
-func (a *applier) markRead(p *part) {
+func (a *applier) markRead(p *sourceState) {
 	run := a.lastRun()
 	if p.lastRead == run {
 		return
 	}
 	p.lastRead = run
-	if run.partsRead++; run.partsRead == len(a.parts) {
+	if run.sourcesRead++; run.sourcesRead == len(a.states) {
 		close(run.read)
 	}
 }

@@ -24,9 +24,9 @@ type history struct {
 	rand     *rand.Rand
 	serial   int
 	stored   map[indexer.Key]*corev1.Pod // as the server sent it
-	part     map[indexer.Key]uint16
+	source   map[indexer.Key]uint16
 	poisoned map[indexer.Key]uint16
-	size     int // objects in each part
+	size     int // objects in each source
 }
 
 // strip is a transform that moves the server's version into an annotation, removes the UID, and
@@ -40,8 +40,8 @@ func strip(p *corev1.Pod) (*corev1.Pod, error) {
 	return p, nil
 }
 
-func (h *history) sink(part uint16) *informerSink {
-	return newInformerSink(h.core, h.run, part)
+func (h *history) sink(source uint16) *informerSink {
+	return newInformerSink(h.core, h.run, source)
 }
 
 // next makes another version of a pod, now and then poisoned or with another UID.
@@ -59,22 +59,22 @@ func (h *history) next(name string) *corev1.Pod {
 	return p
 }
 
-func (h *history) name(part uint16) string {
-	return fmt.Sprint("p", part, "-", h.rand.IntN(h.size))
+func (h *history) name(source uint16) string {
+	return fmt.Sprint("p", source, "-", h.rand.IntN(h.size))
 }
 
-// list sends a replacement of a part in batches, mostly with the objects that are there already.
-func (h *history) list(part uint16, changed int) {
+// list sends a replacement of a source in batches, mostly with the objects that are there already.
+func (h *history) list(source uint16, changed int) {
 	ctx := h.t.Context()
-	in := h.sink(part)
+	in := h.sink(source)
 	next := map[string]*corev1.Pod{}
 	for key, p := range h.stored {
-		if h.part[key] == part && h.rand.IntN(20) > 0 {
+		if h.source[key] == source && h.rand.IntN(20) > 0 {
 			next[key.Name] = p
 		}
 	}
 	for range changed {
-		name := h.name(part)
+		name := h.name(source)
 		next[name] = h.next(name)
 	}
 	require.NoError(h.t, in.Begin(ctx, 0))
@@ -99,46 +99,46 @@ func (h *history) list(part uint16, changed int) {
 	require.NoError(h.t, in.Commit(ctx, fmt.Sprint(h.serial)))
 	h.drain(h.t)
 	for key := range h.stored {
-		if h.part[key] == part && next[key.Name] == nil {
+		if h.source[key] == source && next[key.Name] == nil {
 			delete(h.stored, key)
 		}
 	}
 	for key, of := range h.poisoned {
-		if of == part {
+		if of == source {
 			delete(h.poisoned, key)
 		}
 	}
 	for name, p := range next {
-		h.note(part, deltafifo.Added, named(name), p)
+		h.note(source, deltafifo.Added, named(name), p)
 	}
 }
 
 // note applies one object that the server has sent to the reference model.
-func (h *history) note(part uint16, op deltafifo.Op, key indexer.Key, p *corev1.Pod) {
+func (h *history) note(source uint16, op deltafifo.Op, key indexer.Key, p *corev1.Pod) {
 	switch {
 	case op == deltafifo.Deleted:
 		delete(h.stored, key)
 		delete(h.poisoned, key)
 	case p.Labels["poison"] != "":
-		h.poisoned[key] = part
+		h.poisoned[key] = source
 	default:
-		h.stored[key], h.part[key] = p, part
+		h.stored[key], h.source[key] = p, source
 		delete(h.poisoned, key)
 	}
 }
 
-func (h *history) changes(part uint16, n int) {
+func (h *history) changes(source uint16, n int) {
 	var batch []deltafifo.Delta
 	for range n {
-		p := h.next(h.name(part))
+		p := h.next(h.name(source))
 		d := deltaOf(deltafifo.Modified, p.DeepCopy())
 		if h.rand.IntN(4) == 0 {
 			d.Op = deltafifo.Deleted
 		}
-		h.note(part, d.Op, d.Key, p)
+		h.note(source, d.Op, d.Key, p)
 		batch = append(batch, d)
 	}
-	writeBatch(h.t, h.sink(part), batch)
+	writeBatch(h.t, h.sink(source), batch)
 	h.drain(h.t)
 }
 
@@ -154,8 +154,8 @@ func (h *history) compare() {
 		require.Equal(h.t, records.Identity{UID: string(p.UID), Version: p.ResourceVersion}, id)
 	}
 	aside, neverStored := 0, 0
-	for i := range h.parts {
-		aside += h.parts[i].objects.Len()
+	for i := range h.states {
+		aside += h.states[i].objects.Len()
 	}
 	for key := range h.poisoned {
 		if h.stored[key] == nil {
@@ -173,25 +173,25 @@ func TestFullStatesAndChangesAgainstTheTwin(t *testing.T) {
 			h := &history{
 				testCore: newTestCore(t, Options[*corev1.Pod]{Transform: strip}, parts),
 				rand:     rand.New(rand.NewPCG(uint64(seed), 3)), //nolint:gosec // a test
-				stored:   map[indexer.Key]*corev1.Pod{}, part: map[indexer.Key]uint16{}, poisoned: map[indexer.Key]uint16{},
+				stored:   map[indexer.Key]*corev1.Pod{}, source: map[indexer.Key]uint16{}, poisoned: map[indexer.Key]uint16{},
 				size: size,
 			}
 			f := newCheckedHandler(t, "every", Every, h.rand)
 			f.reg = h.register(f, HandlerOptions{})
 			h.start()
-			for part := range uint16(parts) {
-				h.list(part, size)
+			for source := range uint16(parts) {
+				h.list(source, size)
 			}
 			rounds := 60
 			if size > 1000 {
 				rounds = 6
 			}
 			for range rounds {
-				part := uint16(h.rand.IntN(parts)) //nolint:gosec // 0 or 1
+				source := uint16(h.rand.IntN(parts)) //nolint:gosec // 0 or 1
 				if h.rand.IntN(3) == 0 {
-					h.list(part, h.rand.IntN(size))
+					h.list(source, h.rand.IntN(size))
 				} else {
-					h.changes(part, 1+h.rand.IntN(min(size, 500)))
+					h.changes(source, 1+h.rand.IntN(min(size, 500)))
 				}
 				h.compare()
 			}

@@ -125,8 +125,8 @@ func callIfSet(f func()) {
 // finish moves the informer to stopped when nothing of a run moves any more. It aborts replacements
 // that have not been committed. The goroutines of the handlers end by themselves, with the context.
 func (c *core) finish(run *run) {
-	for i := range c.parts {
-		c.abort(&c.parts[i])
+	for i := range c.states {
+		c.abort(&c.states[i])
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -17,15 +17,15 @@ import (
 // outdated reports whether a change of a stored key is outdated: another source's object of the key
 // stays.
 func (a *applier) outdated(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) bool {
-	if len(a.parts) == 1 {
+	if len(a.states) == 1 {
 		return false
 	}
 	owner, ok := tx.Part(key)
-	if !ok || owner == d.Part || owner == a.partByHand() {
+	if !ok || owner == d.Source || owner == a.sourceByHand() {
 		return false
 	}
 	stored, _ := tx.Get(key)
-	version := a.parts[owner].identity(key, stored).Version
+	version := a.states[owner].identity(key, stored).Version
 	if d.Op == deltafifo.Deleted {
 		return !object.Older(version, d.Version)
 	}
@@ -36,12 +36,12 @@ func (a *applier) outdated(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) 
 // replacement with a new history: its versions do not compare with the stored ones. An object that has
 // failed was not listed but kept, perhaps as a user has written it, and the other source has put its own
 // since.
-func (a *applier) outdatedInReplace(p *part) func(key indexer.Key, owner uint16, stored, put any) bool {
+func (a *applier) outdatedInReplace(p *sourceState) func(key indexer.Key, owner uint16, stored, put any) bool {
 	return func(key indexer.Key, owner uint16, stored, put any) bool {
-		if owner == a.partByHand() {
+		if owner == a.sourceByHand() {
 			return false
 		}
-		theirs, ours := a.parts[owner].identity(key, stored).Version, a.identityIn(p, key, put).Version
+		theirs, ours := a.states[owner].identity(key, stored).Version, a.identityIn(p, key, put).Version
 		if _, kept := p.next.Failed(p.next.Server(key)); kept {
 			return !object.Older(theirs, ours)
 		}
@@ -49,12 +49,12 @@ func (a *applier) outdatedInReplace(p *part) func(key indexer.Key, owner uint16,
 	}
 }
 
-// partByHand returns the part of objects that a user puts into the store by hand under a new key.
-// With a single source it is the source's part, and the source's lists replace the objects. With
-// several sources, no source has this part.
-func (a *applier) partByHand() uint16 {
-	if len(a.parts) == 1 {
+// sourceByHand returns the number under which objects are stored that a user puts into the store by hand
+// under a new key. With a single source it is the source's own, and the source's lists replace the objects.
+// With several, no source has it.
+func (a *applier) sourceByHand() uint16 {
+	if len(a.states) == 1 {
 		return 0
 	}
-	return uint16(len(a.parts)) //nolint:gosec // at most maxSources
+	return uint16(len(a.states)) //nolint:gosec // at most maxSources
 }

@@ -82,18 +82,18 @@ func (n *newest) answer(q, before *question, run *run, c *core) {
 	q.begun = true
 	n.mu.Unlock()
 	versions := make([]string, len(c.sources))
-	for i, source := range c.sources {
-		part := uint16(i) //nolint:gosec // at most maxSources
-		since, linked := c.written.before(part)
+	for i, from := range c.sources {
+		source := uint16(i) //nolint:gosec // at most maxSources
+		since, linked := c.written.before(source)
 		var err error
-		if versions[i], err = n.persist(q, source); err != nil {
+		if versions[i], err = n.persist(q, from); err != nil {
 			if errors.Is(err, ErrExited) {
 				run.Exit(err)
 			}
 			return
 		}
 		if linked {
-			c.date(run, part, ownwrites.Answer{Kind: ownwrites.Dated, Version: versions[i], Before: since})
+			c.date(run, source, ownwrites.Answer{Kind: ownwrites.Dated, Version: versions[i], Before: since})
 		}
 	}
 	n.mu.Lock()
@@ -103,9 +103,9 @@ func (n *newest) answer(q, before *question, run *run, c *core) {
 
 // date passes on that a source has reached a version since a moment, and waits until the processLoop knows:
 // the deletions at unknown versions before that moment have happened before that version.
-func (c *core) date(run *run, part uint16, a ownwrites.Answer) {
+func (c *core) date(run *run, source uint16, a ownwrites.Answer) {
 	on := &answer{Answer: a, applied: make(chan struct{})}
-	if run.queue.Push(run.Context, deltafifo.Delta{Op: deltafifo.Answered, Part: part, Object: on}) != nil {
+	if run.queue.Push(run.Context, deltafifo.Delta{Op: deltafifo.Answered, Source: source, Object: on}) != nil {
 		return
 	}
 	select {

@@ -20,13 +20,13 @@ var _ ownwrites.Sink = (*informerSink)(nil)
 // Linked is called before the source's first answer is read, so Write sees it from then on.
 func (s *informerSink) Linked(selects bool) {
 	s.linked.Store(true)
-	s.core.written.link(s.part, len(s.core.parts), selects)
+	s.core.written.link(s.source, len(s.core.states), selects)
 }
 
 // Begins returns what the store shows of an object when a write of it begins. Where the transform changes
 // keys, UIDs or versions, the store does not say what the server's object is.
 func (s *informerSink) Begins(key indexer.Key) ownwrites.Before {
-	before, _ := s.core.written.before(s.part)
+	before, _ := s.core.written.before(s.source)
 	if stored, ok := s.core.writer.Stored(key); ok && !s.core.rewrites() {
 		id := records.IdentityOf(stored)
 		before.UID, before.Version = id.UID, id.Version
@@ -38,8 +38,8 @@ func (s *informerSink) Begins(key indexer.Key) ownwrites.Before {
 // is not applied before ctx ends counts as one that the store does not show: see [Informer.WaitWritten].
 func (s *informerSink) Answered(ctx context.Context, a ownwrites.Answer) {
 	on := &answer{Answer: a, applied: make(chan struct{})}
-	if !s.prepare(ctx, on) || s.run.queue.Push(ctx, deltafifo.Delta{Op: deltafifo.Answered, Part: s.part, Object: on}) != nil {
-		s.core.written.miss(s.part, &a)
+	if !s.prepare(ctx, on) || s.run.queue.Push(ctx, deltafifo.Delta{Op: deltafifo.Answered, Source: s.source, Object: on}) != nil {
+		s.core.written.miss(s.source, &a)
 		return
 	}
 	if a.Kind == ownwrites.Dated {
@@ -48,14 +48,14 @@ func (s *informerSink) Answered(ctx context.Context, a ownwrites.Answer) {
 	select {
 	case <-on.applied:
 	case <-ctx.Done():
-		s.core.written.miss(s.part, &a)
+		s.core.written.miss(s.source, &a)
 	}
 }
 
 // modified returns the delta by which a watch would bring the object of an answer.
-func modified(part uint16, a *ownwrites.Answer) deltafifo.Delta {
+func modified(source uint16, a *ownwrites.Answer) deltafifo.Delta {
 	return deltafifo.Delta{
-		Op: deltafifo.Modified, Part: part, Key: a.Key, UID: a.UID, Version: a.Version, Stamp: records.StampOf(a.UID), Object: a.Object,
+		Op: deltafifo.Modified, Source: source, Key: a.Key, UID: a.UID, Version: a.Version, Stamp: records.StampOf(a.UID), Object: a.Object,
 	}
 }
 
@@ -68,7 +68,7 @@ func (s *informerSink) prepare(ctx context.Context, a *answer) (prepared bool) {
 	result := make(chan any, 1)
 	go s.run.Within(func() {
 		defer close(result)
-		d := modified(s.part, &a.Answer)
+		d := modified(s.source, &a.Answer)
 		result <- s.prepared(&d)
 	})
 	select {

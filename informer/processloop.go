@@ -14,7 +14,7 @@ import (
 
 // applier applies queued deltas to the store, and logs what they change. It knows neither sources nor
 // the lives of the informer and of its runs. Only the processLoop calls its methods, but for isSynced,
-// partByHand and identity.
+// sourceByHand and identity.
 type applier struct {
 	options    Options[any]
 	writer     *indexer.Writer
@@ -36,12 +36,12 @@ type applier struct {
 	written          written
 
 	// Only the processLoop uses the fields below.
-	parts      []part
-	completed  int // number of complete parts
+	states     []sourceState
+	completed  int // number of complete sources
 	reached    *records.Reached
 	batch      []deltafifo.Delta // drained from the queue and not applied yet
-	bookmarked []uint16          // the parts with bookmarks in the current write section
-	passing    []uint16          // the parts with fences that have changes in the current write section
+	bookmarked []uint16          // the sources with bookmarks in the current write section
+	passing    []uint16          // the sources with fences that have changes in the current write section
 	ghosts     []Ghost           // of the current write section
 	report     func(Event)       // passes an event to the observer
 }
@@ -95,7 +95,7 @@ func (a *applier) applySome() {
 			return
 		}
 		a.stage(d)
-		a.status.countApplied(d.Part, 1)
+		a.status.countApplied(d.Source, 1)
 		return
 	}
 	changes := a.batch[:n]
@@ -109,7 +109,7 @@ func (a *applier) applySome() {
 
 // single reports whether a delta is a single change, and not part of a replacement.
 func (a *applier) single(d *deltafifo.Delta) bool {
-	return d.Op < deltafifo.Begin && a.parts[d.Part].staging == nil
+	return d.Op < deltafifo.Begin && a.states[d.Source].staging == nil
 }
 
 // applyChanges makes single changes and publishes them, in one write section. If an index function
@@ -122,8 +122,8 @@ func (a *applier) applyChanges(changes []deltafifo.Delta) {
 	defer a.passFences(tx)
 	for i := range changes {
 		d := &changes[i]
-		if a.parts[d.Part].fences.Len() > 0 && a.passes(tx, d) {
-			a.reached.Advance(d.Part, d.Version)
+		if a.states[d.Source].fences.Len() > 0 && a.passes(tx, d) {
+			a.reached.Advance(d.Source, d.Version)
 			continue
 		}
 		switch d.Op {
@@ -134,20 +134,20 @@ func (a *applier) applyChanges(changes []deltafifo.Delta) {
 		case deltafifo.Poisoned:
 			a.poisoned(tx, d)
 		case deltafifo.Bookmark:
-			a.bookmark(d.Part, d.Version)
+			a.bookmark(d.Source, d.Version)
 		}
-		a.reached.Advance(d.Part, d.Version)
+		a.reached.Advance(d.Source, d.Version)
 	}
 }
 
-// countApplied counts the changes of a write section, by their parts.
+// countApplied counts the changes of a write section, by their sources.
 func (a *applier) countApplied(changes []deltafifo.Delta) {
 	for len(changes) > 0 {
-		part, n := changes[0].Part, 1
-		for n < len(changes) && changes[n].Part == part {
+		source, n := changes[0].Source, 1
+		for n < len(changes) && changes[n].Source == source {
 			n++
 		}
-		a.status.countApplied(part, n)
+		a.status.countApplied(source, n)
 		changes = changes[n:]
 	}
 }
@@ -159,17 +159,17 @@ func (a *applier) bookmark(i uint16, version string) {
 	if version != "" { // sent by the source, not made by the reflector
 		a.tally.Bookmark()
 	}
-	if p := &a.parts[i]; p.content == filled {
+	if p := &a.states[i]; p.content == filled {
 		a.advanceContent(p)
 	}
 	a.bookmarked = append(a.bookmarked, i)
 }
 
-// markBookmarkedRead marks the parts with bookmarks as read. It is called after the write section,
+// markBookmarkedRead marks the sources with bookmarks as read. It is called after the write section,
 // when the changes are visible.
 func (a *applier) markBookmarkedRead() {
 	for _, i := range a.bookmarked {
-		a.markRead(&a.parts[i])
+		a.markRead(&a.states[i])
 	}
 }
 
@@ -193,7 +193,7 @@ func (a *applier) publish() {
 
 // put stores the object of a delta.
 func (a *applier) put(tx *indexer.Tx, d *deltafifo.Delta) {
-	p, key := &a.parts[d.Part], a.keyOf(d)
+	p, key := &a.states[d.Source], a.keyOf(d)
 	if a.rewritesKeys.Load() {
 		a.moveKey(tx, p, d, key)
 	}
@@ -202,7 +202,7 @@ func (a *applier) put(tx *indexer.Tx, d *deltafifo.Delta) {
 		d.Key = key
 		return
 	}
-	stored := tx.Put(d.Part, key, d.Object, d.Stamp)
+	stored := tx.Put(d.Source, key, d.Object, d.Stamp)
 	if !stored.Replaced {
 		a.removals.Take(key)
 	}
@@ -217,7 +217,7 @@ func (a *applier) put(tx *indexer.Tx, d *deltafifo.Delta) {
 
 // moveKey deletes the object of a delta under its earlier key, if the transform has given it another
 // one since. The handlers get the last known state.
-func (a *applier) moveKey(tx *indexer.Tx, p *part, d *deltafifo.Delta, key indexer.Key) {
+func (a *applier) moveKey(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, key indexer.Key) {
 	old := p.objects.Key(d.Key)
 	if old == key || !a.holds(tx, d, old) {
 		return
@@ -229,14 +229,14 @@ func (a *applier) moveKey(tx *indexer.Tx, p *part, d *deltafifo.Delta, key index
 // holds reports whether a key is that of the object of a delta, also if a user has put another object
 // under it by hand, or has deleted it: then the handlers still know it.
 func (a *applier) holds(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) bool {
-	if a.parts[d.Part].objects.Server(key) != d.Key {
+	if a.states[d.Source].objects.Server(key) != d.Key {
 		return false
 	}
-	if part, ok := a.removals.Part(key); ok {
-		return part == d.Part
+	if source, ok := a.removals.Source(key); ok {
+		return source == d.Source
 	}
 	owner, stored := tx.Part(key)
-	return stored && owner == d.Part
+	return stored && owner == d.Source
 }
 
 // takeOut deletes an object from the store. It returns the last one that the handlers know: a user may
@@ -250,7 +250,7 @@ func (a *applier) takeOut(tx *indexer.Tx, key indexer.Key) (last any, known bool
 }
 
 func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
-	p, key := &a.parts[d.Part], a.keyOf(d)
+	p, key := &a.states[d.Source], a.keyOf(d)
 	if old := p.objects.Key(d.Key); old != key && (d.Lost || a.holds(tx, d, old)) {
 		key, d.Lost, d.Object = old, true, nil // the final state has another key than the stored one
 	}
@@ -278,7 +278,7 @@ func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 
 // poisoned quarantines the object of a delta. Its earlier version stays in the store.
 func (a *applier) poisoned(tx *indexer.Tx, d *deltafifo.Delta) {
-	p := &a.parts[d.Part]
+	p := &a.states[d.Source]
 	if a.outdated(tx, d, p.objects.Key(d.Key)) {
 		a.forget(p, d.Key)
 		return
@@ -306,8 +306,8 @@ func (a *applier) rewrites() bool { return a.rewritesIdentity.Load() || a.rewrit
 // identity returns the server's identity of a stored object of any source.
 func (a *applier) identity(key indexer.Key, obj any) records.Identity {
 	if a.rewrites() {
-		for i := range a.parts {
-			if id, ok := a.parts[i].objects.Identity(key, obj); ok {
+		for i := range a.states {
+			if id, ok := a.states[i].objects.Identity(key, obj); ok {
 				return id
 			}
 		}
@@ -316,7 +316,7 @@ func (a *applier) identity(key indexer.Key, obj any) records.Identity {
 }
 
 // identity returns the server's identity of a stored object of the source.
-func (p *part) identity(key indexer.Key, obj any) records.Identity {
+func (p *sourceState) identity(key indexer.Key, obj any) records.Identity {
 	if id, ok := p.objects.Identity(key, obj); ok {
 		return id
 	}
@@ -325,7 +325,7 @@ func (p *part) identity(key indexer.Key, obj any) records.Identity {
 
 // recordStored is called when the object of a delta has been stored. It records where the transform
 // may have changed the object, and ends the object's quarantine.
-func (a *applier) recordStored(p *part, d *deltafifo.Delta, key indexer.Key, stored any) {
+func (a *applier) recordStored(p *sourceState, d *deltafifo.Delta, key indexer.Key, stored any) {
 	if p.objects.Len() == 0 && !a.rewrites() {
 		return
 	}
@@ -336,7 +336,7 @@ func (a *applier) recordStored(p *part, d *deltafifo.Delta, key indexer.Key, sto
 }
 
 // forget forgets what is recorded of the object of a server's key.
-func (a *applier) forget(p *part, server indexer.Key) {
+func (a *applier) forget(p *sourceState, server indexer.Key) {
 	if p.objects.Len() == 0 {
 		return
 	}
@@ -352,8 +352,8 @@ func (a *applier) quarantine(in *records.ServerObjects, d *deltafifo.Delta) {
 	a.allQuarantined.Enter(in, d.Key, d.Version, err)
 }
 
-// recount updates the status if a part has another number of quarantined objects than before.
-func (a *applier) recount(p *part, was int) {
+// recount updates the status if a source has another number of quarantined objects than before.
+func (a *applier) recount(p *sourceState, was int) {
 	if now := p.objects.Failures(); now != was {
 		a.status.quarantined.Add(int64(now - was))
 	}

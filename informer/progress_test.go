@@ -15,7 +15,7 @@ import (
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		s := status{parts: make([]partStatus, 2), applied: make([]atomic.Uint64, 2)}
+		s := status{bySource: make([]sourceStatus, 2), applied: make([]atomic.Uint64, 2)}
 		progress := func() Progress {
 			var st Status
 			s.fill(&st)

@@ -31,7 +31,7 @@ func TestMoreThan4096SourcesAreRefused(t *testing.T) {
 
 	most := Join(sourcesOf(4096), Options[*corev1.Pod]{Observe: observed}).core
 	require.NoError(t, most.misused())
-	require.EqualValues(t, 4096, most.partByHand(), "no source has this number")
+	require.EqualValues(t, 4096, most.sourceByHand(), "no source has this number")
 }
 
 // Status.Quarantined counts the quarantined objects of all sources, as they come and go.
@@ -69,22 +69,22 @@ func BenchmarkAnEventOfOneOfManySources(b *testing.B) {
 					}
 				}
 				deltas := make([]deltafifo.Delta, sources)
-				for part := range deltas {
-					d := deltaOf(deltafifo.Modified, kit.Pod(fmt.Sprint("p", part), "1"))
-					d.Part = uint16(part)
+				for source := range deltas {
+					d := deltaOf(deltafifo.Modified, kit.Pod(fmt.Sprint("p", source), "1"))
+					d.Source = uint16(source)
 					added := d
 					added.Op = deltafifo.Added
-					apply(deltafifo.Delta{Op: deltafifo.Begin, Part: d.Part}, added, deltafifo.Delta{Op: deltafifo.Commit, Version: "10", Part: d.Part})
-					deltas[part] = d
+					apply(deltafifo.Delta{Op: deltafifo.Begin, Source: d.Source}, added, deltafifo.Delta{Op: deltafifo.Commit, Version: "10", Source: d.Source})
+					deltas[source] = d
 				}
 				one := make([]deltafifo.Delta, 1)
 				b.ReportAllocs()
 				for i := 0; b.Loop(); i++ {
-					part := 0
+					source := 0
 					if of == "each in turn" {
-						part = i % sources
+						source = i % sources
 					}
-					one[0] = deltas[part]
+					one[0] = deltas[source]
 					one[0].Version = strconv.Itoa(1_000_000 + i)
 					if of == "quarantined" && i%2 == 0 {
 						one[0].Op = deltafifo.Poisoned

@@ -110,9 +110,9 @@ func (r *reading) noteDropped() {
 		for i := range dropped {
 			switch d := &dropped[i]; d.Op {
 			case deltafifo.Begin:
-				c.parts[d.Part].begin(d)
+				c.states[d.Source].begin(d)
 			case deltafifo.Commit:
-				c.followed[d.Part].Store(false)
+				c.followed[d.Source].Store(false)
 			case deltafifo.Answered:
 				c.dropAnswer(d)
 			}
@@ -123,7 +123,7 @@ func (r *reading) noteDropped() {
 	rest, _ := r.run.queue.Drain(context.Background()) // closed: it does not wait
 	drop(rest)
 	for _, sink := range r.sinks {
-		p := &c.parts[sink.part]
+		p := &c.states[sink.source]
 		p.reuseNothing = p.reuseNothing || sink.reuseNothing.Load() || r.run.exitError() != nil
 	}
 }
@@ -135,11 +135,11 @@ func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) 
 		ctx, end := c.sharing.until(sink.run.Context)
 		defer end()
 		r := c.reflector(sink, version, how)
-		c.reflectors[sink.part].Store(r)
+		c.reflectors[sink.source].Store(r)
 		err := r.Run(ctx)
 		version, how = r.Version(), reflector.ResumeNever
 		if sink.abandoned == nil || !closed(sink.abandoned) {
-			c.followed[sink.part].Store(r.Followed())
+			c.followed[sink.source].Store(r.Followed())
 		}
 		if sink.run.Context.Err() == nil { // a shared value was found changed
 			sink.reuseNothing.Store(true)
@@ -163,7 +163,7 @@ func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) 
 
 // reflector makes the reflector of one source.
 func (c *core) reflector(sink *informerSink, version string, how reflector.Resume) *reflector.Reflector {
-	return reflector.New(c.sources[sink.part], sink, reflector.Options{
+	return reflector.New(c.sources[sink.source], sink, reflector.Options{
 		Name:            c.options.Name,
 		Type:            c.objects.watched(),
 		Check:           c.objects.fits(),
@@ -186,7 +186,7 @@ func (s *informerSink) observe(e reflector.Event) {
 	if closed(s.abandoned) {
 		return
 	}
-	s.core.status.reflected(int(s.part), e)
+	s.core.status.reflected(int(s.source), e)
 	switch e.(type) {
 	case reflector.WatchStarted:
 		s.core.versions.wake() // WaitFresh checks the watches, too

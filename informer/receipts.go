@@ -3,7 +3,7 @@ package informer
 import "time"
 
 // receipt is the arrival of an answer of the server: its time, and the number of the answer's last
-// delta. A part's deltas are numbered in the order in which they are queued and applied.
+// delta. A source's deltas are numbered in the order in which they are queued and applied.
 type receipt struct {
 	at     time.Time
 	number uint64
@@ -17,7 +17,7 @@ type receipts struct {
 	first, last receipt
 }
 
-// add adds an answer. applied is the number of the part's deltas applied so far.
+// add adds an answer. applied is the number of the source's deltas applied so far.
 func (r *receipts) add(next receipt, applied uint64) {
 	r.before = r.confirmed(applied)
 	switch {

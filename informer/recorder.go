@@ -19,8 +19,8 @@ type status struct {
 	watchLasts time.Duration // the longest time that a healthy watch may be silent
 
 	mu          sync.Mutex
-	parts       []partStatus
-	applied     []atomic.Uint64 // by part: the deltas applied since the informer was made
+	bySource    []sourceStatus
+	applied     []atomic.Uint64 // by source: the deltas applied since the informer was made
 	lists       int             // full states: by list, by stream, or filled in by a user
 	errors      int
 	lastError   error
@@ -45,9 +45,9 @@ const (
 // notes returns the first note of each kind. The caller holds mu.
 func (s *status) notes() (all []string) {
 	for kind := range noteKinds {
-		i := slices.IndexFunc(s.parts, func(p partStatus) bool { return p.notes[kind] != "" })
+		i := slices.IndexFunc(s.bySource, func(p sourceStatus) bool { return p.notes[kind] != "" })
 		if i >= 0 {
-			all = append(all, s.parts[i].notes[kind])
+			all = append(all, s.bySource[i].notes[kind])
 		}
 	}
 	return all
@@ -70,8 +70,8 @@ func (s *status) refused(err error) {
 	s.leftOut.add(err)
 }
 
-// partStatus is the state of one source.
-type partStatus struct {
+// sourceStatus is the state of one source.
+type sourceStatus struct {
 	watching, notServed, lastEvent, lastBookmark time.Time
 	opened                                       time.Time // when a watch last began
 	progress                                     Progress  // of the full state being read
@@ -82,12 +82,12 @@ type partStatus struct {
 
 // absent reports whether the server does not have the resource. An answer that it is refused, say,
 // means that it is there.
-func (p *partStatus) absent() bool {
+func (p *sourceStatus) absent() bool {
 	return !p.notServed.IsZero() && (p.failing.Err == nil || p.failing.Class == reflector.ErrorNotServed)
 }
 
 // read records a full state: the source has what it took.
-func (p *partStatus) read(e reflector.Listed) {
+func (p *sourceStatus) read(e reflector.Listed) {
 	p.progress, p.notServed, p.failing = Progress{}, time.Time{}, RecentError{}
 	if e.Version != "" {
 		p.notes[noteVersions] = ""
@@ -97,12 +97,12 @@ func (p *partStatus) read(e reflector.Listed) {
 	}
 }
 
-// reflected records an event of the reflector of part i.
+// reflected records an event of the reflector of source i.
 func (s *status) reflected(i int, e reflector.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	p := &s.parts[i]
+	p := &s.bySource[i]
 	switch e := e.(type) {
 	case reflector.WatchStarted:
 		s.totals.Watches++
@@ -198,7 +198,7 @@ func (s *status) exited(err error) {
 }
 
 // asked records a request for a full state, the first or a repeated one.
-func (p *partStatus) asked(e reflector.Asked) {
+func (p *sourceStatus) asked(e reflector.Asked) {
 	if e.Operation == reflector.OpWatch {
 		return
 	}
@@ -206,16 +206,16 @@ func (p *partStatus) asked(e reflector.Asked) {
 }
 
 // paged records the progress of a full state.
-func (p *partStatus) paged(e reflector.Paged) {
+func (p *sourceStatus) paged(e reflector.Paged) {
 	p.progress.Objects, p.progress.Remaining, p.progress.Bytes = e.Objects, e.Remaining, e.Bytes
 }
 
 // changed records a full state that has changed the store.
-func (s *status) changed(part uint16) {
+func (s *status) changed(source uint16) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.parts[part].lastEvent = time.Now()
+	s.bySource[source].lastEvent = time.Now()
 }
 
 // began records the start of a run, and drops the errors of the previous run.
@@ -227,8 +227,8 @@ func (s *status) began() {
 	if s.started.IsZero() {
 		s.started = time.Now()
 	}
-	for i := range s.parts {
-		p := &s.parts[i]
+	for i := range s.bySource {
+		p := &s.bySource[i]
 		p.notServed, p.notes, p.receipts = time.Time{}, [noteKinds]string{}, receipts{before: s.confirmed(i)}
 	}
 }
@@ -238,8 +238,8 @@ func (s *status) stopped() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	for i := range s.parts {
-		p := &s.parts[i]
+	for i := range s.bySource {
+		p := &s.bySource[i]
 		p.watching, p.progress, p.failing = time.Time{}, Progress{}, RecentError{}
 	}
 }
@@ -257,8 +257,8 @@ func (s *status) watchesAll() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	for i := range s.parts {
-		if s.parts[i].watching.IsZero() {
+	for i := range s.bySource {
+		if s.bySource[i].watching.IsZero() {
 			return false
 		}
 	}
@@ -282,7 +282,7 @@ func (s *status) fill(to *Status) {
 	defer s.mu.Unlock()
 
 	to.Quarantined = int(s.quarantined.Load())
-	to.Relists = max(0, s.lists-len(s.parts))
+	to.Relists = max(0, s.lists-len(s.bySource))
 	to.Errors, to.LastError, to.LastErrorAt = s.errors, s.lastError, s.lastErrorAt
 	to.RecentErrors = slices.Clone(s.recent)
 	s.fillTotals(&to.Totals)
@@ -290,7 +290,7 @@ func (s *status) fill(to *Status) {
 	to.LeftOut, to.LastLeftOut, to.LastLeftOutAt = s.leftOut.count, s.leftOut.last, s.leftOut.at
 	to.Notes = s.notes()
 	to.Watching = true
-	for i, p := range s.parts {
+	for i, p := range s.bySource {
 		to.Watching = to.Watching && !p.watching.IsZero()
 		to.WatchingSince = later(to.WatchingSince, p.watching)
 		switch {
@@ -341,7 +341,7 @@ func (s *status) fillTotals(to *Totals) {
 	to.Waits, to.Waited = s.totals.Waits, s.totals.Waited
 }
 
-// add adds the progress of another source. The sum of Remaining is known only if each part is.
+// add adds the progress of another source. The sum of Remaining is known only if each source is.
 func (p *Progress) add(other Progress) {
 	if other.Since.IsZero() {
 		return

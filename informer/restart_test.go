@@ -117,7 +117,7 @@ func TestARestartDoesNotClaimAVersionThatItDoesNotHold(t *testing.T) {
 
 // A store of several sources is synced when all sources are, and its version is the lowest of the
 // sources' versions.
-func TestPartsOfOneStore(t *testing.T) {
+func TestSourcesOfOneStore(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		in := func(ns string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Namespace = ns } }
 		one, two := newScript("10", kit.Pod("a", "1", in("one"))), newScript("20", kit.Pod("a", "2", in("two")))

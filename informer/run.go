@@ -18,10 +18,10 @@ type run struct {
 	stopReported chan struct{} // closed when RunOptions.Stopped has returned
 	returned     chan struct{} // closed when Run returns
 	read         chan struct{} // closed when every source has been read in this run
-	// partsRead is the number of sources read in this run. Only the processLoop uses it.
-	partsRead int
-	options   RunOptions
-	newest    newest
+	// sourcesRead is the number of sources read in this run. Only the processLoop uses it.
+	sourcesRead int
+	options     RunOptions
+	newest      newest
 }
 
 // RunOptions configure a run that [Shared].Start begins. Each function may be nil, and must return.

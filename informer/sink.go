@@ -16,9 +16,9 @@ import (
 type informerSink struct {
 	core      *core
 	run       *run
-	part      uint16
+	source    uint16
 	replacing bool   // between Begin and Commit or Abort
-	queued    uint64 // the number of the part's last delta, see receipt
+	queued    uint64 // the number of the source's last delta, see receipt
 	// reuseNothing is set while the stored objects must not be trusted: from the beginning of a run, or
 	// of a new history, until a replacement that reuses none of them is queued.
 	reuseNothing atomic.Bool
@@ -42,11 +42,11 @@ type informerSink struct {
 	abandoned    chan struct{} // closed when the sink is abandoned; nil without a transform
 }
 
-// newInformerSink returns the sink of a part for a run. It is called before the run's goroutines
+// newInformerSink returns the sink of a source for a run. It is called before the run's goroutines
 // start.
-func newInformerSink(c *core, run *run, part uint16) *informerSink {
-	s := &informerSink{core: c, run: run, part: part, queued: c.status.applied[part].Load(), turn: make(chan struct{}, 1)}
-	p := &c.parts[part]
+func newInformerSink(c *core, run *run, source uint16) *informerSink {
+	s := &informerSink{core: c, run: run, source: source, queued: c.status.applied[source].Load(), turn: make(chan struct{}, 1)}
+	p := &c.states[source]
 	p.reuseNothing = p.reuseNothing || run.options.ReuseNothing || closed(c.sharing.broken) && !p.replacedSinceBroken
 	if p.content == filling {
 		p.content = empty
@@ -76,7 +76,7 @@ func (s *informerSink) Begin(ctx context.Context, h reflector.History) error {
 }
 
 func (s *informerSink) Commit(ctx context.Context, version string) error {
-	s.core.status.answered(s.part, s.queued+1)
+	s.core.status.answered(s.source, s.queued+1)
 	return s.commit(ctx, version)
 }
 
@@ -96,7 +96,7 @@ func (s *informerSink) Abort(ctx context.Context) error {
 }
 
 func (s *informerSink) push(ctx context.Context, d deltafifo.Delta) error {
-	d.Part = s.part
+	d.Source = s.source
 	s.queued++
 	return s.run.queue.Push(ctx, d)
 }
@@ -123,7 +123,7 @@ func (s *informerSink) prepareBatch(ctx context.Context, batch []deltafifo.Delta
 	}
 	for i := range batch {
 		d := &batch[i]
-		d.Part, d.Stamp = s.part, records.StampOf(d.UID)
+		d.Source, d.Stamp = s.source, records.StampOf(d.UID)
 		switch {
 		case d.Op == deltafifo.Bookmark || d.Recalled:
 		case d.Op == deltafifo.Poisoned || d.Lost: // the object could not be decoded
@@ -152,8 +152,8 @@ func (s *informerSink) prepares() bool {
 // the source has opened that watch.
 func (s *informerSink) noteReceived(last *deltafifo.Delta) {
 	if last.Op == deltafifo.Bookmark && last.Version == "" {
-		s.core.status.answered(s.part, s.queued)
+		s.core.status.answered(s.source, s.queued)
 		return
 	}
-	s.core.status.received(s.part, last.Op == deltafifo.Bookmark, s.queued)
+	s.core.status.received(s.source, last.Op == deltafifo.Bookmark, s.queued)
 }

@@ -96,10 +96,10 @@ func TestNothingOfHalfAStateIsKept(t *testing.T) {
 		})
 		cancel, wait := starts(t, i)
 		require.Len(t, half, 2)
-		require.NotNil(t, i.core.parts[0].staging)
+		require.NotNil(t, i.core.states[0].staging)
 		cancel()
 		wait()
-		require.Nil(t, i.core.parts[0].staging)
+		require.Nil(t, i.core.states[0].staging)
 		require.Zero(t, half.left())
 		require.Zero(t, i.Status().Objects)
 		runtime.KeepAlive(i)
@@ -134,7 +134,7 @@ func TestTheErrorOfAnOldRunIsForgotten(t *testing.T) {
 // An error is failing until a list or watch of the same source has succeeded, and not again while a
 // watch is reopened. A source that is not served is not stale.
 func TestFailingIsWhatHasFailedLast(t *testing.T) {
-	s := status{parts: make([]partStatus, 2), applied: make([]atomic.Uint64, 2), watchLasts: time.Minute}
+	s := status{bySource: make([]sourceStatus, 2), applied: make([]atomic.Uint64, 2), watchLasts: time.Minute}
 	failing := func() (classes []reflector.ErrorClass) {
 		var st Status
 		s.fill(&st)
@@ -155,7 +155,7 @@ func TestFailingIsWhatHasFailedLast(t *testing.T) {
 	s.reflected(0, refused)
 	s.reflected(1, forbidden)
 	require.Equal(t, []reflector.ErrorClass{reflector.ErrorConnection, reflector.ErrorForbidden}, failing(), "each source")
-	s.parts[0].failing.At = time.Now().Add(-time.Hour)
+	s.bySource[0].failing.At = time.Now().Add(-time.Hour)
 	s.reflected(1, reflector.Failed{Operation: reflector.OpList, Class: reflector.ErrorConnection, Err: reflector.ErrSilent})
 	var same Status
 	s.fill(&same)
@@ -171,8 +171,8 @@ func TestFailingIsWhatHasFailedLast(t *testing.T) {
 
 	s.reflected(1, absent)
 	s.reflected(1, reflector.NotServed{Err: errPoison})
-	s.parts[0].receipts.before, s.parts[0].opened = time.Now(), time.Now()
-	s.parts[1].receipts = receipts{before: time.Now().Add(-time.Hour)}
+	s.bySource[0].receipts.before, s.bySource[0].opened = time.Now(), time.Now()
+	s.bySource[1].receipts = receipts{before: time.Now().Add(-time.Hour)}
 	require.True(t, notServed())
 	require.Empty(t, failing())
 	require.False(t, s.staleLocked(), "nothing is to be heard of it")
@@ -184,7 +184,7 @@ func TestFailingIsWhatHasFailedLast(t *testing.T) {
 
 // A note of a missing feature goes when the source turns out to have it, or a new run begins.
 func TestANoteGoesWithWhatItTells(t *testing.T) {
-	s := status{parts: make([]partStatus, 2), applied: make([]atomic.Uint64, 2)}
+	s := status{bySource: make([]sourceStatus, 2), applied: make([]atomic.Uint64, 2)}
 	tell := func() {
 		s.reflected(0, reflector.HistoryUnknown{})
 		s.reflected(0, reflector.StreamRefused{Reason: "no"})

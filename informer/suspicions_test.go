@@ -96,8 +96,8 @@ func TestASharedValueThatWasChangedIsNotForgotten(t *testing.T) {
 func TestABeginningAnewLeavesTheNewerObjectOfAnotherSource(t *testing.T) {
 	j := &joined{testCore: newTestCore(t, Options[*corev1.Pod]{}, 2)}
 	j.run.options.ReuseNothing = true
-	for part := range 2 {
-		j.in = append(j.in, newInformerSink(j.core, j.run, uint16(part)))
+	for source := range 2 {
+		j.in = append(j.in, newInformerSink(j.core, j.run, uint16(source)))
 	}
 	j.beginReplace(1, reflector.SameHistory)
 	j.tell(1, deltaOf(deltafifo.Added, kit.Pod("a", "15")))

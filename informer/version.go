@@ -14,10 +14,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// version returns the store's version: the lowest version of all parts, or "" until all parts are
+// version returns the store's version: the lowest version of all sources, or "" until all sources are
 // complete. Only the processLoop calls it.
 func (a *applier) version() string {
-	if len(a.parts) > 1 && !a.complete() {
+	if len(a.states) > 1 && !a.complete() {
 		return ""
 	}
 	return a.reached.Lowest()
@@ -64,11 +64,11 @@ func (c *core) WaitFor(ctx context.Context, obj any) error {
 		return fmt.Errorf("informer %s: wait for %T: %w", c.options.Name, obj, ErrType)
 	}
 	key, version := object.Key(m), m.GetResourceVersion()
-	parts, err := c.partsOf(ctx, key.Namespace)
+	sources, err := c.sourcesOf(ctx, key.Namespace)
 	if err != nil {
 		return err
 	}
-	if len(parts) == 0 {
+	if len(sources) == 0 {
 		return fmt.Errorf("informer %s has no source for namespace %q: %w", c.options.Name, key.Namespace, ErrNoSource)
 	}
 	came := false
@@ -80,8 +80,8 @@ func (c *core) WaitFor(ctx context.Context, obj any) error {
 				return true, nil
 			}
 		}
-		for _, part := range parts {
-			now := func() string { return c.versionOf(part) }
+		for _, source := range sources {
+			now := func() string { return c.versionOf(source) }
 			if reached, err := c.atLeast(now, version); !reached || err != nil {
 				return false, err
 			}
@@ -120,8 +120,8 @@ func (n *namespaces) ask(sources []reflector.Source) {
 	}()
 }
 
-// partsOf returns the parts that may hold objects of a namespace.
-func (c *core) partsOf(ctx context.Context, namespace string) (parts []uint16, err error) {
+// sourcesOf returns the sources that may hold objects of a namespace.
+func (c *core) sourcesOf(ctx context.Context, namespace string) (sources []uint16, err error) {
 	c.namespaces.asked.Do(func() { c.namespaces.ask(c.sources) })
 	select {
 	case <-c.namespaces.known:
@@ -130,19 +130,19 @@ func (c *core) partsOf(ctx context.Context, namespace string) (parts []uint16, e
 	}
 	for i, scope := range c.namespaces.of {
 		if scope == "" || scope == namespace {
-			parts = append(parts, uint16(i)) //nolint:gosec // at most maxSources
+			sources = append(sources, uint16(i)) //nolint:gosec // at most maxSources
 		}
 	}
-	return parts, nil
+	return sources, nil
 }
 
-// versionOf returns the version of a part whose changes are visible in the store. Any goroutine may
+// versionOf returns the version of a source whose changes are visible in the store. Any goroutine may
 // call it.
-func (c *core) versionOf(part uint16) string {
-	if len(c.parts) == 1 {
+func (c *core) versionOf(source uint16) string {
+	if len(c.states) == 1 {
 		return c.storeVersion()
 	}
-	return c.reached.PublishedVersion(part)
+	return c.reached.PublishedVersion(source)
 }
 
 // storeVersion returns the store's version if it comes from the sources. Until the store is synced,
@@ -155,7 +155,7 @@ func (c *core) storeVersion() string {
 	return version
 }
 
-// atLeast reports whether a version of the store or of a part is at least another version. Before
+// atLeast reports whether a version of the store or of a source is at least another version. Before
 // the store is synced, an empty version means not yet. After it, an empty version will stay empty,
 // and atLeast returns an error.
 func (c *core) atLeast(version func() string, other string) (bool, error) {

@@ -143,7 +143,7 @@ func TestWaitForOfJoinedSourcesWaitsForTheStore(t *testing.T) {
 		}}
 		f := newTestCore(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{blocks}}, 2)
 		f.list("1")
-		f.apply(deltafifo.Delta{Op: deltafifo.Begin, Part: 1}, deltafifo.Delta{Op: deltafifo.Commit, Part: 1, Version: "10"})
+		f.apply(deltafifo.Delta{Op: deltafifo.Begin, Source: 1}, deltafifo.Delta{Op: deltafifo.Commit, Source: 1, Version: "10"})
 		done := make(chan struct{})
 		go func() {
 			defer close(done)

@@ -67,18 +67,18 @@ type testCore struct {
 	*core
 	clientgo *clientgoInformer
 	t        *testing.T
-	in       *informerSink // of part 0
+	in       *informerSink // of source 0
 }
 
-func newTestCore(t *testing.T, o Options[*corev1.Pod], parts int) *testCore {
-	sources := make([]reflector.Source, parts)
-	for i := range sources {
-		sources[i] = silentSource{}
+func newTestCore(t *testing.T, o Options[*corev1.Pod], sources int) *testCore {
+	silent := make([]reflector.Source, sources)
+	for i := range silent {
+		silent[i] = silentSource{}
 	}
 	if o.Observe == nil {
 		o.Observe = observed
 	}
-	i := Join(sources, o)
+	i := Join(silent, o)
 	return &testCore{i.core, clientgoOf(i), t, newInformerSink(i.core, i.core.run, 0)}
 }
 
@@ -105,7 +105,7 @@ func (f *testCore) apply(deltas ...deltafifo.Delta) {
 	}
 }
 
-// list applies a replacement of part 0.
+// list applies a replacement of source 0.
 func (f *testCore) list(version string, pods ...*corev1.Pod) {
 	f.beginReplace()
 	for _, p := range pods {
@@ -141,7 +141,7 @@ func eventually(t *testing.T, what func() bool, message string) {
 	require.Eventually(t, what, 20*time.Second, time.Millisecond, message)
 }
 
-// write sends deltas to the sink of part 0, through the transform, and applies the queued deltas.
+// write sends deltas to the sink of source 0, through the transform, and applies the queued deltas.
 func (f *testCore) write(t *testing.T, deltas ...deltafifo.Delta) {
 	writeBatch(t, f.in, deltas)
 	f.drain(t)
@@ -165,7 +165,7 @@ func apart(f func()) (returned bool) {
 	return returned
 }
 
-// take sends a Begin, or a Commit at version 1, to the sink of part 0 and applies it.
+// take sends a Begin, or a Commit at version 1, to the sink of source 0 and applies it.
 func (f *testCore) take(t *testing.T, op deltafifo.Op) {
 	in := f.in
 	switch op {

@@ -57,15 +57,15 @@ func (c *core) WaitWritten(ctx context.Context) error {
 }
 
 // written holds what the goroutines of writes and of waits need to know of the fences. An informer without a
-// linked source has the zero value, which has no parts.
+// linked source has the zero value.
 type written struct {
-	mu     sync.Mutex
-	parts  []writtenPart // nil until a source is linked
-	counts OwnWrites     // but for Linked and Pending
+	mu       sync.Mutex
+	bySource []writtenSource // nil until a source is linked
+	counts   OwnWrites       // but for Linked and Pending
 }
 
-// writtenPart is the state of one source.
-type writtenPart struct {
+// writtenSource is the state of one source.
+type writtenSource struct {
 	linked, selects    bool
 	histories, moment  uint64
 	pending            int
@@ -73,47 +73,47 @@ type writtenPart struct {
 	doubts, doubtsOver uint64 // counted, and the count up to which a wait has cleared them
 }
 
-// link records that requests of a part pass through an OwnWrites. parts is the number of all parts.
-func (w *written) link(part uint16, parts int, selects bool) {
+// link records that requests of a source pass through an OwnWrites. sources is the number of all sources.
+func (w *written) link(source uint16, sources int, selects bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	if w.parts == nil {
-		w.parts = make([]writtenPart, parts)
+	if w.bySource == nil {
+		w.bySource = make([]writtenSource, sources)
 	}
-	p := &w.parts[part]
+	p := &w.bySource[source]
 	p.linked, p.selects = true, p.selects || selects
 }
 
-// selects reports whether a part's source selects objects. One that is not linked has no fences.
-func (w *written) selects(part uint16) bool {
+// selects reports whether a source selects objects. One that is not linked has no fences.
+func (w *written) selects(source uint16) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	return w.parts[part].selects
+	return w.bySource[source].selects
 }
 
-// before returns what the store has reached, for a request that begins now, and whether the part is linked.
-func (w *written) before(part uint16) (b ownwrites.Before, linked bool) {
+// before returns what the store has reached, for a request that begins now, and whether the source is linked.
+func (w *written) before(source uint16) (b ownwrites.Before, linked bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	if w.parts == nil {
+	if w.bySource == nil {
 		return b, false
 	}
-	p := &w.parts[part]
+	p := &w.bySource[source]
 	return ownwrites.Before{History: p.histories, Moment: p.moment}, p.linked
 }
 
-// publish records the state of a part's fences. A new history makes what was not shown meaningless.
-func (w *written) publish(part uint16, histories, moment uint64, pending int) {
+// publish records the state of a source's fences. A new history makes what was not shown meaningless.
+func (w *written) publish(source uint16, histories, moment uint64, pending int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	if w.parts == nil {
+	if w.bySource == nil {
 		return
 	}
-	p := &w.parts[part]
+	p := &w.bySource[source]
 	if p.histories != histories {
 		p.newest, p.doubtsOver = "", p.doubts
 	}
@@ -121,7 +121,7 @@ func (w *written) publish(part uint16, histories, moment uint64, pending int) {
 }
 
 // count counts an answer that the processLoop has applied.
-func (w *written) count(part uint16, r fences.Result, a *ownwrites.Answer) {
+func (w *written) count(source uint16, r fences.Result, a *ownwrites.Answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -131,23 +131,23 @@ func (w *written) count(part uint16, r fences.Result, a *ownwrites.Answer) {
 	case fences.Outside:
 		w.counts.Outside++
 	case fences.Waiting:
-		w.wait(part, a.Version)
+		w.wait(source, a.Version)
 	case fences.Doubtful:
-		w.doubt(part)
+		w.doubt(source)
 	}
 }
 
 // miss counts an answer that was not applied.
-func (w *written) miss(part uint16, a *ownwrites.Answer) {
+func (w *written) miss(source uint16, a *ownwrites.Answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
 	switch {
 	case a.Kind == ownwrites.Dated:
 	case a.Version == "" || a.Kind == ownwrites.Doubt || a.Kind == ownwrites.Emptied: // at no known version
-		w.doubt(part)
+		w.doubt(source)
 	default:
-		w.wait(part, a.Version)
+		w.wait(source, a.Version)
 	}
 }
 
@@ -160,25 +160,25 @@ func (w *written) ghost() {
 }
 
 // wait counts an answer that the watch has to bring. The caller holds mu.
-func (w *written) wait(part uint16, version string) {
+func (w *written) wait(source uint16, version string) {
 	w.counts.Waiting++
-	w.parts[part].newest = object.Advance(w.parts[part].newest, version)
+	w.bySource[source].newest = object.Advance(w.bySource[source].newest, version)
 }
 
 // doubt counts a write of which nobody can tell what it has done. The caller holds mu.
-func (w *written) doubt(part uint16) {
+func (w *written) doubt(source uint16) {
 	w.counts.Doubtful++
-	w.parts[part].doubts++
+	w.bySource[source].doubts++
 }
 
-// missed returns, for each part, the newest version that was not shown, and the number of doubts if a wait
-// has not cleared all of them. linked is false if a part is not linked.
+// missed returns, for each source, the newest version that was not shown, and the number of doubts if a wait
+// has not cleared all of them. linked is false if a source is not linked.
 func (w *written) missed() (newest []string, doubts []uint64, linked bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
 	inDoubt := false
-	for _, p := range w.parts {
+	for _, p := range w.bySource {
 		newest, doubts = append(newest, p.newest), append(doubts, p.doubts)
 		inDoubt = inDoubt || p.doubts > p.doubtsOver
 	}
@@ -194,13 +194,13 @@ func (w *written) settle(doubts []uint64) {
 	defer w.mu.Unlock()
 
 	for i, n := range doubts {
-		w.parts[i].doubtsOver = max(w.parts[i].doubtsOver, n)
+		w.bySource[i].doubtsOver = max(w.bySource[i].doubtsOver, n)
 	}
 }
 
-// isLinked reports whether all parts are linked. The caller holds mu.
+// isLinked reports whether all sources are linked. The caller holds mu.
 func (w *written) isLinked() bool {
-	return w.parts != nil && !slices.ContainsFunc(w.parts, func(p writtenPart) bool { return !p.linked })
+	return w.bySource != nil && !slices.ContainsFunc(w.bySource, func(p writtenSource) bool { return !p.linked })
 }
 
 // status returns the counts.
@@ -210,7 +210,7 @@ func (w *written) status() OwnWrites {
 
 	o := w.counts
 	o.Linked = w.isLinked()
-	for _, p := range w.parts {
+	for _, p := range w.bySource {
 		o.Pending += p.pending
 	}
 	return o

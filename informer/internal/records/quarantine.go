@@ -12,7 +12,7 @@ import (
 // MaxQuarantined is the number of quarantined objects whose errors are kept.
 const MaxQuarantined = 100
 
-// Quarantine holds the quarantined objects of all parts for other goroutines: a wait for the
+// Quarantine holds the quarantined objects of all sources for other goroutines: a wait for the
 // version of such an object has to fail, and the inspector shows the errors.
 type Quarantine struct {
 	mu       sync.Mutex
@@ -28,7 +28,7 @@ type QuarantinedObject struct {
 }
 
 // countedObject is the entry of a key. It counts how often the key is quarantined: several
-// parts may hold it, and one part twice while a replacement is under way.
+// sources may hold it, and one source twice while a replacement is under way.
 type countedObject struct {
 	QuarantinedObject
 	times int

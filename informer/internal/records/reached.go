@@ -8,32 +8,32 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Reached records, for each part, the version up to which its changes are in the store. The lowest
-// of them is the store's version. It is looked for among all parts only if the part that had the
+// Reached records, for each source, the version up to which its changes are in the store. The lowest
+// of them is the store's version. It is looked for among all sources only if the source that had the
 // lowest version has moved. Only one goroutine uses the fields above mu.
 type Reached struct {
-	versions    []string // by part
-	low         uint16   // if known is set, the part with the lowest version
+	versions    []string // by source
+	low         uint16   // if known is set, the source with the lowest version
 	known       bool
-	unpublished []uint16 // parts whose versions are ahead of published; not used with a single part
+	unpublished []uint16 // sources whose versions are ahead of published; not used with a single source
 
 	mu        sync.Mutex
-	published []string // by part: versions whose changes readers find in the store; not used with a single part
+	published []string // by source: versions whose changes readers find in the store; not used with a single source
 }
 
-// NewReached returns the record of some parts, none of which has reached a version.
-func NewReached(parts int) *Reached {
-	return &Reached{versions: make([]string, parts), published: make([]string, parts)}
+// NewReached returns the record of some sources, none of which has reached a version.
+func NewReached(sources int) *Reached {
+	return &Reached{versions: make([]string, sources), published: make([]string, sources)}
 }
 
-// PublishedVersion returns the version of a part whose changes readers find in the store. It is for
-// informers with several parts: the version of a single part is the store's. Any goroutine may call
+// PublishedVersion returns the version of a source whose changes readers find in the store. It is for
+// informers with several sources: the version of a single source is the store's. Any goroutine may call
 // it.
-func (r *Reached) PublishedVersion(part uint16) string {
+func (r *Reached) PublishedVersion(source uint16) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	return r.published[part]
+	return r.published[source]
 }
 
 // Publish publishes the versions at the end of a write section, when its changes are in the store.
@@ -44,42 +44,42 @@ func (r *Reached) Publish() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	for _, part := range r.unpublished {
-		r.published[part] = r.versions[part]
+	for _, source := range r.unpublished {
+		r.published[source] = r.versions[source]
 	}
 	r.unpublished = r.unpublished[:0]
 }
 
-func (r *Reached) move(part uint16, version string) {
-	r.versions[part] = version
-	if n := len(r.unpublished); len(r.versions) > 1 && (n == 0 || r.unpublished[n-1] != part) {
-		r.unpublished = append(r.unpublished, part)
+func (r *Reached) move(source uint16, version string) {
+	r.versions[source] = version
+	if n := len(r.unpublished); len(r.versions) > 1 && (n == 0 || r.unpublished[n-1] != source) {
+		r.unpublished = append(r.unpublished, source)
 	}
 }
 
-// Version returns the version that a part has reached.
-func (r *Reached) Version(part uint16) string { return r.versions[part] }
+// Version returns the version that a source has reached.
+func (r *Reached) Version(source uint16) string { return r.versions[source] }
 
-// Advance moves a part's version forward. An older version changes nothing.
-func (r *Reached) Advance(part uint16, version string) {
-	current := r.versions[part]
+// Advance moves a source's version forward. An older version changes nothing.
+func (r *Reached) Advance(source uint16, version string) {
+	current := r.versions[source]
 	next := object.Advance(current, version)
 	if next == current {
 		return
 	}
-	if part == r.low || !object.Comparable(current) { // one that does not compare ranks highest, and the next may rank lowest
+	if source == r.low || !object.Comparable(current) { // one that does not compare ranks highest, and the next may rank lowest
 		r.known = false
 	}
-	r.move(part, next)
+	r.move(source, next)
 }
 
-// Set sets a part's version, which may be older than before.
-func (r *Reached) Set(part uint16, version string) {
-	r.move(part, version)
+// Set sets a source's version, which may be older than before.
+func (r *Reached) Set(source uint16, version string) {
+	r.move(source, version)
 	r.known = false
 }
 
-// Lowest returns the lowest version of all parts. A version that does not compare counts only if no
+// Lowest returns the lowest version of all sources. A version that does not compare counts only if no
 // version compares.
 func (r *Reached) Lowest() string {
 	if !r.known && len(r.versions) > 1 {
@@ -88,12 +88,12 @@ func (r *Reached) Lowest() string {
 	return r.versions[r.low]
 }
 
-// find finds the part with the lowest version.
+// find finds the source with the lowest version.
 func (r *Reached) find() {
 	r.low, r.known = 0, true
-	for part, version := range r.versions {
+	for source, version := range r.versions {
 		if ranksLower(version, r.versions[r.low]) {
-			r.low = uint16(part) //nolint:gosec // at most maxSources
+			r.low = uint16(source) //nolint:gosec // at most maxSources
 		}
 	}
 }

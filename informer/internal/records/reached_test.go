@@ -27,10 +27,10 @@ func lowestOf(versions []string) string {
 func TestTheLowestVersionAgainstItsTwin(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		parts := 1 + random.IntN(20)
-		r, twin := NewReached(parts), make([]string, parts)
+		sources := 1 + random.IntN(20)
+		r, twin := NewReached(sources), make([]string, sources)
 		for step := range 300 {
-			part := random.IntN(parts)
+			source := random.IntN(sources)
 			version := fmt.Sprint(1 + step + random.IntN(30))
 			switch random.IntN(30) {
 			case 0:
@@ -40,18 +40,18 @@ func TestTheLowestVersionAgainstItsTwin(t *testing.T) {
 			}
 			if random.IntN(40) == 0 {
 				version = fmt.Sprint(1 + random.IntN(30))
-				r.Set(uint16(part), version)
-				twin[part] = version
+				r.Set(uint16(source), version)
+				twin[source] = version
 			} else {
-				r.Advance(uint16(part), version)
-				twin[part] = object.Advance(twin[part], version)
+				r.Advance(uint16(source), version)
+				twin[source] = object.Advance(twin[source], version)
 			}
-			require.Equal(t, twin[part], r.Version(uint16(part)))
+			require.Equal(t, twin[source], r.Version(uint16(source)))
 			if random.IntN(3) > 0 {
 				continue
 			}
 			got, want := r.Lowest(), lowestOf(twin)
-			if object.Comparable(want) || parts == 1 {
+			if object.Comparable(want) || sources == 1 {
 				require.Equal(t, want, got, "seed %d step %d", seed, step)
 			} else {
 				require.False(t, object.Comparable(got), "none of them compares")
@@ -63,8 +63,8 @@ func TestTheLowestVersionAgainstItsTwin(t *testing.T) {
 // An event of a source that is not the lowest looks at no other source's version.
 func TestAnEventOfOneOfManySourcesLooksAtNoOther(t *testing.T) {
 	r := NewReached(1000)
-	for part := range 1000 {
-		r.Set(uint16(part), "10")
+	for source := range 1000 {
+		r.Set(uint16(source), "10")
 	}
 	r.Set(7, "5")
 	require.Equal(t, "5", r.Lowest())

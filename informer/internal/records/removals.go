@@ -11,22 +11,22 @@ import (
 type Removals map[indexer.Key]removal
 
 type removal struct {
-	part uint16 // of the object; that of objects put by hand if it is not known
-	last any    // as it was stored
+	source uint16 // of the object; that of objects put by hand if it is not known
+	last   any    // as it was stored
 }
 
 // Add records an object that a user has deleted.
-func (r *Removals) Add(key indexer.Key, part uint16, last any) {
+func (r *Removals) Add(key indexer.Key, source uint16, last any) {
 	if *r == nil {
 		*r = make(Removals)
 	}
-	(*r)[key] = removal{part, last}
+	(*r)[key] = removal{source, last}
 }
 
 // Part returns the part of the object that a user has deleted under a key, if there is one.
-func (r Removals) Part(key indexer.Key) (part uint16, ok bool) {
+func (r Removals) Source(key indexer.Key) (source uint16, ok bool) {
 	found, ok := r[key]
-	return found.part, ok
+	return found.source, ok
 }
 
 // Take removes the object of a key and returns it: the key is written again, or its delete is
@@ -40,8 +40,8 @@ func (r Removals) Take(key indexer.Key) (last any, ok bool) {
 	return found.last, ok
 }
 
-// End removes the objects of a part, and those of no known part: a full state has told the handlers
+// End removes the objects of a source, and those of no known source: a full state has told the handlers
 // what there is.
-func (r Removals) End(part, unknown uint16) {
-	maps.DeleteFunc(r, func(_ indexer.Key, gone removal) bool { return gone.part == part || gone.part == unknown })
+func (r Removals) End(source, unknown uint16) {
+	maps.DeleteFunc(r, func(_ indexer.Key, gone removal) bool { return gone.source == source || gone.source == unknown })
 }

@@ -126,7 +126,7 @@ func byName(a, b key) int { return strings.Compare(a.String(), b.String()) }
 
 // unknownObject returns an object that the server has never sent, under a name the server may use.
 func (w *world) unknownObject(r *rand.Rand) *pod {
-	p := &pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespaceOfPart(r.IntN(w.parts)), Name: fmt.Sprint("o", r.IntN(w.names+1))}}
+	p := &pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespaceOf(r.IntN(w.namespaces)), Name: fmt.Sprint("o", r.IntN(w.names+1))}}
 	w.handwrites++
 	mark{handEpoch, w.handwrites}.of(p)
 	w.model.announce(p)

@@ -506,7 +506,7 @@ func budget(w *world) (problems []string) {
 				}
 			}
 			if n := to - from + 1; n > basicBudget+causeBudget*causes {
-				problems = append(problems, fmt.Sprintf("part %d has sent %d requests within a minute", s.part, n))
+				problems = append(problems, fmt.Sprintf("source %d has sent %d requests within a minute", s.number, n))
 				break
 			}
 		}

@@ -137,7 +137,7 @@ func twinTransform(p plan) cache.TransformFunc {
 // newTwinnedPlan draws a world for both implementations.
 func newTwinnedPlan(seed uint64) plan {
 	p := newPlan(seed)
-	p.setup = setup{parts: 1, names: p.setup.names, noStream: p.setup.noStream, noCache: p.setup.noCache, bookmarks: p.setup.bookmarks}
+	p.setup = setup{namespaces: 1, names: p.setup.names, noStream: p.setup.noStream, noCache: p.setup.noCache, bookmarks: p.setup.bookmarks}
 	whole := false
 	for i := range p.steps {
 		s := &p.steps[i]

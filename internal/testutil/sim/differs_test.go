@@ -165,7 +165,7 @@ func shows(t *testing.T, of difference, construct constructor) (line string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := plan{setup: of.setup}
-		p.setup.parts, p.setup.names = 1, 10
+		p.setup.namespaces, p.setup.names = 1, 10
 		d := newTwin(t, p, construct, of.indexers, of.transform)
 		d.recorders[0].again = true
 		if of.early != nil {

@@ -31,10 +31,10 @@ func (m mark) String() string { return fmt.Sprintf("%d.%d", m.epoch, m.serial) }
 func (m mark) before(n mark) bool {
 	return m.epoch < n.epoch || m.epoch == n.epoch && m.serial < n.serial
 }
-func (m mark) of(p *pod)           { p.Annotations = map[string]string{markName: m.String()} }
-func spell(p *pod) string          { return keyOf(p).String() + "@" + markOf(p).String() }
-func namespaceOfPart(n int) string { return string(rune('a' + n)) }
-func poisonous(p *pod) bool        { return p.Labels["poison"] != "" }
+func (m mark) of(p *pod)       { p.Annotations = map[string]string{markName: m.String()} }
+func spell(p *pod) string      { return keyOf(p).String() + "@" + markOf(p).String() }
+func namespaceOf(n int) string { return string(rune('a' + n)) }
+func poisonous(p *pod) bool    { return p.Labels["poison"] != "" }
 
 // markOf returns the mark of an object, or the zero mark.
 func markOf(p *pod) (m mark) {
@@ -68,7 +68,7 @@ func newModel() *model {
 func (t *model) randomChange(r *rand.Rand, s setup) change {
 	t.serial++
 	p := &pod{ObjectMeta: metav1.ObjectMeta{
-		Namespace: namespaceOfPart(r.IntN(s.parts)), Name: fmt.Sprint("o", r.IntN(s.names)),
+		Namespace: namespaceOf(r.IntN(s.namespaces)), Name: fmt.Sprint("o", r.IntN(s.names)),
 	}}
 	deletes := 4 // one in this many writes of an existing object is a delete
 	if s.recurs {

@@ -22,5 +22,5 @@ func (s setup) sourceCount() int {
 	if s.lease {
 		return 1
 	}
-	return max(s.parts, s.zones)
+	return max(s.namespaces, s.zones)
 }

@@ -20,7 +20,7 @@ func (w *world) newOnlooker() *kit.Onlooker {
 	o.At(func() {
 		if i := w.shown.Load(); i != nil {
 			i.Status()
-			i.Indexer().Get(indexer.Key{Namespace: namespaceOfPart(0), Name: "o0"})
+			i.Indexer().Get(indexer.Key{Namespace: namespaceOf(0), Name: "o0"})
 			closed(i.Synced())
 		}
 	})

@@ -246,7 +246,7 @@ func (w *ownWorld) unreal(o informertest.Object) string {
 	return "what the server never had"
 }
 
-// content describes the parts of an object that a transform or a drop may change.
+// content describes the sources of an object that a transform or a drop may change.
 func content(o metav1.Object) string {
 	return fmt.Sprint(o.GetName(), o.GetLabels(), o.GetFinalizers(), o.GetDeletionTimestamp() != nil, len(o.GetManagedFields()))
 }

@@ -106,7 +106,7 @@ func (w *ownWorld) writeOther(r *rand.Rand) {
 func (w *writing) draw() request {
 	w.serials++
 	w.on.serial = strconv.Itoa(w.serials)
-	w.on.key = key{Namespace: namespaceOfPart(w.r.IntN(2)), Name: fmt.Sprint("o", w.r.IntN(2))}
+	w.on.key = key{Namespace: namespaceOf(w.r.IntN(2)), Name: fmt.Sprint("o", w.r.IntN(2))}
 	if keys := w.server.history.keys(); len(keys) > 0 && w.r.IntN(3) > 0 {
 		w.on.key = keys[w.r.IntN(len(keys))]
 	}

@@ -48,7 +48,7 @@ func pace(w *world) (problems []string) {
 				window = window[1:]
 			}
 			if len(window) > mostAttempts {
-				problems = append(problems, fmt.Sprintf("part %d was asked %d times from %v on, within %v", s.part, len(window), window[0].at, a.at.Sub(window[0].at)))
+				problems = append(problems, fmt.Sprintf("source %d was asked %d times from %v on, within %v", s.number, len(window), window[0].at, a.at.Sub(window[0].at)))
 				break
 			}
 		}

@@ -139,7 +139,7 @@ func (s step) rand() *rand.Rand { return rand.New(rand.NewPCG(s.seed, 2)) } //no
 
 // setup is the part of a world that never changes.
 type setup struct {
-	parts           int // namespaces; if there are two, each has its own source
+	namespaces      int // namespaces; if there are two, each has its own source
 	names           int // objects in each
 	zones           int // sources between which objects move; 0 for none
 	streaming       reflector.Streaming
@@ -166,7 +166,7 @@ func (s setup) String() string {
 			words = append(words, fmt.Sprintf(format, args...))
 		}
 	}
-	say(true, "%d namespaces of %d objects", s.parts, s.names)
+	say(true, "%d namespaces of %d objects", s.namespaces, s.names)
 	say(s.zones > 0, "%d zones that objects move between", s.zones)
 	say(s.blank && !s.versionless, "versions that say nothing")
 	say(s.versionless, "no versions")
@@ -223,17 +223,17 @@ func drawPlan(seed uint64, menu []menuItem, adjust func(*setup, *rand.Rand)) pla
 func newSetup(r *rand.Rand) setup {
 	one := func(of int) bool { return r.IntN(of) == 0 }
 	s := setup{
-		parts:     1 + r.IntN(2),
-		names:     3 + r.IntN(8),
-		streaming: reflector.Streaming(r.IntN(3)), //nolint:gosec // 0 to 2
-		noStream:  one(4),
-		noCache:   one(3),
-		blank:     one(12),
-		transform: []string{"", "", "", "frail", "frail", "strip", "strip UIDs", "strip versions", "strip some", renames, renames}[r.IntN(11)],
-		frail:     one(4),
-		recurs:    one(4),
-		lease:     one(5),
-		chance:    r.Float64(),
+		namespaces: 1 + r.IntN(2),
+		names:      3 + r.IntN(8),
+		streaming:  reflector.Streaming(r.IntN(3)), //nolint:gosec // 0 to 2
+		noStream:   one(4),
+		noCache:    one(3),
+		blank:      one(12),
+		transform:  []string{"", "", "", "frail", "frail", "strip", "strip UIDs", "strip versions", "strip some", renames, renames}[r.IntN(11)],
+		frail:      one(4),
+		recurs:     one(4),
+		lease:      one(5),
+		chance:     r.Float64(),
 	}
 	if one(2) {
 		s.bookmarks = time.Minute
@@ -251,13 +251,13 @@ func newSetup(r *rand.Rand) setup {
 		}
 	}
 	if one(4) && !s.blank && !s.lease {
-		s.parts, s.zones = 1, 2+r.IntN(2)
+		s.namespaces, s.zones = 1, 2+r.IntN(2)
 	}
 	if s.recurs {
 		s.names = min(s.names, 4) // so that each object changes more often
 	}
 	if s.lease {
-		s.parts, s.frail, s.page = 1, false, 0 // the factory sets the options
+		s.namespaces, s.frail, s.page = 1, false, 0 // the factory sets the options
 	}
 	return s
 }

@@ -43,9 +43,9 @@ func (s *setup) storedKey(p *pod) key {
 // storedAtMost returns the number of keys that objects may have in the store.
 func (s *setup) storedAtMost() int {
 	if s.transform == renames {
-		return 2 * s.parts * s.names
+		return 2 * s.namespaces * s.names
 	}
-	return s.parts * s.names
+	return s.namespaces * s.names
 }
 
 // fails reports whether the transform fails on an object of the server.

@@ -81,7 +81,7 @@ func (f fault) appliesTo(isWatch, isStream, first bool) bool {
 // chosen.
 type source struct {
 	w         *world
-	part      int
+	number    int
 	namespace string
 	selector  string           // a label selector
 	asked     reflector.Source // tells whether the resource is served; nil if it always is
@@ -114,9 +114,9 @@ var (
 )
 
 func newSource(w *world, part int) *source {
-	s := &source{w: w, part: part, healing: make(chan struct{})}
-	if w.parts > 1 {
-		s.namespace = namespaceOfPart(part)
+	s := &source{w: w, number: part, healing: make(chan struct{})}
+	if w.namespaces > 1 {
+		s.namespace = namespaceOf(part)
 	}
 	if w.zones > 0 {
 		s.selector = zoneOf(part)
@@ -202,7 +202,7 @@ func (s *source) offset() time.Duration {
 	if s.w.script {
 		return 0 // the steps of transcripts are small
 	}
-	return []time.Duration{0, 137_003, 211_007}[s.part]
+	return []time.Duration{0, 137_003, 211_007}[s.number]
 }
 
 // applyFault applies a fault to a request.
@@ -250,7 +250,7 @@ func (s *source) answer(ctx context.Context, request string, f fault, err error)
 	if f.op != "" {
 		how += fmt.Sprintf(" (%s %d)", f.op, f.n)
 	}
-	s.w.trace.add(fmt.Sprint("requests ", s.part), "%s: %s", request, how)
+	s.w.trace.add(fmt.Sprint("requests ", s.number), "%s: %s", request, how)
 }
 
 // recordCause records a reason for requests, given by the driver.

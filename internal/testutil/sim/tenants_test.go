@@ -51,7 +51,7 @@ var tenantMenu = []menuItem{
 // newTenantPlan draws a world of leases.
 func newTenantPlan(seed uint64) plan {
 	return drawPlan(seed, tenantMenu, func(s *setup, _ *rand.Rand) {
-		s.tenants, s.parts, s.page = true, 2, 0
+		s.tenants, s.namespaces, s.page = true, 2, 0
 		s.lease, s.blank, s.versionless, s.recurs, s.zones, s.transform, s.frail = false, false, false, false, 0, "", false
 	})
 }

@@ -64,7 +64,7 @@ func playScript(t *testing.T, script string, s mutant) (o outcome) {
 // parsePlan reads a setup and steps.
 func parsePlan(t *testing.T, script string) plan {
 	t.Helper()
-	p := plan{setup: setup{parts: 1, names: 10, streaming: reflector.StreamingUnsupported, chance: 0.5}}
+	p := plan{setup: setup{namespaces: 1, names: 10, streaming: reflector.StreamingUnsupported, chance: 0.5}}
 	for line := range strings.Lines(script) {
 		words := strings.Fields(line)
 		switch {
@@ -93,7 +93,7 @@ func (s *setup) set(t *testing.T, word string) {
 	case "frail", renames:
 		s.transform = word
 	case "namespaces":
-		s.parts = 2
+		s.namespaces = 2
 	case "pages":
 		s.page, s.noCache = 2, true
 	default:

@@ -92,7 +92,7 @@ func newWorld(p plan, s mutant) *world {
 	w.serve()
 	for _, s := range w.sources {
 		for n := range w.initialFailures {
-			s.queueFaults(fault{failRequests, 1 + (n+s.part)%len(failures)})
+			s.queueFaults(fault{failRequests, 1 + (n+s.number)%len(failures)})
 		}
 	}
 	if w.tenants {

@@ -8,13 +8,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// part is the processLoop's state of one source. The sources of an informer are disjoint at any one
-// version, so a replacement of one part does not concern the objects of the others. But an object
+// sourceState is the processLoop's state of one source. The sources of an informer are disjoint at any one
+// version, so a replacement of one source does not concern the objects of the others. But an object
 // may move between sources, which report the move in any order, see moved.go.
-type part struct {
+type sourceState struct {
 	content   content
 	versioned bool                  // a replacement had a version
-	objects   records.ServerObjects // what the store does not say of the part's objects
+	objects   records.ServerObjects // what the store does not say of the source's objects
 	fences    fences.Fences         // of the objects that the program has written
 	histories uint64                // the number of new histories so far
 	lastRead  *run                  // the last run that has applied a replacement
@@ -35,7 +35,7 @@ type part struct {
 	changes       int                   // number of objects that its commit has put or deleted
 }
 
-// content is the state of a part's objects in the store. It moves forward, but for filling: if the run
+// content is the state of a source's objects in the store. It moves forward, but for filling: if the run
 // ends before the user's initial state is in the store, the next run drops that state. The transform
 // has had some of its objects already.
 type content uint8
@@ -47,19 +47,19 @@ const (
 	complete         // a replacement, or an initial state and all changes since
 )
 
-// maxSources is the highest number of parts: a change of the part with the lowest version may look at
-// the versions of all. Objects put by hand need one more part number.
+// maxSources is the highest number of sources: a change of the source with the lowest version may look at
+// the versions of all. Objects put by hand need one more number.
 const maxSources = 4096
 
-// resume returns the version from which a run goes on with a part, and how. The run reads all
+// resume returns the version from which a run goes on with a source, and how. The run reads all
 // objects again (ResumeNever) in these cases:
 //   - The source's lists have no version, so the versions of its objects mean nothing.
 //   - The stored objects must not be trusted, or a user has written into the store.
 //   - An object is quarantined.
 //   - The last run did not end during a watch without doubts.
 func (c *core) resume(s *informerSink) (version string, how reflector.Resume) {
-	i := s.part
-	p := &c.parts[i]
+	i := s.source
+	p := &c.states[i]
 	switch {
 	case s.fill != nil:
 		return s.fill.Version, reflector.ResumeUnlessFake // the user has vouched for the version
@@ -76,7 +76,7 @@ func (c *core) resume(s *informerSink) (version string, how reflector.Resume) {
 }
 
 // abort drops the replacement under way, if there is one.
-func (a *applier) abort(p *part) {
+func (a *applier) abort(p *sourceState) {
 	if p.staging != nil {
 		p.staging.Abort()
 	}
@@ -85,27 +85,27 @@ func (a *applier) abort(p *part) {
 }
 
 // begin is called for the beginning of a replacement, also of one that is dropped.
-func (p *part) begin(d *deltafifo.Delta) {
+func (p *sourceState) begin(d *deltafifo.Delta) {
 	p.reuseNothing = p.reuseNothing || d.NewHistory || d.ReuseNothing
 }
 
 // stage applies one delta of a replacement.
 func (a *applier) stage(d *deltafifo.Delta) {
-	p := &a.parts[d.Part]
+	p := &a.states[d.Source]
 	switch d.Op {
 	case deltafifo.Begin:
 		a.abort(p)
-		*p = part{
+		*p = sourceState{
 			content: p.content, versioned: p.versioned, objects: p.objects, lastRead: p.lastRead, fences: p.fences, histories: p.histories,
 			reuseNothing: p.reuseNothing, replacedSinceBroken: p.replacedSinceBroken,
 			newHistory: d.NewHistory, reusesNothing: d.ReuseNothing,
 		}
 		p.begin(d)
-		p.staging = a.writer.Stage(d.Part)
+		p.staging = a.writer.Stage(d.Source)
 	case deltafifo.Abort:
 		a.abort(p)
 	case deltafifo.Commit:
-		a.commit(d.Part, d.Version)
+		a.commit(d.Source, d.Version)
 	case deltafifo.Added, deltafifo.Modified:
 		a.stagePut(p, d)
 	case deltafifo.Deleted:
@@ -121,7 +121,7 @@ func (a *applier) stage(d *deltafifo.Delta) {
 // stagePut adds a listed object to a replacement. If the stored object is the same version of the
 // same object, stagePut keeps it and drops the listed one. An object put by hand never counts as
 // the same version, whatever its metadata.
-func (a *applier) stagePut(p *part, d *deltafifo.Delta) {
+func (a *applier) stagePut(p *sourceState, d *deltafifo.Delta) {
 	key, id := a.keyOf(d), identityOf(d)
 	if p.next.Key(d.Key) != key {
 		a.unstage(p, d.Key)
@@ -147,9 +147,9 @@ func (a *applier) stagePut(p *part, d *deltafifo.Delta) {
 // keepEarlier keeps the stored version of an object that fails in a replacement: unless another object
 // has its key now, or the replacement has found the object under another key before. If there are other
 // sources, a version of an earlier history is not kept: it would count as newer than what they report.
-func (a *applier) keepEarlier(p *part, server indexer.Key) {
+func (a *applier) keepEarlier(p *sourceState, server indexer.Key) {
 	known := p.next.Knows(server)
-	if p.newHistory && !known && len(a.parts) > 1 {
+	if p.newHistory && !known && len(a.states) > 1 {
 		return
 	}
 	key := p.objects.Key(server)
@@ -163,7 +163,7 @@ func (a *applier) keepEarlier(p *part, server indexer.Key) {
 
 // unstage takes the object of a server's key out of a replacement, unless another object has its
 // stored key.
-func (a *applier) unstage(p *part, server indexer.Key) {
+func (a *applier) unstage(p *sourceState, server indexer.Key) {
 	if p.next.Holds(server) {
 		p.staging.Drop(p.next.Key(server))
 	}
@@ -172,7 +172,7 @@ func (a *applier) unstage(p *part, server indexer.Key) {
 // recordStaged records where the transform may have changed an object in a replacement, and ends the
 // object's quarantine there. An object whose stored key was another one gets an entry in any case: if
 // it fails later in the replacement, its earlier version is the one found here.
-func (a *applier) recordStaged(p *part, server, key indexer.Key, obj any, id records.Identity) {
+func (a *applier) recordStaged(p *sourceState, server, key indexer.Key, obj any, id records.Identity) {
 	if p.next.Len() == 0 && p.objects.Len() == 0 && !a.rewrites() {
 		return
 	}
@@ -183,8 +183,8 @@ func (a *applier) recordStaged(p *part, server, key indexer.Key, obj any, id rec
 	}
 }
 
-// identityIn returns the server's identity of an object in a part's replacement.
-func (a *applier) identityIn(p *part, key indexer.Key, obj any) records.Identity {
+// identityIn returns the server's identity of an object in a source's replacement.
+func (a *applier) identityIn(p *sourceState, key indexer.Key, obj any) records.Identity {
 	if id, ok := p.next.Identity(key, obj); ok {
 		return id
 	}
@@ -195,8 +195,8 @@ func (a *applier) identityIn(p *part, key indexer.Key, obj any) records.Identity
 // registration replays the store instead. If a user has filled the store before, commit logs the
 // first one too, since it updates and deletes the user's objects.
 func (a *applier) commit(i uint16, version string) {
-	p := &a.parts[i]
-	if len(a.parts) == 1 && !a.processor.Started() && a.writer.Indexer().Len() > 0 {
+	p := &a.states[i]
+	if len(a.states) == 1 && !a.processor.Started() && a.writer.Indexer().Len() > 0 {
 		a.writer.Freeze(func(*indexer.Tx) { a.processor.StartFeeds(indexer.Snapshot[any]{}) })
 	}
 	a.holdFenced(i, version)
@@ -206,7 +206,7 @@ func (a *applier) commit(i uint16, version string) {
 		if now := a.version(); now != "" {
 			tx.SetVersion(now)
 		}
-		a.removals.End(i, a.partByHand())
+		a.removals.End(i, a.sourceByHand())
 		a.publishReplace(tx, p, first)
 	}}
 	if !first {
@@ -219,15 +219,15 @@ func (a *applier) commit(i uint16, version string) {
 			a.replacePut(p, initial, key, old, obj, replaced)
 		}
 	}
-	if rolledBack := p.newHistory && version != ""; len(a.parts) > 1 && !rolledBack {
+	if rolledBack := p.newHistory && version != ""; len(a.states) > 1 && !rolledBack {
 		visitor.Outdated = a.outdatedInReplace(p)
 	}
 	p.staging.Commit("", visitor)
 	a.finishReplace(i, first)
 }
 
-// committed records a replacement of part i, in the write section that shows it in the store.
-func (a *applier) committed(p *part, i uint16, version string) {
+// committed records a replacement of source i, in the write section that shows it in the store.
+func (a *applier) committed(p *sourceState, i uint16, version string) {
 	a.advanceContent(p)
 	p.staging, p.versioned = nil, p.versioned || version != ""
 	p.reuseNothing = p.reuseNothing && !p.reusesNothing && !p.newHistory
@@ -246,7 +246,7 @@ func (a *applier) committed(p *part, i uint16, version string) {
 
 // finishReplace is called after a replacement has been applied.
 func (a *applier) finishReplace(i uint16, first bool) {
-	p := &a.parts[i]
+	p := &a.states[i]
 	if p.changes > 0 || first && a.writer.Indexer().Len() > 0 {
 		a.status.changed(i)
 	}
@@ -257,9 +257,9 @@ func (a *applier) finishReplace(i uint16, first bool) {
 	a.versions.wake()
 }
 
-// advanceContent moves a part's content forward, when a replacement or a bookmark is applied. The
-// first replacement of a part that a user has filled is the user's initial state.
-func (a *applier) advanceContent(p *part) {
+// advanceContent moves a source's content forward, when a replacement or a bookmark is applied. The
+// first replacement of a source that a user has filled is the user's initial state.
+func (a *applier) advanceContent(p *sourceState) {
 	switch {
 	case p.content == filling:
 		p.content = filled
@@ -271,7 +271,7 @@ func (a *applier) advanceContent(p *part) {
 }
 
 // replacePut logs an object that a replacement has put.
-func (a *applier) replacePut(p *part, initial bool, key indexer.Key, old, obj any, replaced bool) {
+func (a *applier) replacePut(p *sourceState, initial bool, key indexer.Key, old, obj any, replaced bool) {
 	was := records.Identity{}
 	if replaced {
 		was = a.identity(key, old)
@@ -283,7 +283,7 @@ func (a *applier) replacePut(p *part, initial bool, key indexer.Key, old, obj an
 
 // publishReplace publishes a replacement, in the write section that shows it in the store. The
 // counters of Status are updated before any handler gets the changes.
-func (a *applier) publishReplace(tx *indexer.Tx, p *part, first bool) {
+func (a *applier) publishReplace(tx *indexer.Tx, p *sourceState, first bool) {
 	was := p.objects.Failures()
 	a.allQuarantined.LeaveAll(&p.objects)
 	p.objects, p.next = p.next, records.ServerObjects{}
@@ -299,7 +299,7 @@ func (a *applier) publishReplace(tx *indexer.Tx, p *part, first bool) {
 	a.markStoreSynced()
 }
 
-// markStoreSynced marks the informer as synced once all parts are complete. It is called in a
+// markStoreSynced marks the informer as synced once all sources are complete. It is called in a
 // write section.
 func (a *applier) markStoreSynced() {
 	if a.complete() && !a.isSynced() {
@@ -309,7 +309,7 @@ func (a *applier) markStoreSynced() {
 	}
 }
 
-// complete reports whether all parts are complete.
-func (a *applier) complete() bool { return a.completed == len(a.parts) }
+// complete reports whether all sources are complete.
+func (a *applier) complete() bool { return a.completed == len(a.states) }
 
 func (a *applier) isSynced() bool { return closed(a.synced) }
