@@ -309,6 +309,27 @@ func TestOwnWritesByReader(t *testing.T) {
 	require.Empty(t, elsewhere.take())
 }
 
+// An answer whose object is malformed behind its metadata says what the write has done. The object comes from
+// the watch.
+func TestAnswersThatCannotBeDecoded(t *testing.T) {
+	_, config := inMemory(t)
+	answering(config, func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(podText[:len(podText)-1]))}, nil
+	})
+	sink := newShown()
+	defer reads(t, podSource(typedClient(t, config), ""), sink, &corev1.Pod{})()
+	rt, _ := wireOf(t, config)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, config.Host+"/api/v1/namespaces/ns/pods/a", strings.NewReader("{}"))
+	require.NoError(t, err)
+	answer, err := rt.RoundTrip(request)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	a := sink.one(t)
+	require.Equal(t, [2]any{ownwrites.Object, ownwrites.Unknown}, [2]any{a.Kind, a.Scope})
+	require.NotEmpty(t, a.Version)
+	require.Nil(t, a.Object)
+}
+
 func kinds(answers []ownwrites.Answer) (all []ownwrites.Kind) {
 	for _, a := range answers {
 		all = append(all, a.Kind)

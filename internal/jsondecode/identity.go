@@ -1,6 +1,7 @@
 package jsondecode
 
 import (
+	"bytes"
 	"errors"
 	"io"
 
@@ -72,9 +73,10 @@ func (id *Identity) field(key string) *string {
 // parts are the members of an object that every kind has, as they are encoded.
 type parts struct{ version, kind, metadata []byte }
 
-// Split returns the kind of an object, and its metadata as it is encoded, nil if it has none. The ends of
-// the other members are found by quotes and brackets; whether they are well-formed is not checked. It
-// returns false for what is no object, and if the kind or the metadata stands there twice.
+// Split returns the kind of an object, and its metadata as it is encoded, nil if it has none. Whether the
+// other members are well-formed is not checked: their ends are found by quotes and brackets, and what stands
+// behind all three is not read unless it may have one of them again. It returns false for what is no object,
+// and if the kind or the metadata stands there twice.
 func Split(object []byte) (t metav1.TypeMeta, metadata []byte, ok bool) {
 	var of parts
 	s := stream{buf: object, limit: longest}
@@ -89,14 +91,30 @@ func Split(object []byte) (t metav1.TypeMeta, metadata []byte, ok bool) {
 		if !more {
 			break
 		}
+		complete := of.isComplete()
 		raw, err := s.value()
 		if err != nil || !of.add(key, raw) {
 			return t, nil, false
 		}
+		if !complete && of.isComplete() && !mayRepeat(s.buf[s.pos:]) {
+			return of.typeMeta(), of.metadata, true
+		}
 	}
-	t.APIVersion, _ = unquote(of.version)
-	t.Kind, _ = unquote(of.kind)
-	return t, of.metadata, errors.Is(s.end(), io.EOF)
+	return of.typeMeta(), of.metadata, errors.Is(s.end(), io.EOF)
+}
+
+func (p *parts) isComplete() bool { return p.version != nil && p.kind != nil && p.metadata != nil }
+
+func (p *parts) typeMeta() (t metav1.TypeMeta) {
+	t.APIVersion, _ = unquote(p.version)
+	t.Kind, _ = unquote(p.kind)
+	return t
+}
+
+// mayRepeat reports whether a text may have the name of a part, as a whole or with escapes.
+func mayRepeat(text []byte) bool {
+	return bytes.IndexByte(text, '\\') >= 0 || bytes.Contains(text, []byte(`"metadata"`)) ||
+		bytes.Contains(text, []byte(`"kind"`)) || bytes.Contains(text, []byte(`"apiVersion"`))
 }
 
 // add notes a member, and reports whether it is the first one with this key.

@@ -280,14 +280,20 @@ func TestSplit(t *testing.T) {
 		`{"spec":tru,"metadata":{"name":}}`: {metav1.TypeMeta{}, `{"name":}`, true}, // the decoder checks it
 		`{}`:                                {ok: true},
 		`{"metadata":{},"metadata":{}}`:     {},
-		`{"kind":"Pod","k\u0069nd":"Pod","metadata":{}}`: {},
-		`{"apiVersion":"v1","apiVersion":"v1"}`:          {},
-		`{"metadata":{}}{}`:                              {},
-		`{"metadata":{}`:                                 {},
-		`{"metadata":`:                                   {},
-		`{"metadata":{]}`:                                {},
-		`[]`:                                             {},
-		``:                                               {},
+		`{"kind":"Pod","k\u0069nd":"Pod","metadata":{}}`:                                     {},
+		`{"kind":"Pod","apiVersion":"v1","metadata":{},"spec":{"x":"`:                        {pod, `{}`, true}, // the decoder finds the end
+		`{"kind":"Pod","apiVersion":"v1","metadata":{},"spec":{"metadata":1},"status":{}}`:   {pod, `{}`, true},
+		`{"kind":"Pod","apiVersion":"v1","metadata":{},"spec":{"metadata":1},"metadata":{}}`: {},
+		`{"kind":"Pod","apiVersion":"v1","metadata":{},"spec":{},"met\u0061data":{}}`:        {},
+		`{"kind":"Pod","apiVersion":"v1","metadata":{},"spec":{},"kind":"Node"}`:             {},
+		`{"kind":"Pod","apiVersion":"v1","metadata":{},"spec":{},"apiVersion":"v2"}`:         {},
+		`{"apiVersion":"v1","apiVersion":"v1"}`:                                              {},
+		`{"metadata":{}}{}`:                                                                  {},
+		`{"metadata":{}`:                                                                     {},
+		`{"metadata":`:                                                                       {},
+		`{"metadata":{]}`:                                                                    {},
+		`[]`:                                                                                 {},
+		``:                                                                                   {},
 	} {
 		kind, metadata, ok := Split([]byte(object))
 		assert.Equal(t, want.ok, ok, object)

@@ -106,20 +106,22 @@ func TestMadeWaitsOnceForAWrite(t *testing.T) {
 }
 
 func TestProofsAreSafeForAnyGoroutine(t *testing.T) {
-	var p ownwrites.Proofs
-	var all sync.WaitGroup
-	for g := range 16 {
-		all.Go(func() {
-			writer := strconv.Itoa(g)
-			for i := range 500 {
-				w := p.Begin(writer, keyA, strconv.Itoa(i))
-				to := strconv.Itoa(1_000_000*g + i)
-				made := make(chan bool)
-				go func() { made <- p.Made(writer, keyA, "u", strconv.Itoa(i), to) }()
-				p.End(w, "u", to)
-				require.True(t, <-made)
-			}
-		})
-	}
-	all.Wait()
+	synctest.Test(t, func(t *testing.T) { // a wait of Made does not end while somebody is about to answer
+		var p ownwrites.Proofs
+		var all sync.WaitGroup
+		for g := range 16 {
+			all.Go(func() {
+				writer := strconv.Itoa(g)
+				for i := range 250 { // all together fewer than are remembered
+					w := p.Begin(writer, keyA, strconv.Itoa(i))
+					to := strconv.Itoa(1_000_000*g + i)
+					made := make(chan bool)
+					go func() { made <- p.Made(writer, keyA, "u", strconv.Itoa(i), to) }()
+					p.End(w, "u", to)
+					require.True(t, <-made)
+				}
+			})
+		}
+		all.Wait()
+	})
 }
