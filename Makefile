@@ -20,7 +20,7 @@ test test-long sim fuzz cover: export TIDEMARK_VERIFY = 1
 # goroutine; and tests that ask for the tier they are in (internal/testutil/tier): they are left out,
 # or cut short.
 single := ./internal/heapsize ./internal/jsondecode ./internal/testutil ./internal/testutil/kit/cluster
-tiered := ./indexer ./informer/informertest ./informer/internal/fences ./internal/protodecode ./internal/share ./internal/testutil/sim ./reflector
+tiered := ./indexer ./indexer/refs ./informer/informertest ./informer/internal/fences ./internal/protodecode ./internal/share ./internal/testutil/sim ./reflector
 slow := \
 	TestMachineInEveryState \
 	TestMachineOnEveryShortWord \
@@ -33,6 +33,7 @@ slow := \
 	TestGaugeLooksUpWhatPays \
 	TestTableAgainstItsTwin \
 	TestContract_D37_FindDuringLargeRelists \
+	TestEachRuleFindsSomething \
 	TestDecode_EveryKind \
 	TestReuseLosesNothing \
 	TestFencesOnEveryShortRow \

@@ -14,7 +14,8 @@ const NamespaceIndex = "namespace"
 // one or several) and returns the longer slice, or returns another slice of values, which may
 // belong to obj. It runs under the writer's lock for every version of every object: it must be
 // quick, must not keep values, and must depend on nothing but obj. It must not write, nor ask for
-// lists, which wait for the writer; Get and Len do not.
+// lists, which wait for the writer; Get and Len do not. Several stores with the same index call it at
+// once.
 //
 // If Append panics, obj is missing from this index, and from this index only (see [IndexError]),
 // until the object's next version. If Append ends its goroutine (runtime.Goexit), obj is not

@@ -40,6 +40,11 @@ var arrows = []arrow{
 		why:  "the store knows keys, values and label selectors; who wants only a store should link nothing else",
 	},
 	{
+		from: "indexer/refs",
+		to:   []string{"./indexer", "./internal/gotype", apimachinery},
+		why:  "it knows the types of k8s.io/api by their names: who asks for one relation should not link all APIs",
+	},
+	{
 		from: "deltafifo",
 		to:   []string{"./internal/verify", "./indexer"},
 		why:  "a queue moves what it is given and needs no Kubernetes for it",
@@ -289,6 +294,8 @@ type ban struct{ from, to, why string }
 var bans = []ban{
 	{"./indexer", "k8s.io/client-go/...", "a store talks to no server"},
 	{"./indexer", "net/http", "a store talks to no server"},
+	{"./indexer", "./indexer/refs", "a relation is an index as any other; a store knows none of its own"},
+	{"./indexer/refs", "k8s.io/api/...", "who asks for one relation should not link all APIs"},
 	{"./deltafifo", "k8s.io/client-go/...", "a queue talks to no server"},
 	{"./lister", "k8s.io/client-go/...", "a lister talks to no server"},
 	{"./lister", "./deltafifo", "a lister sees what was applied, not what is queued"},

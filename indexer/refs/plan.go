@@ -1,0 +1,159 @@
+package refs
+
+import (
+	"reflect"
+	"strings"
+	"unsafe"
+
+	"github.com/tidemark-k8s/tidemark/internal/gotype"
+)
+
+// plan says where the references in the values of a type are.
+type plan struct {
+	typ    *gotype.Type
+	elem   *plan // of a pointer, a slice, an array or a map
+	fields []field
+	names  []name
+}
+
+// field is a field of a struct with references in it.
+type field struct {
+	offset uintptr
+	plan   *plan
+}
+
+// name is a field of a struct with the name of an object, and the fields beside it that tell more of it.
+type name struct {
+	kind, group string // of the rule; no kind if it is written
+	where       string // as in the rule
+
+	text, namespace, writtenKind, apiGroup, apiVersion text
+}
+
+// place is a type, in a field with a rule or, without one, in any other.
+type place struct {
+	reflect.Type
+	rule *rule
+}
+
+var plans gotype.Plans[place, plan]
+
+func planOf(t reflect.Type) *plan { return plans.Of(place{Type: t}, compile) }
+
+// compile makes a plan. It leaves out the fields without references, and those named status.
+func compile(at place, p *plan, of func(place) *plan) {
+	p.typ = gotype.Of(at.Type)
+	if p.typ.Elem != nil {
+		p.elem = of(place{p.typ.Elem.Go, at.rule})
+		return
+	}
+	for i := range p.typ.Members {
+		m := &p.typ.Members[i]
+		rules := at.rules(m)
+		for _, r := range rules {
+			if isText(m.Type) {
+				p.names = append(p.names, nameOf(r, p.typ, m))
+			} else {
+				p.fields = append(p.fields, field{offsetOf(p.typ, m), of(place{m.Type.Go, r})})
+			}
+		}
+		if rules == nil && at.rule == nil && m.Name != status && leads(m.Type, make(map[*gotype.Type]bool)) {
+			p.fields = append(p.fields, field{offsetOf(p.typ, m), of(place{Type: m.Type.Go})})
+		}
+	}
+}
+
+const status = "status"
+
+// rules returns the rules for a member. A struct in a field with a rule has the name in its field "name".
+func (at place) rules(m *gotype.Member) []*rule {
+	switch {
+	case at.rule == nil:
+		return rulesOf(at.Type, m)
+	case m.Name == "name":
+		return []*rule{at.rule}
+	}
+	return nil
+}
+
+// leads reports whether values of a type may have references in them. Seen are the types that were
+// looked at before.
+func leads(t *gotype.Type, seen map[*gotype.Type]bool) bool {
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
+	if t.Elem != nil {
+		return leads(t.Elem, seen)
+	}
+	for i := range t.Members {
+		if m := &t.Members[i]; m.Name != status && (rulesOf(t.Go, m) != nil || leads(m.Type, seen)) {
+			return true
+		}
+	}
+	return false
+}
+
+// rulesOf returns the rules for a member of a struct, by the struct itself, or by one embedded in it.
+func rulesOf(t reflect.Type, m *gotype.Member) (rules []*rule) {
+	for _, i := range m.Index {
+		if rules = rulesFor(t, m.Name); rules != nil {
+			break
+		}
+		t = t.Field(i).Type
+	}
+	return rules
+}
+
+func nameOf(r *rule, t *gotype.Type, m *gotype.Member) name {
+	n := name{where: r.namespace, text: textOf(t, m.Name), namespace: textOf(t, r.namespace)}
+	n.kind, n.group, _ = strings.Cut(r.kind, ".")
+	if m.Name == "name" { // otherwise a kind is that of the whole object
+		n.writtenKind, n.apiGroup, n.apiVersion = textOf(t, "kind"), textOf(t, "apiGroup"), textOf(t, "apiVersion")
+	}
+	return n
+}
+
+// offsetOf returns the offset of a member, which may be one of an embedded struct.
+func offsetOf(t *gotype.Type, m *gotype.Member) (offset uintptr) {
+	in := t.Go
+	for _, i := range m.Index {
+		offset += in.Field(i).Offset
+		in = in.Field(i).Type
+	}
+	return offset
+}
+
+// text is a field of a struct that holds a string or a pointer to one; the zero value is none.
+type text struct {
+	offset           uintptr
+	known, isPointer bool
+}
+
+func isText(t *gotype.Type) bool {
+	return t.Kind == reflect.String || t.Kind == reflect.Pointer && t.Elem.Kind == reflect.String
+}
+
+func textOf(t *gotype.Type, name string) text {
+	for i := range t.Members {
+		if m := &t.Members[i]; m.Name == name && isText(m.Type) {
+			return text{offsetOf(t, m), true, m.Type.Kind == reflect.Pointer}
+		}
+	}
+	return text{}
+}
+
+// of returns the string in the field of a struct, and false if there is none.
+func (t text) of(p unsafe.Pointer) (s string, ok bool) {
+	at := unsafe.Add(p, t.offset)
+	switch {
+	case !t.known:
+		return "", false
+	case !t.isPointer:
+		return *(*string)(at), true
+	}
+	if to := *(**string)(at); to != nil {
+		return *to, true
+	}
+	return "", false
+}
