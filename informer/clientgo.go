@@ -36,13 +36,15 @@ func ForListerWatcher(lw cache.ListerWatcher, example runtime.Object, o cache.Sh
 //	manager, err := manager.New(config, manager.Options{Cache: cache.Options{NewInformer: informer.ForControllerRuntime}})
 //
 // With [reflector.Wire] in the manager's configuration the informers decode the server's answers
-// themselves.
+// themselves. They hold objects of example's Go type alone, as the manager's client requires (D25: others
+// are left out, and reported), so that [As] of that type returns their typed views.
 func ForControllerRuntime(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 	return sharedOf(lw, example, clientgoSettings{
 		source:  reflector.FromControllerRuntime(lw, example),
 		options: Options[any]{Resync: resync},
 		indexes: ix,
 		metrics: newMetrics(cache.InformerNameAndResource{}, nil),
+		typed:   true,
 	})
 }
 
@@ -55,6 +57,9 @@ func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings
 	var objects objectType
 	if example != nil {
 		objects = typeLike(example)
+	}
+	if example != nil && s.typed {
+		objects.check = typeExactly(objects.goType).check
 	}
 	c := newCore(s.options, objects, indexes, s.source)
 	i := newClientgoInformer(c)

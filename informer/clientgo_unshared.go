@@ -116,6 +116,7 @@ type clientgoSettings struct {
 	indexes cache.Indexers
 	metrics *clientgoMetrics
 	logger  *klog.Logger // nil for klog's own
+	typed   bool         // it holds objects of the example's Go type alone
 }
 
 // describe returns the name of an informer, by default its type's.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
@@ -61,13 +62,17 @@ func (m *mixed) List(context.Context, metav1.ListOptions) (runtime.Object, error
 func newMixed(objects ...runtime.Object) *mixed { return &mixed{newScript("10"), objects} }
 
 // ofPods makes informers of pods: the compiler knows the type of the first, and only the running
-// program the type of the second.
+// program the type of the others.
 var ofPods = map[string]func(s reflector.Source, observe func(Event)) *Informer[*corev1.Pod]{
 	"known to the compiler": func(s reflector.Source, observe func(Event)) *Informer[*corev1.Pod] {
 		return New(s, Options[*corev1.Pod]{Observe: observe})
 	},
 	"known at run time": func(s reflector.Source, observe func(Event)) *Informer[*corev1.Pod] {
 		i, _ := As[*corev1.Pod](JoinShared([]reflector.Source{s}, reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: observe}))
+		return i
+	},
+	"of a manager": func(s reflector.Source, observe func(Event)) *Informer[*corev1.Pod] {
+		i, _ := As[*corev1.Pod](sharedOf(nil, &corev1.Pod{}, clientgoSettings{source: s, options: Options[any]{Observe: observe}, metrics: newMetrics(cache.InformerNameAndResource{}, nil), typed: true}))
 		return i
 	},
 }
@@ -197,6 +202,29 @@ func TestContract_D25_AnInterfaceType(t *testing.T) {
 func TestContract_D25_AsOfAnInformerOfAnything(t *testing.T) {
 	_, ok := As[*corev1.Pod](newShared(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, 0, nil))
 	require.False(t, ok)
+}
+
+// D25: an informer of a manager's cache holds objects of its example's Go type alone, so that As returns its
+// typed view.
+func TestContract_D25_AsOfAManagersInformer(t *testing.T) {
+	type is struct{ pod, unstructured, metadata bool }
+	typesOf := func(i cache.SharedIndexInformer) (found is) {
+		_, found.pod = As[*corev1.Pod](i)
+		_, found.unstructured = As[*unstructured.Unstructured](i)
+		_, found.metadata = As[*metav1.PartialObjectMetadata](i)
+		return found
+	}
+	for _, row := range []struct {
+		example runtime.Object
+		want    is
+	}{
+		{&corev1.Pod{}, is{pod: true}},
+		{&unstructured.Unstructured{}, is{unstructured: true}},
+		{&metav1.PartialObjectMetadata{}, is{metadata: true}},
+		{nil, is{}},
+	} {
+		require.Equal(t, row.want, typesOf(ForControllerRuntime(kit.ListerWatcher{Source: silentSource{}}, row.example, 0, nil)), "%T", row.example)
+	}
 }
 
 // Calls of a handler do not allocate, whatever the handler's type is.

@@ -10,8 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
 // flavour is a Go type in which a cache can hold a resource: typed, unstructured or metadata.
@@ -120,4 +124,26 @@ func pod(namespace, name, app string) *corev1.Pod {
 
 func node(name string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"name": name}}}
+}
+
+// A manager's informers have typed views, in each Go type that a resource is held in (D25).
+func TestTypedViewsOfAManagersInformers(t *testing.T) {
+	r := newRig(t, wired, informertest.Options{})
+	r.create(t, pod("a", "one", "web"))
+	c := r.started(t, cache.Options{})
+	for _, f := range flavours {
+		i := informerOf(t, c, f).(toolscache.SharedIndexInformer)
+		held := map[string]int{typed.name: heldAs[*corev1.Pod](i), generic.name: heldAs[*unstructured.Unstructured](i), metadataOnly.name: heldAs[*metav1.PartialObjectMetadata](i)}
+		want := map[string]int{typed.name: -1, generic.name: -1, metadataOnly.name: -1}
+		want[f.name] = 1
+		require.Equal(t, want, held, f.name)
+	}
+}
+
+// heldAs returns the number of objects of an informer's typed view, or -1 if it has none of this type.
+func heldAs[T informer.Object](i toolscache.SharedIndexInformer) int {
+	if view, ok := informer.As[T](i); ok {
+		return view.Indexer().Len()
+	}
+	return -1
 }
