@@ -102,12 +102,13 @@ func slowList(body []byte) (items []string, head ListHead, ok bool) {
 	if !ok {
 		return nil, head, false
 	}
-	hasMetadata := false
+	read := map[string]int{}
 	for _, m := range members {
+		read[m.key]++
 		switch m.key {
 		case "items":
 			var raw []json.RawMessage
-			if head.Items != NoItems || json.Unmarshal(m.value, &raw) != nil {
+			if json.Unmarshal(m.value, &raw) != nil {
 				return nil, head, false
 			}
 			head.Items = SomeItems
@@ -127,10 +128,12 @@ func slowList(body []byte) (items []string, head ListHead, ok bool) {
 				Continue           string `json:"continue"`
 				RemainingItemCount *int64 `json:"remainingItemCount"`
 			}
-			ok = ok && !hasMetadata && utiljson.Unmarshal(m.value, &meta) == nil
-			hasMetadata = true
+			ok = ok && utiljson.Unmarshal(m.value, &meta) == nil
 			head.ResourceVersion, head.Continue, head.RemainingItemCount = meta.ResourceVersion, meta.Continue, meta.RemainingItemCount
 		}
+	}
+	for _, key := range []string{"items", "apiVersion", "kind", "metadata"} {
+		ok = ok && read[key] < 2
 	}
 	return items, head, ok
 }

@@ -3,6 +3,7 @@ package jsondecode
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -34,12 +35,12 @@ type ListHead struct {
 
 // List reads the items of a list, one by one, as they arrive.
 type List struct {
-	stream      stream
-	head        ListHead
-	place       place
-	begun       bool // a member was read, of the list or of the items
-	hasMetadata bool // the metadata was read
-	err         error
+	stream stream
+	head   ListHead
+	place  place
+	begun  bool     // a member was read, of the list or of the items
+	read   []string // the names of the members that were read, of those that matter
+	err    error
 }
 
 // A place is the position of the reader in a list.
@@ -125,22 +126,32 @@ func (l *List) member() error {
 	}
 	l.stream.hold()
 	switch key {
+	case "items", "apiVersion", "kind", "metadata":
+		return l.known(key)
+	}
+	return l.stream.skip(1)
+}
+
+// known reads a member that matters. A second one of the same name is an error: decoders differ on it, and
+// no server sends it.
+func (l *List) known(key string) error {
+	if slices.Contains(l.read, key) {
+		return fmt.Errorf("%w: a list with %s twice", ErrMalformed, key)
+	}
+	l.read = append(l.read, key)
+	switch key {
 	case "items":
 		return l.items()
 	case "apiVersion":
 		return l.string(&l.head.APIVersion)
 	case "kind":
 		return l.string(&l.head.Kind)
-	case "metadata":
+	default:
 		return l.metadata()
 	}
-	return l.stream.skip(1)
 }
 
 func (l *List) items() error {
-	if l.head.Items != NoItems {
-		return fmt.Errorf("%w: a list with items twice", ErrMalformed)
-	}
 	c, err := l.stream.within()
 	if err != nil {
 		return err
@@ -177,12 +188,7 @@ func (l *List) string(s *string) error {
 	return nil
 }
 
-// metadata reads the metadata. A second one is an error: decoders differ on it, and no server sends it.
 func (l *List) metadata() error {
-	if l.hasMetadata {
-		return fmt.Errorf("%w: a list with metadata twice", ErrMalformed)
-	}
-	l.hasMetadata = true
 	all := l.stream.limit
 	l.stream.limit = min(all, mostMetadata)
 	raw, err := l.stream.value()

@@ -56,7 +56,7 @@ func TestListReadsItemsAndHead(t *testing.T) {
 		`{"items":[]}`:               {nil, ListHead{Items: SomeItems}},
 		`{"it\u0065ms":[true]}`:      {[]string{`true`}, ListHead{Items: SomeItems}},
 		`{"kind":"Status","code":410,"details":{"causes":[{"x":"\\"},{}],"e":[]}}`: {nil, ListHead{Kind: "Status"}},
-		`{"kind":"A","kind":"B","Items":[1]}`:                                      {nil, ListHead{Kind: "B"}},
+		`{"kind":"B","Items":[1],"Kind":"A"}`:                                      {nil, ListHead{Kind: "B"}},
 	} {
 		for name, r := range readers(body) {
 			items, head, err := readList(r)
@@ -76,7 +76,7 @@ func TestListHeadIsReadableBeforeTheItems(t *testing.T) {
 
 func TestListRefusesWhatIsNone(t *testing.T) {
 	for _, body := range []string{
-		`[]`, `null`, `1`, `"x"`, `x`, `{"items":{}}`, `{"items":1}`, `{"items":[1],"items":[2]}`, `{"items":null,"items":[2]}`, `{"items":[1,]}`, `{"items":[,1]}`,
+		`[]`, `null`, `1`, `"x"`, `x`, `{"items":{}}`, `{"items":1}`, `{"items":[1],"items":[2]}`, `{"kind":"A","kind":"A"}`, `{"apiVersion":"v1","items":[],"apiVersion":"v1"}`, `{"metadata":{},"metadata":{}}`, `{"items":null,"items":[2]}`, `{"items":[1,]}`, `{"items":[,1]}`,
 		`{"items":[1 2]}`, `{"items":[1],}`, `{,"items":[1]}`, `{"items" [1]}`, `{"items":[1]}{}`, `{"items":[1]} x`, `{"kind":1}`, `{"kind":}`, `{"metadata":1}`,
 		`{"metadata":{"resourceVersion":1}}`, `{"metadata":{"a"}}`, `{"x":{"a":}}`, `{"x":{"a" 1}}`, `{"x":[1,]}`, `{"x":[}]}`, `{"x":01}`, `{"x":tru}`, "{\"x\":\"\x01\"}",
 		`{"x":"\x"}`, `{x:1}`, "{\"\x01\":1}", `{"items":[1}`, `{"items":[1]]`, `{"x":` + strings.Repeat("[", deepest) + strings.Repeat("]", deepest) + "}",
