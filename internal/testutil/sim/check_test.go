@@ -103,6 +103,7 @@ type worldChecker struct {
 // stepCheckers check the world after each step.
 var stepCheckers = []worldChecker{
 	{"cached", cachedWrong},
+	{"found", foundWrong},
 	{"synced early", syncedEarly},
 	{"latest", latestBound},
 	{"asleep", calledAfterStop},

@@ -268,6 +268,7 @@ func (a *handler) callInformer(c event) {
 	for range i.Indexer().By("node", p.Spec.NodeName) {
 		break
 	}
+	a.ask()
 	if a.left.Load() {
 		return
 	}

@@ -78,6 +78,7 @@ func (t *model) randomChange(r *rand.Rand, s setup) change {
 		return change{pod: p, gone: true}
 	}
 	p.Labels = map[string]string{"app": string(rune('x' + r.IntN(3)))}
+	ownedBy(p, "app")
 	p.Spec.NodeName = fmt.Sprint("n", r.IntN(4))
 	if s.recurs {
 		p.Labels["uid"] = fmt.Sprint(r.IntN(2))

@@ -175,6 +175,7 @@ var mutants = []mutantCase{
 	{"an index that is there", "indexed", "", mutant{sameIndex: true}},
 	{"a list of a moment ago", "reads", "", mutant{staleLists: true}},
 	{"a query that misses one", "selectors", "", mutant{dropsQueryResult: true}},
+	{"a compound query that misses one", "found", "", mutant{dropsQueryResult: true}},
 	{"a backlog without a bound", "latest", "", mutant{extraBacklog: 10_000}},
 	{"watches that bring nothing", "converges", "", mutant{silentWatches: true}},
 	{"a server that does not come back", "restored", "", mutant{staysDown: true}},

@@ -15,6 +15,7 @@ var ownCheckers = []struct {
 	find func(w *ownWorld) []string
 }{
 	{"reads", readsWrong},
+	{"found", ownFoundWrong},
 	{"early", shownEarly},
 	{"shown", notShown},
 	{"current", storeOld},

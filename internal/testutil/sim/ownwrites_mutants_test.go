@@ -21,6 +21,7 @@ type ownMutant struct {
 	ignoresSelectors bool   // sources get everything
 	hidesLists       bool   // full states are not counted
 	staleIndex       bool   // an index lacks an object
+	findsOlder       bool   // a query lacks an object
 	auditsPending    bool   // an audit finds something
 	madeByVersion    bool   // Made looks at nothing but the new version
 	countsWaiting    bool   // each write counts as one that could not be shown
@@ -86,6 +87,7 @@ var ownMutants = []struct {
 		all[key{Namespace: k.Namespace, Name: k.Name + aliasSuffix}] = all[k]
 	})},
 	{"an index that is not updated", "reads", "the index has", ownMutant{staleIndex: true}},
+	{"a query that does not find a write", "found", "", ownMutant{findsOlder: true}},
 	{"an object before the first full state", "early", "", ownMutant{hidesLists: true}},
 	{"an echo that is told", "events", "", tellsTwice("updated")},
 	{"a deletion that is told twice", "events", "not an add of what it does not know", tellsTwice("deleted")},

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/indexer/refs"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/internal/encoding"
@@ -122,7 +123,7 @@ func (w *ownWorld) options() informer.Options[any] {
 	var turn sync.Mutex
 	o := informer.Options[any]{
 		Name:    "own",
-		Indexes: []indexer.Index[any]{{Name: "zone", Append: func(values []string, o any) []string { return append(values, o.(metav1.Object).GetLabels()["zone"]) }}},
+		Indexes: []indexer.Index[any]{{Name: "zone", Append: func(values []string, o any) []string { return append(values, o.(metav1.Object).GetLabels()["zone"]) }}, refs.ByOwner[any]()},
 		Rand: func() float64 {
 			turn.Lock()
 			defer turn.Unlock()

@@ -126,7 +126,10 @@ func (w *writing) draw() request {
 	case 6:
 		return w.finalizers(now.object)
 	case 7:
-		return w.patch(now.object, map[string]any{"labels": map[string]any{"zone": w.zone()}})
+		zone := w.zone()
+		return w.patch(now.object, map[string]any{"labels": map[string]any{"zone": zone}, "ownerReferences": []any{
+			map[string]any{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": zone, "uid": string(ownerOf(zone).UID)},
+		}})
 	}
 	return w.remove(now.object)
 }
@@ -151,6 +154,7 @@ func (w *writing) create() request {
 		w.on.key.Name = ""
 	}
 	o.SetLabels(map[string]string{"zone": w.zone()})
+	ownedBy(o, "zone")
 	if w.r.IntN(3) == 0 {
 		o.SetFinalizers([]string{"example.com/wait"})
 	}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/indexer/refs"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
@@ -176,7 +177,7 @@ var strips = map[string]func(*pod){
 
 // indexed returns the informer's first indexes.
 func (w *world) indexed() []indexer.Index[*pod] {
-	all := []indexer.Index[*pod]{{Name: "node", Append: w.byNode}}
+	all := []indexer.Index[*pod]{{Name: "node", Append: w.byNode}, refs.ByOwner[*pod](), refs.ByReference[*pod]()}
 	if w.frail {
 		all = append(all, indexer.Index[*pod]{Name: "frail", Append: byFrail})
 	}
