@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -23,6 +24,8 @@ type common[K comparable] struct {
 	tweak      func(*metav1.ListOptions)
 	transform  cache.TransformFunc
 	decoding   reflector.Decoding
+	indexes    []indexer.Index[any]
+	misuse     error // in the indexes; nil if they are valid
 	name       *cache.InformerName
 	identities map[K]cache.InformerNameAndResource // reserved in name, by kind
 	configured map[K]informer.Options[any]
@@ -115,6 +118,7 @@ func (c *common[K]) settings(id K, k kind) settings {
 		resync:    c.resyncOf(id),
 		transform: c.transform,
 		decoding:  c.decoding,
+		indexes:   c.indexes,
 	}
 	if o, ok := c.configured[id]; ok {
 		s.configured = &o

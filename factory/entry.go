@@ -3,11 +3,13 @@ package factory
 import (
 	"context"
 	"reflect"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -83,6 +85,7 @@ type settings struct {
 	resync     time.Duration
 	transform  cache.TransformFunc
 	decoding   reflector.Decoding
+	indexes    []indexer.Index[any]
 	configured *informer.Options[any] // set by Configure; nil if not configured
 }
 
@@ -104,11 +107,23 @@ func build(goType reflect.Type, sources []reflector.Source, s settings) informer
 	if o.Resync == 0 {
 		o.Resync = s.resync
 	}
+	o.Indexes = merged(o.Indexes, s.indexes)
 	i := informer.JoinShared(sources, goType, o)
 	if s.transform != nil && o.Transform == nil {
 		_ = i.SetTransform(s.transform) // cannot fail: the informer has not started
 	}
 	return i
+}
+
+// merged returns the indexes of a type's own options, and those of the factory with other names.
+func merged(own, all []indexer.Index[any]) []indexer.Index[any] {
+	merged := slices.Clone(own)
+	for _, ix := range all {
+		if !slices.ContainsFunc(own, func(o indexer.Index[any]) bool { return o.Name == ix.Name }) {
+			merged = append(merged, ix)
+		}
+	}
+	return merged
 }
 
 // newEntry returns the entry of an informer, whether this module made it or a user's constructor.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/client-go/informers/internalinterfaces"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -44,6 +45,17 @@ func WithRetention(d time.Duration) Option {
 // is zero.
 func WithDecoding(d reflector.Decoding) Option {
 	return func(f *Factory) { f.decoding = d }
+}
+
+// WithIndexes adds indexes to all informers of the factory, such as those of package indexer/refs. For a type
+// whose options are set by [Configure], an index of these with the same name applies instead. The index
+// functions get the objects of all types. If an index has no function, or two have one name, [For] returns
+// [indexer.ErrIndexInvalid] or [indexer.ErrIndexExists], and so do WaitSynced and Run of each informer.
+func WithIndexes(indexes ...indexer.Index[any]) Option {
+	return func(f *Factory) {
+		f.indexes = append(f.indexes, indexes...)
+		_, f.misuse = indexer.New(indexer.Options{Indexes: f.indexes})
+	}
 }
 
 // WithCustomResyncConfig sets the resync periods of some types; the others have the factory's

@@ -13,8 +13,9 @@ import (
 )
 
 // For returns the factory's informer of a type, the same one that the accessors return. It
-// returns [ErrUnknownKind], [ErrForeign], or [ErrShutdown] if the informer would never run. If
-// the informer is about to stop, For and the accessors wait for the stop, as [Acquire] does.
+// returns [ErrUnknownKind], [ErrForeign], [ErrShutdown] if the informer would never run, or the error of
+// an invalid index, see [WithIndexes]. If the informer is about to stop, For and the accessors wait for
+// the stop, as [Acquire] does.
 func For[T informer.Object](f *Factory) (*informer.Informer[T], error) {
 	return informerFor[T](&f.common, reflect.TypeFor[T]())
 }
@@ -33,6 +34,9 @@ func (c *common[K]) requestRunnable(id K) (*entry, <-chan struct{}, error) {
 	c.mu.Lock()
 	defer c.unlock()
 
+	if c.misuse != nil {
+		return nil, nil, fmt.Errorf("%v: %w", id, c.misuse)
+	}
 	e, ready, err := c.request(id)
 	if err == nil && c.shutDown && !e.ran() {
 		err = fmt.Errorf("%v: %w", id, ErrShutdown)
@@ -52,7 +56,7 @@ func typed[T informer.Object](e *entry) (*informer.Informer[T], error) {
 
 // Configure sets the options of a type's informers. It must be called before For, an accessor or
 // Acquire makes the first one. For a Resync, a Decoding or a Transform that is zero, the factory's
-// applies. It returns [ErrUnknownKind], or [informer.ErrRunning] if the factory has already made an
+// applies, and so do the factory's indexes with other names than the type's own. It returns [ErrUnknownKind], or [informer.ErrRunning] if the factory has already made an
 // informer of the type.
 func Configure[T informer.Object](f *Factory, o informer.Options[T]) error {
 	return configure(&f.common, reflect.TypeFor[T](), o)

@@ -152,7 +152,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "factory",
-		to:   []string{"./internal/verify", "./internal/around", "./internal/report", "./reflector", "./informer", "./lister", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
+		to:   []string{"./internal/verify", "./internal/around", "./internal/report", "./indexer", "./reflector", "./informer", "./lister", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
 		why:  "it composes informers and listers over the sources that it makes of clients; what they are made of is their affair",
 	},
 	{
