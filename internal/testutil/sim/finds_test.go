@@ -122,8 +122,9 @@ func (a *handler) ask() {
 func ownQuestions() (all []asked[any]) {
 	zoneOf := func(o any) string { return o.(informertest.Object).GetLabels()["zone"] }
 	for z := range 3 {
-		name := fmt.Sprint("z", z)
+		name, next := fmt.Sprint("z", z), fmt.Sprint("z", (z+1)%3)
 		all = append(all,
+			asked[any]{[]indexer.Query{{Fields: map[string]string{"zone": name}, Labels: labels.Set{"zone": next}.AsSelector()}}, func(any) bool { return false }},
 			asked[any]{[]indexer.Query{{Fields: map[string]string{"zone": name}, Labels: labels.Set{"zone": name}.AsSelector()}}, func(o any) bool { return zoneOf(o) == name }},
 			asked[any]{[]indexer.Query{{Labels: labels.Set{"zone": name}.AsSelector()}, {Namespace: "a"}}, func(o any) bool {
 				return zoneOf(o) == name || o.(informertest.Object).GetNamespace() == "a"
