@@ -81,7 +81,10 @@ func newStore(b *testing.B, impl string) store {
 	return ofWriter(b)
 }
 
-func clientgoIndexers() cache.Indexers {
+func clientgoIndexers() cache.Indexers { return indexersOf(indexed) }
+
+// indexersOf returns some indexes beside the index by namespace.
+func indexersOf(indexed map[string]func(*corev1.Pod) string) cache.Indexers {
 	indexers := byNamespace()
 	for name, value := range indexed {
 		indexers[name] = func(obj any) ([]string, error) { return []string{value(obj.(*corev1.Pod))}, nil }
@@ -99,19 +102,32 @@ func ofIndexer(x cache.Indexer) store {
 	}
 }
 
-func ofWriter(b *testing.B) store {
-	o := indexer.Options{Indexes: []indexer.Index[any]{{Name: indexer.NamespaceIndex, ByNamespace: true}}}
+// writerOf returns the writer of a store of pods, with some indexes beside the index by namespace.
+func writerOf(b *testing.B, indexed map[string]func(*corev1.Pod) string, more ...indexer.Index[any]) *indexer.Writer {
+	o := indexer.Options{
+		Indexes: append(more, indexer.Index[any]{Name: indexer.NamespaceIndex, ByNamespace: true}),
+		Labels:  func(obj any) map[string]string { return obj.(*corev1.Pod).Labels },
+	}
 	for name, value := range indexed {
 		ix := indexer.Index[*corev1.Pod]{Name: name, Append: func(values []string, p *corev1.Pod) []string { return append(values, value(p)) }}
 		o.Indexes = append(o.Indexes, ix.Untyped())
 	}
 	w, err := indexer.New(o)
 	require.NoError(b, err)
+	return w
+}
+
+func put(w *indexer.Writer, p *corev1.Pod) {
+	tx := w.Begin()
+	tx.Put(0, indexer.Key{Namespace: p.Namespace, Name: p.Name}, p, 0)
+	tx.Commit()
+}
+
+func ofWriter(b *testing.B) store {
+	w := writerOf(b, indexed)
 	return store{
 		update: func(p *corev1.Pod) error {
-			tx := w.Begin()
-			tx.Put(0, indexer.Key{Namespace: p.Namespace, Name: p.Name}, p, 0)
-			tx.Commit()
+			put(w, p)
 			return nil
 		},
 		onNode: func(name string) int {

@@ -38,6 +38,17 @@ var rows = []row{
 
 	{"Update/one-of-four-indexes", "100,000 pods, 4 indexes: update that changes the value of one index", "update, 4 indexes", wall, target{typed: 3, clientgoAPI: 2.5}},
 
+	{"Find/one", "100,000 pods: Find by namespace, label and field, 1 hit; client-go: ByIndex, filtered by hand", "Find by three conditions", wall, target{typed: 25}},
+	{"Find/one-composite", "the same; client-go: a composite index for this query alone", "", wall, target{}},
+	{"Find/label-field", "100,000 pods: Find by label and field, 1,000 candidates; client-go: ByIndex, filtered by hand", "", wall, target{typed: 2.5}},
+	{"Find/either", "100,000 pods: Find of three queries, 1,000 hits; client-go: three lists, merged by UID", "Find by OR", wall, target{typed: 10}},
+	{"Find/either-composite", "the same; client-go: composite indexes for these queries alone", "", wall, target{}},
+	{"Find/many", "100,000 pods: Find by two labels, 80,000 hits; client-go: the lister with the selector", "", wall, target{typed: 6}},
+
+	{"Refs/update", "100,000 pods, 11 references and an owner each: update, indexed by both; client-go: index functions by hand", "update, indexed by references", wall, target{typed: 1.5}},
+	{"Refs/update-without", "the same without these indexes", "", wall, target{}},
+	{"Refs/referring", "the same: who refers to a Secret, 10 hits", "who refers to a Secret", wall, target{typed: 4}},
+
 	{"Decode/pod", "decoding a pod of 7 kB, of 400 workloads, from protobuf, CPU time", "decode a pod", cpu, target{}},
 	{"Decode/unique-pod", "the same, pods that share nothing", "", cpu, target{}},
 	{"Decode/list", "decoding a list of 1,000 pods from JSON, CPU time", "", cpu, target{}},
