@@ -137,7 +137,7 @@ func (s *search) lookUp(c *contents, keyed bool) bool {
 	}
 	slices.SortFunc(s.terms, func(a, b term) int { return a.size - b.size })
 	first, others := &s.terms[0], s.terms[1:]
-	if len(others) > 0 && first.size <= maxWalked && !c.moving {
+	if len(others) > 0 && first.isShort(others) && !c.moving {
 		s.walk(first, others, keyed)
 		return true
 	}
@@ -153,13 +153,33 @@ func (s *search) lookUp(c *contents, keyed bool) bool {
 	return true
 }
 
+// isShort reports whether it takes little time to look for the objects of a term in the lists of others.
+func (t *term) isShort(others []term) bool {
+	for i := range others {
+		if others[i].values != nil && len(others[i].lists) > few { // each posting is compared with each
+			return false
+		}
+	}
+	return t.size <= maxWalked
+}
+
+// meetsAll reports whether a record is in one list of each term.
+func meetsAll(terms []term, r *record) bool {
+	for i := range terms {
+		if !terms[i].has(r) {
+			return false
+		}
+	}
+	return true
+}
+
 // walk finds the objects in the lists of a term that meet the other terms.
 func (s *search) walk(first *term, others []term, keyed bool) {
 	var found Snapshot[any]
 	for _, v := range first.lists {
 		for _, c := range v.chunks {
 			for i, r := range c.owners {
-				if slices.ContainsFunc(others, func(t term) bool { return !t.has(r) }) {
+				if !meetsAll(others, r) {
 					continue
 				}
 				found.add(c.objects.at(i))

@@ -94,12 +94,21 @@ func asking(t testing.TB) [][]Query {
 		{{Labels: parsed(t, "third in (0,2)"), Fields: word("all")}},
 		{{Labels: parsed(t, "third in (0,2),odd"), Fields: word("low")}},
 		{{Labels: parsed(t, "third in (9)"), Fields: word("all")}},
+		{{Labels: parsed(t, "n in ("+strings.Join(numbers(few+2), ",")+")"), Fields: word("low")}},
 		{{Labels: parsed(t, "!odd"), Fields: word("low")}},
 		{{Namespace: "b", Labels: parsed(t, "n>5,n<9")}},
 		{{Labels: foreign{odd}, Fields: word("low")}},
 		{{Fields: word("low")}, {Labels: odd}, {Namespace: "a", Fields: word("7")}, {Fields: word("low")}},
 		{{Labels: parsed(t, "!odd")}, {}},
 	}
+}
+
+// numbers returns the first numbers.
+func numbers(n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprint(i))
+	}
+	return all
 }
 
 // findable returns numbered items, in the namespaces a and b; the index by words leaves out each tenth.
