@@ -24,8 +24,8 @@ type counter struct {
 	printed map[string]string // by namespace
 }
 
-// setUp adds the controller to a manager. Its requests are the namespaces of pods that change.
-func setUp(ctx context.Context, m ctrl.Manager, out *log.Logger) error {
+// setUpCounter adds the controller to a manager. Its requests are the namespaces of pods that change.
+func setUpCounter(ctx context.Context, m ctrl.Manager, out *log.Logger) error {
 	if err := m.GetFieldIndexer().IndexField(ctx, &corev1.Pod{}, readyField, isReady); err != nil {
 		return err
 	}

@@ -5,8 +5,9 @@
 //	cache.Options{NewInformer: informer.ForControllerRuntime}
 //	config.Wrap(reflector.NewOwnWrites().Wire)
 //
-// Its controller prints the number of ready pods of each namespace when it changes. It writes
-// nothing to the cluster:
+// One of its controllers prints the number of ready pods of each namespace when it changes. The other
+// prints the Deployments that read a Secret when that changes, and what they own; it asks the cache for
+// both. They write nothing to the cluster:
 //
 //	go run -C examples/controllerruntime . --demo --for 10s
 //	go run -C examples/controllerruntime . --demo --metrics-address 127.0.0.1:8080 --health-address 127.0.0.1:8081
@@ -95,8 +96,11 @@ func watch(ctx context.Context, config *rest.Config, serve addresses, out io.Wri
 	if err != nil {
 		return fmt.Errorf("the manager cannot report its informers: %w", err)
 	}
-	if err := setUp(ctx, m, log.New(out, "", log.LstdFlags)); err != nil {
-		return fmt.Errorf("the controller cannot be made: %w", err)
+	lines := log.New(out, "", log.LstdFlags)
+	for _, setUp := range []func(context.Context, ctrl.Manager, *log.Logger) error{setUpCounter, setUpRotations} {
+		if err := setUp(ctx, m, lines); err != nil {
+			return fmt.Errorf("a controller cannot be made: %w", err)
+		}
 	}
 
 	began := time.Now()

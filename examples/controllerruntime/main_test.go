@@ -5,6 +5,7 @@ import (
 	"context"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -91,6 +92,8 @@ func TestDemo(t *testing.T) {
 	p := start(t, "--demo")
 	p.prints(t, `(?m)^[0-9/]+ [0-9:]+ billing: 2 of 3 pods are ready$`)
 	p.prints(t, `(?s)shop: 4 of 5 pods are ready.*shop: 4 of 4 pods are ready`)
+	p.prints(t, `shop/web reads \[tls at [0-9]+\] and owns \[web-1\]\n`)
+	p.prints(t, `shop/cart reads \[\] and owns \[\]\n`)
 	p.stops(t)
 }
 
@@ -121,6 +124,18 @@ func TestCluster(t *testing.T) {
 	p.prints(t, `a: 1 of 1 pods are ready\n`)
 	require.NoError(t, server.Delete(t.Context(), pod))
 	p.prints(t, `a: 0 of 0 pods are ready\n`)
+
+	// A Secret that changes brings the Deployments that read it, and no others.
+	require.NoError(t, populate(t.Context(), server))
+	p.prints(t, `shop/web reads \[tls at [0-9]+\]`)
+	p.prints(t, `shop/cart reads`)
+	secret := &corev1.Secret{}
+	require.NoError(t, server.Get(t.Context(), "shop", "tls", secret))
+	secret.Data = map[string][]byte{"key": []byte("v2")}
+	require.NoError(t, server.Update(t.Context(), secret))
+	require.NoError(t, server.Get(t.Context(), "shop", "tls", secret))
+	p.prints(t, `shop/web reads \[tls at `+secret.ResourceVersion+`\] and owns \[web-1\]\n`)
+	assert.Equal(t, 1, strings.Count(p.stdout.String(), "shop/cart"))
 	p.stops(t)
 	assert.Empty(t, p.stderr.String())
 }

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/tidemark-k8s/tidemark/examples/internal/demo"
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -49,6 +50,9 @@ func newPod(app string, number int) *corev1.Pod {
 			Namespace: demoPod.Namespace,
 			Name:      fmt.Sprintf("%s-%d", app, number),
 			Labels:    map[string]string{"app": app},
+			OwnerReferences: []metav1.OwnerReference{
+				{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: app, UID: types.UID(app), Controller: new(true)},
+			},
 		},
 		Spec:   corev1.PodSpec{NodeName: fmt.Sprintf("node-%d", number), Containers: []corev1.Container{{Name: app, Image: "registry.example/" + app + ":v1"}}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},

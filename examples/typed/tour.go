@@ -17,6 +17,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/factory"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/indexer/refs"
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
@@ -49,7 +50,7 @@ func (t tour) run(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	if err := pods.AddIndexes(byNode); err != nil {
+	if err := pods.AddIndexes(byNode, refs.ByOwner[*corev1.Pod]()); err != nil {
 		return err
 	}
 	// Latest merges the changes of a pod while the handler is busy: the handler gets only
@@ -90,7 +91,8 @@ func (t tour) updated(old, pod *corev1.Pod) {
 	}
 }
 
-// show reads the store in three ways: all objects, by index, and by label selector.
+// show reads the store in five ways: all objects, by index, by label selector, by a query of several
+// conditions, and by owner.
 func (t tour) show(pods *informer.Informer[*corev1.Pod]) {
 	store := pods.Indexer()
 	t.out.Printf("there are %d pods: %s", store.Len(), names(store.All()))
@@ -102,6 +104,25 @@ func (t tour) show(pods *informer.Informer[*corev1.Pod]) {
 
 	matching, err := pods.Lister().List(t.selector)
 	t.out.Printf("selector %q matches %s, error: %v", t.selector, names(slices.Values(matching)), err)
+
+	first := indexer.Query{Labels: t.selector, Fields: map[string]string{byNode.Name: "node-0"}}
+	found, err := store.Find(first, indexer.Query{Namespace: "kube-system"}) // what either selects, at one moment
+	t.out.Printf("%v finds %s, error: %v", first, names(found.All()), err)
+	for _, owner := range owners(store) {
+		owned, _ := store.Find(refs.OwnedBy(owner)) // cannot fail: the index exists
+		t.out.Printf("%s owns %s", owner.GetName(), names(owned.All()))
+	}
+}
+
+// owners returns the controllers of pods, sorted by name.
+func owners(pods *indexer.Indexer[*corev1.Pod]) (all []metav1.Object) {
+	for pod := range pods.All() {
+		if c := metav1.GetControllerOf(pod); c != nil && !slices.ContainsFunc(all, func(o metav1.Object) bool { return o.GetUID() == c.UID }) {
+			all = append(all, &metav1.ObjectMeta{Name: c.Name, UID: c.UID})
+		}
+	}
+	slices.SortFunc(all, func(a, b metav1.Object) int { return strings.Compare(a.GetName(), b.GetName()) })
+	return all
 }
 
 // annotate writes to a pod, and reads back the result. The store is a moment behind the server;
