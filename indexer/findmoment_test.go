@@ -17,7 +17,7 @@ import (
 
 // A troupe is a store of objects that move together: at each moment all members of a set have the same
 // color and the same word. What Find returns of a set is therefore all of it, or nothing. The members
-// of the last set are in another part, and never move.
+// of the last set are in another source, and never move.
 type troupe struct {
 	t     *testing.T
 	rand  *rand.Rand
@@ -49,14 +49,14 @@ func newTroupe(t *testing.T, r *rand.Rand) *troupe {
 		for n := range d.sets {
 			d.turn(n)
 			for _, it := range d.sets[n] {
-				tx.Put(d.part(n), it.key, it, 0)
+				tx.Put(d.source(n), it.key, it, 0)
 			}
 		}
 	})
 	return d
 }
 
-func (d *troupe) part(n int) uint16 { return uint16(n / (troupeSets - 1)) } //nolint:gosec // 0 or 1
+func (d *troupe) source(n int) uint16 { return uint16(n / (troupeSets - 1)) } //nolint:gosec // 0 or 1
 
 // turn gives a set another color.
 func (d *troupe) turn(n int) { d.sets[n] = setOf(n, colors[d.rand.IntN(len(colors))]) }

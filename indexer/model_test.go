@@ -130,16 +130,16 @@ func (d *world) same(want, got *item, had, has bool) {
 
 // world runs random calls on an indexer and on its twin.
 type world struct {
-	t      *testing.T
-	rand   *rand.Rand
-	w      *Writer
-	x      *Indexer[*item]
-	names  int // number of names in a namespace: few are hit often, many fill chunks
-	m      model
-	parts  map[Key]uint16
-	serial int
-	held   []heldSnapshot
-	byHand uint16 // the part of objects put by hand under a new key
+	t       *testing.T
+	rand    *rand.Rand
+	w       *Writer
+	x       *Indexer[*item]
+	names   int // number of names in a namespace: few are hit often, many fill chunks
+	m       model
+	sources map[Key]uint16
+	serial  int
+	held    []heldSnapshot
+	byHand  uint16 // the part of objects put by hand under a new key
 }
 
 // heldSnapshot is a snapshot with the content that it must keep.
@@ -153,7 +153,7 @@ func newWorld(t *testing.T, r *rand.Rand) *world { return worldOf(t, r, itemOpti
 func worldOf(t *testing.T, r *rand.Rand, o Options) *world {
 	w, err := New(o)
 	require.NoError(t, err)
-	return &world{byHand: uint16(2 * r.IntN(2)), t: t, rand: r, w: w, x: items(w), names: 1 + r.IntN(60), m: model{}, parts: map[Key]uint16{}}
+	return &world{byHand: uint16(2 * r.IntN(2)), t: t, rand: r, w: w, x: items(w), names: 1 + r.IntN(60), m: model{}, sources: map[Key]uint16{}}
 }
 
 // decoded returns the item of a stored form, or nil.
@@ -214,10 +214,10 @@ func (d *world) update() {
 				delete(d.m, key)
 			} else {
 				it := d.item(key)
-				part := uint16(d.rand.IntN(2))
-				put := tx.Put(part, key, it, 0)
+				source := uint16(d.rand.IntN(2))
+				put := tx.Put(source, key, it, 0)
 				old, was = put.Old, put.Replaced
-				d.m[key], d.parts[key] = it, part
+				d.m[key], d.sources[key] = it, source
 			}
 			require.Equal(d.t, had, was)
 			require.Same(d.t, want, d.decoded(old))
@@ -226,14 +226,14 @@ func (d *world) update() {
 }
 
 // replace runs a full state of one part: it keeps some objects, puts some, drops some of these
-// again, and lacks the rest. Meanwhile a user and the other part write.
+// again, and lacks the rest. Meanwhile a user and the other source write.
 func (d *world) replace() {
-	part := uint16(d.rand.IntN(2))
-	f := &fullState{Staging: d.w.Stage(part), part: part, put: model{}, kept: map[Key]bool{}}
+	source := uint16(d.rand.IntN(2))
+	f := &fullState{Staging: d.w.Stage(source), source: source, put: model{}, kept: map[Key]bool{}}
 	for range d.rand.IntN(d.names + 4) {
 		key := d.key()
 		stored, ok := d.m[key]
-		mine := ok && d.parts[key] == part
+		mine := ok && d.sources[key] == source
 		switch n := d.rand.IntN(12); {
 		case n == 0:
 			d.writeByHand(key, f)
@@ -247,7 +247,7 @@ func (d *world) replace() {
 				f.put[key], f.kept[key] = stored, true
 			}
 		case n == 6:
-			d.take(1-part, key)
+			d.take(1-source, key)
 			delete(f.kept, key)
 		default:
 			f.put[key] = d.item(key)
@@ -266,38 +266,38 @@ func (d *world) replace() {
 // fullState is a full state under way: its objects, and the keys found unchanged.
 type fullState struct {
 	*Staging
-	part uint16
-	put  model
-	kept map[Key]bool
+	source uint16
+	put    model
+	kept   map[Key]bool
 }
 
 // after returns the content of the store after the commit of a full state.
 func (d *world) after(f *fullState) model {
 	next := maps.Clone(d.m)
-	maps.DeleteFunc(next, func(k Key, _ *item) bool { return d.parts[k] == f.part && f.put[k] == nil })
+	maps.DeleteFunc(next, func(k Key, _ *item) bool { return d.sources[k] == f.source && f.put[k] == nil })
 	for key, it := range f.put {
 		_, stored := d.m[key]
-		if f.kept[key] || stored && d.parts[key] != f.part && outdated(key) {
+		if f.kept[key] || stored && d.sources[key] != f.source && outdated(key) {
 			continue
 		}
-		next[key], d.parts[key] = it, f.part
+		next[key], d.sources[key] = it, f.source
 	}
 	return next
 }
 
-// outdated reports whether a full state's object of a key is older than another part's.
+// outdated reports whether a full state's object of a key is older than another source's.
 func outdated(key Key) bool { return strings.HasSuffix(key.Name, "2") }
 
-// take writes or deletes an object that has moved to a part.
-func (d *world) take(part uint16, key Key) {
+// take writes or deletes an object that has moved to a source.
+func (d *world) take(source uint16, key Key) {
 	update(d.w, func(tx *Tx) {
 		if d.rand.IntN(3) == 0 {
 			tx.Delete(key)
 			delete(d.m, key)
 			return
 		}
-		d.m[key], d.parts[key] = d.item(key), part
-		tx.Put(part, key, d.m[key], 0)
+		d.m[key], d.sources[key] = d.item(key), source
+		tx.Put(source, key, d.m[key], 0)
 	})
 }
 
@@ -306,7 +306,7 @@ func (d *world) take(part uint16, key Key) {
 func (d *world) writeByHand(key Key, f *fullState) {
 	it := d.item(key)
 	if _, ok := d.m[key]; !ok {
-		d.parts[key] = d.byHand
+		d.sources[key] = d.byHand
 	}
 	delete(f.kept, key)
 	switch d.rand.IntN(5) {
@@ -320,7 +320,7 @@ func (d *world) writeByHand(key Key, f *fullState) {
 		update(d.w, func(tx *Tx) { tx.Delete(key) })
 		delete(d.m, key)
 	default:
-		update(d.w, func(tx *Tx) { tx.Put(d.parts[key], key, it, 0) })
+		update(d.w, func(tx *Tx) { tx.Put(d.sources[key], key, it, 0) })
 		d.m[key] = it
 	}
 }
@@ -328,11 +328,11 @@ func (d *world) writeByHand(key Key, f *fullState) {
 func (d *world) commit(s *Staging, next model) {
 	seen, puts, committed := maps.Clone(d.m), false, false
 	changes := s.Commit(fmt.Sprint(d.serial), Visitor{
-		Outdated: func(key Key, part uint16, stored, _ any) bool {
+		Outdated: func(key Key, source uint16, stored, _ any) bool {
 			if !outdated(key) {
 				return false
 			}
-			require.Equal(d.t, d.parts[key], part)
+			require.Equal(d.t, d.sources[key], source)
 			d.same(d.m[key], d.decoded(stored), true, true)
 			return true
 		},
@@ -544,8 +544,8 @@ func update(w *Writer, section func(tx *Tx)) {
 	section(tx)
 }
 
-// set stores an object by hand. A stored key stays in its part.
+// set stores an object by hand. A stored key stays in its source.
 func set(tx *Tx, key Key, obj any) {
-	part, _ := tx.Part(key)
-	tx.Put(part, key, obj, 0)
+	source, _ := tx.Source(key)
+	tx.Put(source, key, obj, 0)
 }

@@ -21,16 +21,16 @@ type entry struct {
 	pos     uint32 // position in the list of all objects
 }
 
-// origin says where an object came from: the part in the lowest 16 bits, the caller's stamp
+// origin says where an object came from: the number of the source in the lowest 16 bits, the caller's stamp
 // above them.
 type origin uint64
 
 // StampBits is the number of a stamp's bits that the store keeps, from the lowest up.
 const StampBits = 48
 
-func originOf(part uint16, stamp uint64) origin { return origin(stamp<<16 | uint64(part)) }
+func originOf(source uint16, stamp uint64) origin { return origin(stamp<<16 | uint64(source)) }
 
-func (o origin) part() uint16 { return uint16(o) } //nolint:gosec // the lowest bits
+func (o origin) source() uint16 { return uint16(o) } //nolint:gosec // the lowest bits
 
 func (o origin) stamp() uint64 { return uint64(o >> 16) }
 

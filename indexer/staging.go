@@ -2,7 +2,7 @@ package indexer
 
 import "slices"
 
-// Staging collects a replacement of all objects of one part (the full state of one source) while it
+// Staging collects a replacement of all objects of one source (its full state) while it
 // arrives, without a second copy of the store; an informer's user does not need it. Readers see none of
 // the replacement until [Staging.Commit]. Only one goroutine may use it.
 //
@@ -23,24 +23,24 @@ import "slices"
 //	absent     (false)    added     absent  unseen             absent              nothing
 //	added      (false)    added     absent  replaced           added               added
 //
-// "Another" is a user's own write, another part, or a replacement of the whole store. An object
-// that was unchanged becomes pending then, in the version found unchanged. A part counts the
-// objects of other parts as not stored; Commit takes them over.
+// "Another" is a user's own write, another source, or a replacement of the whole store. An object
+// that was unchanged becomes pending then, in the version found unchanged. A source counts the
+// objects of other sources as not stored; Commit takes them over.
 type Staging struct {
 	w       *Writer
-	part    uint16
-	all     bool   // replaces the objects of all parts
+	source  uint16
+	all     bool   // replaces the objects of all sources
 	mark    uint32 // in the records that are unchanged
 	pending pending
 }
 
-// Stage begins a replacement of a part. Each part has at most one at a time; Commit or Abort
+// Stage begins a replacement of a source. Each source has at most one at a time; Commit or Abort
 // ends it.
-func (w *Writer) Stage(part uint16) *Staging {
+func (w *Writer) Stage(source uint16) *Staging {
 	w.x.writing.Lock()
 	defer w.x.writing.Unlock()
 
-	s := w.newStaging(part)
+	s := w.newStaging(source)
 	if w.staged == nil {
 		w.staged = make(map[uint32]*Staging)
 	}
@@ -48,21 +48,21 @@ func (w *Writer) Stage(part uint16) *Staging {
 	return s
 }
 
-// StageAll begins a replacement of the whole store by a user, whatever the parts. An object put
-// belongs to the part its key has in the store, or to the given part if the key is new. Keep
+// StageAll begins a replacement of the whole store by a user, whatever the sources. An object put
+// belongs to the source its key has in the store, or to the given source if the key is new. Keep
 // always returns false.
-func (w *Writer) StageAll(part uint16) *Staging {
+func (w *Writer) StageAll(source uint16) *Staging {
 	w.x.writing.Lock()
 	defer w.x.writing.Unlock()
 
-	s := w.newStaging(part)
+	s := w.newStaging(source)
 	s.all = true
 	return s
 }
 
-func (w *Writer) newStaging(part uint16) *Staging {
+func (w *Writer) newStaging(source uint16) *Staging {
 	w.mark++
-	return &Staging{w: w, part: part, mark: w.mark}
+	return &Staging{w: w, source: source, mark: w.mark}
 }
 
 // Abort drops the replacement.
@@ -79,7 +79,7 @@ func (s *Staging) end() {
 }
 
 // Keep records that the replacement holds the stored object of a key unchanged. It does nothing
-// and returns false if the part has no object of this key.
+// and returns false if the source has no object of this key.
 func (s *Staging) Keep(key Key) bool {
 	return s.KeepIf(key, func(any, uint64) bool { return true })
 }
@@ -106,13 +106,13 @@ func (s *Staging) Put(key Key, obj any, stamp uint64) (stored any) {
 	if s.w.x.decode == nil {
 		obj = nil // the record holds the object itself
 	}
-	s.put(newRecord(key, stored, originOf(s.part, stamp)), obj)
+	s.put(newRecord(key, stored, originOf(s.source, stamp)), obj)
 	return stored
 }
 
 // PutStored is [Staging.Put] for an object in the stored form that the store held before.
 func (s *Staging) PutStored(key Key, stored any, stamp uint64) {
-	s.put(newRecord(key, stored, originOf(s.part, stamp)), nil)
+	s.put(newRecord(key, stored, originOf(s.source, stamp)), nil)
 }
 
 // put makes a record pending. obj is the object before encoding, or nil if it is not known.
@@ -155,10 +155,10 @@ func (s *Staging) unmark(key Key) {
 	}
 }
 
-// stored returns the record of a key, or nil if the part has none. The caller holds x.writing.
+// stored returns the record of a key, or nil if the source has none. The caller holds x.writing.
 func (s *Staging) stored(key Key) *record {
 	r := s.w.x.live.Load().records.get(key)
-	if s.all || r == nil || r.value.origin.part() != s.part {
+	if s.all || r == nil || r.value.origin.source() != s.source {
 		return nil
 	}
 	return r
@@ -171,7 +171,7 @@ func (w *Writer) retain(r *record) {
 		return
 	}
 	e := &r.value
-	if s := w.staged[r.mark]; s != nil && e.origin.part() == s.part {
+	if s := w.staged[r.mark]; s != nil && e.origin.source() == s.source {
 		r.mark = 0
 		s.pending.put(newRecord(r.view(), e.stored(), e.origin), nil)
 	}
@@ -180,9 +180,9 @@ func (w *Writer) retain(r *record) {
 // Visitor is called for each change that Commit makes. It gets objects in their stored form,
 // see [Codec].
 type Visitor struct {
-	// Outdated reports whether an object of the replacement is older than another part's object
+	// Outdated reports whether an object of the replacement is older than another source's object
 	// of the same key, which then stays. It is called just before the change would be made.
-	Outdated func(key Key, part uint16, stored, put any) bool
+	Outdated func(key Key, source uint16, stored, put any) bool
 	// Deleted and Put are called once for each change: first all deletions, then the others in
 	// the order of the list. Lists do not show the changes yet. Both may be nil.
 	Deleted func(key Key, last any)
@@ -197,7 +197,7 @@ func (v *Visitor) deleted(r *record) {
 	}
 }
 
-// Commit replaces all objects of the part with those of the replacement, and sets the version,
+// Commit replaces all objects of the source with those of the replacement, and sets the version,
 // unless it is empty. It returns the number of changes. It calls the index functions of all objects
 // first: if one ends the goroutine, nothing is changed. A few changes are written in one section;
 // many are built aside, while readers go on, and swapped in. If the visitor does not return,
@@ -229,7 +229,7 @@ func (s *Staging) Commit(version string, v Visitor) (changes int) {
 // gone returns the records that are stored and missing from the replacement.
 func (s *Staging) gone() (gone []*record) {
 	for r := range s.w.x.live.Load().all.records {
-		if (s.all || r.value.origin.part() == s.part) && r.mark != s.mark && !s.pending.has(r.view()) {
+		if (s.all || r.value.origin.source() == s.source) && r.mark != s.mark && !s.pending.has(r.view()) {
 			gone = append(gone, r)
 		}
 	}
@@ -327,19 +327,19 @@ func (s *Staging) object(i int, r *record) any {
 	return s.w.x.decode.Object(r.value.stored())
 }
 
-// outdated reports whether the pending record is dropped because another part's object is newer.
-// A replacement of the whole store always replaces the object, and leaves it in the other part.
+// outdated reports whether the pending record is dropped because another source's object is newer.
+// A replacement of the whole store always replaces the object, and leaves it in the other source.
 func (s *Staging) outdated(c *contents, r *record, v Visitor) bool {
 	if !s.all && v.Outdated == nil {
 		return false
 	}
 	stored := c.records.get(r.view())
 	switch {
-	case stored == nil || stored.value.origin.part() == s.part:
+	case stored == nil || stored.value.origin.source() == s.source:
 		return false
 	case s.all:
-		r.value.origin = originOf(stored.value.origin.part(), r.value.origin.stamp())
+		r.value.origin = originOf(stored.value.origin.source(), r.value.origin.stamp())
 		return false
 	}
-	return v.Outdated(r.key(), stored.value.origin.part(), stored.value.stored(), r.value.stored())
+	return v.Outdated(r.key(), stored.value.origin.source(), stored.value.stored(), r.value.stored())
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
-// These are the states of a key in a replacement of part 0, with the calls that lead to them. Object
+// These are the states of a key in a replacement of source 0, with the calls that lead to them. Object
 // 1 is stored, 2 is put, 3 is put again, and 9 is another writer's.
 var (
 	stagedKey    = Key{"a", "n"}
@@ -26,8 +26,8 @@ func storeOne(w *Writer, _ *Staging) { putPart(w, 0, 1) }
 
 func putItem(s *Staging, serial int) { s.Put(stagedKey, &item{key: stagedKey, serial: serial}, 0) }
 
-func putPart(w *Writer, part uint16, serial int) {
-	update(w, func(tx *Tx) { tx.Put(part, stagedKey, &item{key: stagedKey, serial: serial}, 0) })
+func putPart(w *Writer, source uint16, serial int) {
+	update(w, func(tx *Tx) { tx.Put(source, stagedKey, &item{key: stagedKey, serial: serial}, 0) })
 }
 
 // inputs are the calls that may happen to a key during a replacement.
@@ -51,14 +51,14 @@ func replaceAll(w *Writer, serials ...int) {
 	s.Commit("", Visitor{})
 }
 
-func replacePart(w *Writer, part uint16, serial int) {
-	s := w.Stage(part)
+func replacePart(w *Writer, source uint16, serial int) {
+	s := w.Stage(source)
 	putItem(s, serial)
 	s.Commit("", Visitor{})
 }
 
 // outcomes is the table of Staging: the change that Commit makes after an input in a state. A dash
-// is no change, "-9" the deletion of 9, "+2" an addition, "1>2" an update. Another part's object
+// is no change, "-9" the deletion of 9, "+2" an addition, "1>2" an update. Another source's object
 // stays unless the replacement holds the key.
 var outcomes = map[string]map[string]string{
 	"unseen": {
@@ -167,9 +167,9 @@ func TestStaged(t *testing.T) {
 				staged, _, ok := s.Staged(stagedKey)
 				s.Commit("", Visitor{})
 				stored, left := w.Stored(stagedKey)
-				if part := uint16(0); left {
-					update(w, func(tx *Tx) { part, left = tx.Part(stagedKey) })
-					left = part == 0
+				if source := uint16(0); left {
+					update(w, func(tx *Tx) { source, left = tx.Source(stagedKey) })
+					left = source == 0
 				}
 				require.Equal(t, left, ok)
 				if ok {

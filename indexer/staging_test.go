@@ -297,9 +297,9 @@ func TestAFullStateThatIsAbortedLeavesNoTrace(t *testing.T) {
 		s.Put(k, &item{key: k, serial: 2}, 0)
 		s.Abort()
 		update(w, func(tx *Tx) {
-			part, ok := tx.Part(k)
+			source, ok := tx.Source(k)
 			require.True(t, ok)
-			require.Equal(t, uint16(0), part)
+			require.Equal(t, uint16(0), source)
 		})
 	}
 	require.Equal(t, []int{1}, serialsOf(x))

@@ -20,9 +20,9 @@ func (tx *Tx) Commit() {
 func (tx *Tx) Get(key Key) (stored any, ok bool) { return tx.w.Stored(key) }
 
 // Part returns the part of a key's object.
-func (tx *Tx) Part(key Key) (part uint16, ok bool) {
+func (tx *Tx) Source(key Key) (source uint16, ok bool) {
 	if r := tx.w.x.live.Load().records.get(key); r != nil {
-		return r.value.origin.part(), true
+		return r.value.origin.source(), true
 	}
 	return 0, false
 }
@@ -42,31 +42,31 @@ type Written struct {
 	Replaced bool   // there was an Old
 }
 
-// Put stores an object of the given part, in place of the key's earlier object. The lowest
+// Put stores an object of a source, given by its number, in place of the key's earlier object. The lowest
 // [StampBits] of the stamp are kept with the object; the caller gets them back when the object
 // is replaced, without reading the object.
 //
 // If an index function ends the goroutine, Put has changed nothing.
-func (tx *Tx) Put(part uint16, key Key, obj any, stamp uint64) Written {
-	return tx.put(part, key, tx.w.Encode(obj), obj, stamp)
+func (tx *Tx) Put(source uint16, key Key, obj any, stamp uint64) Written {
+	return tx.put(source, key, tx.w.Encode(obj), obj, stamp)
 }
 
 // PutStored is [Tx.Put] for an object in the stored form that the store held before. It decodes the object
 // only for index functions.
-func (tx *Tx) PutStored(part uint16, key Key, stored any, stamp uint64) Written {
+func (tx *Tx) PutStored(source uint16, key Key, stored any, stamp uint64) Written {
 	var obj any
 	if !tx.w.x.live.Load().keyed {
 		obj = tx.w.x.decode.Object(stored)
 	}
-	return tx.put(part, key, stored, obj, stamp)
+	return tx.put(source, key, stored, obj, stamp)
 }
 
-func (tx *Tx) put(part uint16, key Key, stored, obj any, stamp uint64) Written {
+func (tx *Tx) put(source uint16, key Key, stored, obj any, stamp uint64) Written {
 	w := tx.w
 	c := w.x.live.Load()
 	spot, r := c.records.reserve(key)
 	if r == nil {
-		r = newRecord(key, stored, originOf(part, stamp))
+		r = newRecord(key, stored, originOf(source, stamp))
 		c.insert(w, spot, r, w.indexKeysOf(c.indexes, r, obj))
 		return Written{New: stored}
 	}
@@ -74,7 +74,7 @@ func (tx *Tx) put(part uint16, key Key, stored, obj any, stamp uint64) Written {
 	w.retain(r)
 	var old any
 	var was origin
-	if from := originOf(part, stamp); r.value.slot.takes(stored) {
+	if from := originOf(source, stamp); r.value.slot.takes(stored) {
 		old, was = c.update(w, r, stored, from, values)
 	} else {
 		old, was = c.replace(w, spot, newRecord(r.view(), stored, from), r, stored, from, values)

@@ -32,7 +32,7 @@ func (s *informerStore) Begin() *indexer.Tx {
 func (s *informerStore) Apply(tx *indexer.Tx, w *clientgostore.Write) {
 	removals := &s.core.removals
 	if w.Remove {
-		source, _ := tx.Part(w.Key)
+		source, _ := tx.Source(w.Key)
 		if last, deleted := tx.Delete(w.Key); deleted {
 			removals.Add(w.Key, source, last)
 		}
@@ -46,7 +46,7 @@ func (s *informerStore) Apply(tx *indexer.Tx, w *clientgostore.Write) {
 // sourceOf returns the source of an object put under a key: a stored key stays in its source.
 func (s *informerStore) sourceOf(tx *indexer.Tx, key indexer.Key) uint16 {
 	if len(s.core.states) > 1 {
-		if source, stored := tx.Part(key); stored {
+		if source, stored := tx.Source(key); stored {
 			return source
 		}
 	}

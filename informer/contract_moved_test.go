@@ -173,7 +173,7 @@ func (j *joined) holds() string {
 		return ""
 	}
 	source := uint16(0)
-	j.writer.Freeze(func(tx *indexer.Tx) { source, _ = tx.Part(named("p")) })
+	j.writer.Freeze(func(tx *indexer.Tx) { source, _ = tx.Source(named("p")) })
 	return string(rune('a'+source)) + "@" + j.versionOf(p.(*corev1.Pod))
 }
 

@@ -75,7 +75,7 @@ func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) 
 func (a *applier) cell(tx *indexer.Tx, p *sourceState, source uint16, server indexer.Key) fences.Cell {
 	key := p.objects.Key(server)
 	stored, stamp, ok := tx.Stamped(key)
-	owner, _ := tx.Part(key)
+	owner, _ := tx.Source(key)
 	byHand := stamp == records.StampByHand
 	switch {
 	case !ok:

@@ -20,7 +20,7 @@ func (a *applier) outdated(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) 
 	if len(a.states) == 1 {
 		return false
 	}
-	owner, ok := tx.Part(key)
+	owner, ok := tx.Source(key)
 	if !ok || owner == d.Source || owner == a.sourceByHand() {
 		return false
 	}

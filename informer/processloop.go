@@ -235,7 +235,7 @@ func (a *applier) holds(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) boo
 	if source, ok := a.removals.Source(key); ok {
 		return source == d.Source
 	}
-	owner, stored := tx.Part(key)
+	owner, stored := tx.Source(key)
 	return stored && owner == d.Source
 }
 
