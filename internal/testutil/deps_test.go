@@ -182,7 +182,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "examples/controllerruntime",
-		to: []string{"./informer/...", "./reflector", "./factory", "./factory/readiness", "./factory/metrics", "./factory/debug", "./examples/internal/demo", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...",
+		to: []string{"./indexer/...", "./informer/...", "./reflector", "./factory", "./factory/readiness", "./factory/metrics", "./factory/debug", "./examples/internal/demo", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...",
 			"k8s.io/klog/v2", "sigs.k8s.io/controller-runtime/..."},
 		why: "it is a module of its own, with what a user of controller-runtime has anyway",
 	},
@@ -193,7 +193,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "examples/...",
-		to: []string{"./indexer", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", "./factory/debug", "./examples/internal/demo", apimachinery,
+		to: []string{"./indexer/...", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", "./factory/debug", "./examples/internal/demo", apimachinery,
 			"k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
 		why: "an example can be copied out of this repository, with the requirements that everybody has and a rest.Config in place of examples/internal/demo",
 	},
