@@ -21,6 +21,17 @@ func TestReadmeShowsQuickstart(t *testing.T) {
 	require.LessOrEqual(t, bytes.Count(quickstart, []byte("\n")), 80, "the first example is one that a person can copy")
 }
 
+// TestReadmeShowsTheQuestion compares the README's question for references with examples/controllerruntime.
+func TestReadmeShowsTheQuestion(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	shown := regexp.MustCompile("(?s)Who refers to this Secret.*?```go\n(.*?)```").FindSubmatch(readme)
+	require.NotNil(t, shown, "the README asks nothing")
+	program, err := os.ReadFile("../../examples/controllerruntime/secrets.go")
+	require.NoError(t, err)
+	require.Contains(t, string(program), string(shown[1]))
+}
+
 // TestReadmeShowsTheController compares the functions of the README's second program with examples/controller.
 func TestReadmeShowsTheController(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -264,20 +263,25 @@ func (e *protobufEvents) next() (item, error) {
 }
 
 // readEvent reads a frame of a watch as generated code does: if a string field occurs twice, the last
-// value counts; if a message field does, both values are parts of one message.
+// value counts. A second object or kind is an error: generated code takes both for parts of one, and no
+// server sends them so.
 func readEvent(frame []byte, kinds *kindReader) (item, error) {
 	it := item{format: formatProtobuf}
 	var object, raw, kind []byte
+	objects, types := 0, 0
 	err := eachField(frame, eventFields, func(number protowire.Number, value []byte) {
 		switch number {
 		case eventType:
 			it.event = eventOf(value)
 		case eventObject:
-			object = joined(object, value)
+			object, objects = value, objects+1
 		}
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return it, fmt.Errorf("%w: an event: %w", ErrBadAnswer, err)
+	case objects > 1:
+		return it, fmt.Errorf("%w: an event with two objects", ErrBadAnswer)
 	}
 	if err := eachField(object, extensionFields, func(_ protowire.Number, value []byte) { raw = value }); err != nil {
 		return it, fmt.Errorf("%w: the object of an event: %w", ErrBadAnswer, err)
@@ -292,26 +296,21 @@ func readEvent(frame []byte, kinds *kindReader) (item, error) {
 	err = eachField(envelope, unknownFields, func(number protowire.Number, value []byte) {
 		switch number {
 		case unknownType:
-			kind = joined(kind, value)
+			kind, types = value, types+1
 		case unknownRaw:
 			it.data = value
 		}
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return it, fmt.Errorf("%w: the object of an event: %w", ErrBadAnswer, err)
+	case types > 1:
+		return it, fmt.Errorf("%w: an event's object with two kinds", ErrBadAnswer)
 	}
 	if it.typeMeta, err = kinds.read(kind); err != nil {
 		return it, fmt.Errorf("%w: the kind of an event's object: %w", ErrBadAnswer, err)
 	}
 	return it, nil
-}
-
-// joined returns one message for two of the same field. It does not change the first one's bytes.
-func joined(before, message []byte) []byte {
-	if before == nil {
-		return slices.Clip(message)
-	}
-	return append(before, message...)
 }
 
 // eachField calls f with each field of a message up to the number known; these are strings or

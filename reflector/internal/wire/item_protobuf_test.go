@@ -173,17 +173,28 @@ func TestFieldsAroundItems(t *testing.T) {
 	}
 }
 
-// A message field that occurs twice is one message, as in generated code: a kind may come in two parts.
+// A message field of a list that occurs twice is one message, as in generated code: a kind may come in two
+// parts. One of an event is an error.
 func TestMessagesInTwoParts(t *testing.T) {
 	version, kind := appendField(nil, 1, []byte("v1")), appendField(nil, 2, []byte("Pod"))
 	pod, err := somePod("a", "3").Marshal()
 	require.NoError(t, err)
-	envelope := slices.Concat(magic, appendField(nil, unknownType, version), appendField(nil, unknownRaw, pod), appendField(nil, unknownType, kind))
-	frame := slices.Concat(appendField(nil, eventObject, appendField(nil, rawExtension, envelope)), appendField(nil, eventObject, nil))
-	it, err := readEvent(bytes.Clone(frame), &kindReader{})
+	event := func(envelope ...[]byte) []byte {
+		return appendField(nil, eventObject, appendField(nil, rawExtension, slices.Concat(append([][]byte{magic}, envelope...)...)))
+	}
+	once := event(appendField(nil, unknownType, slices.Concat(version, kind)), appendField(nil, unknownRaw, pod))
+	it, err := readEvent(bytes.Clone(once), &kindReader{})
 	require.NoError(t, err)
 	require.Equal(t, metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, it.typeMeta)
 	require.Equal(t, pod, it.data)
+	for want, frame := range map[string][]byte{
+		"two objects": append(bytes.Clone(once), appendField(nil, eventObject, nil)...),
+		"two kinds":   event(appendField(nil, unknownType, version), appendField(nil, unknownRaw, pod), appendField(nil, unknownType, kind)),
+	} {
+		_, err := readEvent(frame, &kindReader{})
+		require.ErrorIs(t, err, ErrBadAnswer)
+		require.ErrorContains(t, err, want)
+	}
 
 	meta := func(l metav1.ListMeta) []byte {
 		data, err := l.Marshal()
