@@ -241,6 +241,11 @@ var arrows = []arrow{
 		why:  "a table knows bytes and values, not what they mean",
 	},
 	{
+		from: "internal/pack",
+		to:   []string{"./internal/verify"},
+		why:  "it knows bytes, and the functions that read them",
+	},
+	{
 		from: "internal/sharepass",
 		to:   []string{"./internal/share", "./internal/gotype", apimachinery},
 		why:  "it shares what a transform has left, whoever decoded it",

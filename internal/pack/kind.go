@@ -1,0 +1,153 @@
+package pack
+
+import (
+	"bytes"
+	"hash/maphash"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+)
+
+// Options say what a kind's bytes mean. All are required. Any goroutine calls the functions; they keep
+// no part of the bytes.
+type Options struct {
+	// Decode decodes an object.
+	Decode func(data []byte, f Form) (any, error)
+	// Meta reads an object's metadata, without decoding the rest.
+	Meta func(data []byte, f Form) (any, error)
+}
+
+// A Kind packs the objects of one kind. Any goroutine may use it.
+type Kind struct {
+	options    Options
+	root       Object // the base of what is a difference to the dictionary
+	dictionary atomic.Pointer[openBase]
+	toRead     openBases
+	scratches  sync.Pool // of *scratch
+
+	packing  sync.Mutex // of what is below
+	toSearch openBases
+	spare    openBase
+	search   search
+	families families
+	trial    trial
+}
+
+// NewKind returns a kind without objects. Whoever makes an informer calls it, once.
+func NewKind(o Options) *Kind {
+	k := &Kind{options: o, families: families{seed: maphash.MakeSeed(), of: map[uint64]family{}}}
+	k.root.hot = unsafe.Pointer(k)
+	k.scratches.New = func() any { return new(scratch) }
+	k.toSearch.indexed = true
+	k.learn(nil)
+	return k
+}
+
+// A difference is poor if it is more than one such part of the object's bytes. Then …
+const (
+	partOfAny        = 2  // packing has not paid
+	partOfNamesake   = 8  // the base of another namespace is not taken over
+	partOfDictionary = 10 // the dictionary lacks the object
+	partOfFamily     = 12 // the base does not fit
+)
+
+// poor reports whether a difference, or nil for the bytes themselves, is poor.
+func poor(d, data []byte, part int) bool { return d == nil || len(d)*part > len(data) }
+
+// Pack packs the bytes of an object. It keeps no part of them. The errors are [ErrTooLarge], and
+// [ErrDamaged] if the base of its family cannot be read: the object is to be pinned.
+func (k *Kind) Pack(namespace, name string, data []byte, f Form) (*Object, error) {
+	if len(data) > maxSize {
+		return nil, ErrTooLarge
+	}
+	k.packing.Lock()
+	defer k.packing.Unlock()
+
+	o, d := &Object{}, []byte(nil)
+	if k.trial.packs() {
+		var err error
+		if d, err = k.difference(o, namespace, name, data); err != nil {
+			return nil, err
+		}
+		k.trial.note(!poor(d, data, partOfAny))
+	}
+	if d == nil {
+		o.base, o.blob = &k.root, newBlob(data, uint32(f)|rawBit)
+	} else {
+		o.blob = newBlob(d, uint32(f))
+	}
+	if verify.On {
+		undone, err := o.Undo(nil)
+		verify.That(err == nil && bytes.Equal(undone, data), "%d bytes are packed as %d others: %v", len(data), len(undone), err)
+	}
+	return o, nil
+}
+
+// difference gives an object its base, and returns the difference to it, or nil if that is not smaller
+// than the bytes.
+func (k *Kind) difference(o *Object, namespace, name string, data []byte) (d []byte, err error) {
+	own, namesakes := k.families.hash(namespace, name), k.families.hash(anyNamespace, name)
+	o.base = k.families.base(own)
+	switch {
+	case o.base == nil:
+		if o.base = k.families.base(namesakes); o.base == nil {
+			break
+		}
+		if d, err = k.toBase(o.base, data); err != nil || !poor(d, data, partOfNamesake) {
+			k.families.set(own, o.base)
+			return d, err
+		}
+	case len(data) > maxBase || !k.families.wantBase(own):
+		d, err = k.toBase(o.base, data)
+		k.families.note(own, !poor(d, data, partOfFamily))
+		return d, err
+	}
+	o.base = &k.root
+	if len(data) <= maxBase {
+		k.families.set(own, o)
+		k.families.set(namesakes, o)
+	}
+	return k.toDictionary(data), nil
+}
+
+// toBase returns the difference to a base, or nil.
+func (k *Kind) toBase(base *Object, data []byte) ([]byte, error) {
+	b, err := k.toSearch.open(base, &k.spare)
+	if err != nil {
+		return nil, err
+	}
+	return k.search.difference(data, b), nil
+}
+
+// toDictionary returns the difference to the dictionary, or nil, and appends to the dictionary what it
+// lacks, while there is room. What it has stays where it is, since objects refer to it.
+func (k *Kind) toDictionary(data []byte) []byte {
+	now := k.dictionary.Load()
+	d := k.search.difference(data, now)
+	if poor(d, data, partOfDictionary) && len(now.data)+len(data) <= maxBase {
+		k.learn(slices.Concat(now.data, data))
+	}
+	return d
+}
+
+// learn replaces the dictionary by a longer one.
+func (k *Kind) learn(data []byte) {
+	d := &openBase{data: data}
+	d.index.build(data)
+	k.dictionary.Store(d)
+}
+
+// Pin returns an object that stays decoded: it has no bytes, or they decode to another object.
+func (k *Kind) Pin(obj any) *Object { return &Object{base: &k.root, hot: unsafe.Pointer(&obj)} }
+
+// Size returns the bytes that the objects of the kind have in common: the dictionary, the table of
+// families, and open bases.
+func (k *Kind) Size() int64 {
+	k.packing.Lock()
+	defer k.packing.Unlock()
+
+	return k.dictionary.Load().size() + int64(familySize*len(k.families.of)) + k.toRead.bytes.Load() + k.toSearch.bytes.Load()
+}

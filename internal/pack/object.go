@@ -1,0 +1,146 @@
+package pack
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// Form says how the bytes of an object are to be decoded: equal bytes may be different objects. An
+// object keeps its form for the functions of its kind.
+type Form uint8
+
+const (
+	// Event is the form of an event's object, and of the answer to a write.
+	Event Form = iota
+	// Item is the form of a list's item.
+	Item
+	// Marshalled is the form of an object that this process has encoded.
+	Marshalled
+)
+
+// An Object is what a store holds of an object: 24 bytes, and those of its blob. [Kind.Pack] and
+// [Kind.Pin] make it. Any goroutine may use it.
+type Object struct {
+	// base is what the blob is a difference to: another object, or the root of the kind, which stands
+	// for the dictionary.
+	// Invariant: base is the root, or base.base is.
+	base *Object
+	// blob points to a header, which is followed by the content. A pinned object has none.
+	blob *uint32
+	// hot is the decoded object, of the kind's type, or nil. A pinned object's is a pointer to an
+	// interface value, and the root's is the kind. It is used atomically.
+	hot unsafe.Pointer
+}
+
+// The header of a blob is, from its lowest bit on: the form; whether the content is the object's bytes
+// themselves, raw; whether the object has been read; and the length of the content. Only readBit
+// changes.
+const (
+	formBits   = 0b0011
+	rawBit     = 0b0100
+	readBit    = 0b1000
+	lengthBits = 4 // below the length
+	headerSize = 4
+)
+
+// newBlob returns a blob with a copy of the content. It is made of words, since the header is used
+// atomically.
+func newBlob(content []byte, header uint32) *uint32 {
+	words := make([]uint32, 1+(len(content)+3)/4)
+	words[0] = uint32(len(content))<<lengthBits | header
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 4*len(words))[headerSize:], content)
+	return &words[0]
+}
+
+func (o *Object) header() uint32 { return atomic.LoadUint32(o.blob) }
+
+func (o *Object) content() []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(o.blob)), headerSize+o.header()>>lengthBits)[headerSize:]
+}
+
+func (o *Object) isRaw() bool { return o.header()&rawBit != 0 }
+
+// kind returns the kind of the object.
+func (o *Object) kind() *Kind {
+	root := o.base
+	if root.base != nil {
+		root = root.base
+	}
+	return (*Kind)(root.hot)
+}
+
+// IsPinned reports whether the object is held decoded for ever, and has no bytes.
+func (o *Object) IsPinned() bool { return o.blob == nil }
+
+// Size returns the bytes that the object takes while it is not decoded, without its base's.
+func (o *Object) Size() int64 {
+	size := int64(unsafe.Sizeof(*o))
+	if !o.IsPinned() {
+		size += headerSize + (int64(len(o.content()))+3)&^3
+	}
+	return size
+}
+
+// Undo appends the bytes of the object to dst. The errors are [ErrPinned] and [ErrDamaged].
+func (o *Object) Undo(dst []byte) ([]byte, error) {
+	k := o.kind()
+	s := k.scratches.Get().(*scratch)
+	defer k.scratches.Put(s)
+
+	return o.undo(dst, &s.base)
+}
+
+// scratch is the memory of one reader.
+type scratch struct {
+	data []byte
+	base openBase
+}
+
+// undo does what Undo does. If o has a base, that may be undone into spare.
+func (o *Object) undo(dst []byte, spare *openBase) ([]byte, error) {
+	switch k := o.kind(); {
+	case o.IsPinned():
+		return dst, ErrPinned
+	case o.isRaw():
+		return append(dst, o.content()...), nil
+	case o.base == &k.root:
+		return undo(dst, k.dictionary.Load().data, o.content())
+	default:
+		base, err := k.toRead.open(o.base, spare)
+		if err != nil {
+			return dst, err
+		}
+		return undo(dst, base.data, o.content())
+	}
+}
+
+// Decode returns the object decoded anew, and keeps nothing. The error is that of the kind's function,
+// or [ErrDamaged]. A pinned object is returned itself.
+func (o *Object) Decode() (any, error) {
+	v, _, err := o.read(o.kind().options.Decode)
+	return v, err
+}
+
+// Meta returns what the kind's function reads of the object's metadata. The errors are those of Decode.
+// A pinned object is returned itself.
+func (o *Object) Meta() (any, error) {
+	v, _, err := o.read(o.kind().options.Meta)
+	return v, err
+}
+
+// read calls a function of the kind with the object's bytes, and returns their number as well.
+func (o *Object) read(f func(data []byte, form Form) (any, error)) (v any, size int, err error) {
+	if o.IsPinned() {
+		return *(*any)(o.hot), 0, nil
+	}
+	k := o.kind()
+	s := k.scratches.Get().(*scratch)
+	defer k.scratches.Put(s)
+
+	s.data, err = o.undo(s.data[:0], &s.base)
+	if err != nil {
+		return nil, 0, err
+	}
+	v, err = f(s.data, Form(o.header()&formBits))
+	return v, len(s.data), err
+}
