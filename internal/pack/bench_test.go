@@ -47,7 +47,7 @@ func BenchmarkPack(b *testing.B) {
 
 func benchmark(b *testing.B, pod func(i int) *corev1.Pod) {
 	order := listed(pod)
-	k, packed := NewKind(Options{}), make([]*Object, cached)
+	k, packed := newTexts(), make([]*Object, cached)
 	var sample []encoded // each seventh, for packing again
 	var size, plain int64
 	var packing, undoing time.Duration
@@ -69,9 +69,10 @@ func benchmark(b *testing.B, pod func(i int) *corev1.Pod) {
 	}
 	onHeap := heap() - before
 	var buffer []byte
+	var spare openBase
 	began := processor()
 	for _, o := range packed {
-		buffer, _ = o.Undo(buffer[:0])
+		buffer, _ = o.undo(buffer[:0], &spare)
 	}
 	undoing = processor() - began
 	for i := 0; i < cached; i += 101 {
@@ -98,7 +99,7 @@ func benchmark(b *testing.B, pod func(i int) *corev1.Pod) {
 		b.ReportAllocs()
 		began := processor()
 		for i := range b.N {
-			buffer, _ = packed[i*7919%cached].Undo(buffer[:0])
+			buffer, _ = packed[i*7919%cached].undo(buffer[:0], &spare)
 		}
 		b.ReportMetric(float64(processor()-began)/float64(b.N), "cpu-ns/op")
 		b.ReportMetric(float64(undoing)/cached, "list-cpu-ns/pod")

@@ -2,7 +2,6 @@ package pack
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 )
 
@@ -40,12 +39,12 @@ func mayMake(size uint64, base, difference []byte) bool {
 func undo(dst, base, d []byte) ([]byte, error) {
 	size, i := binary.Uvarint(d)
 	if i <= 0 || !mayMake(size, base, d) {
-		return dst, fmt.Errorf("%w: its size", ErrDamaged)
+		return dst, ErrDamaged
 	}
 	from := len(dst)
 	dst = slices.Grow(dst, int(size))[:from+int(size)]
 	if !undoSteps(dst[from:], base, d[i:]) {
-		return dst[:from], fmt.Errorf("%w: its steps", ErrDamaged)
+		return dst[:from], ErrDamaged
 	}
 	return dst, nil
 }

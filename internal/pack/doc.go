@@ -1,29 +1,38 @@
-// Package pack holds objects in few bytes.
+// Package pack holds objects in few bytes, and some of them decoded as well.
 //
 // A [Kind] packs the encoded bytes of an object as their difference to those of a similar one, its
 // base: one of its family, which are the objects of its namespace whose names are the same up to the
 // last part, as those of a workload's pods are. The first of a family has no such base. It is packed
 // as the difference to the kind's dictionary, which has the bytes of some objects, and becomes the base
-// of those that follow. An [Object] is what a store holds.
+// of those that follow.
 //
-// The package does not know how objects are encoded: two functions of the kind read the bytes.
+// An [Object] is what a store holds. It is hot while it has its decoded form too, and a [Budget] bounds
+// how much is hot. An object that has no bytes, or whose bytes decode to something else, is pinned:
+// held decoded, outside of any budget.
+//
+// The package does not know how objects are encoded: functions of the kind read the bytes.
 //
 // # Guarantees
 //
 // Exactness. An object undoes to the bytes that were packed. Its blob, its base and what is written of
-// the dictionary never change. With TIDEMARK_VERIFY=1, what has been packed is undone and compared.
+// the dictionary never change, and nothing is read of an object that a program has got. With
+// TIDEMARK_VERIFY=1, what has been packed is undone and compared.
+//
+// Identity. All who read a hot object get the same one. When it is not hot any more, others get another.
 //
 // Safety. Of a damaged blob come other bytes or an error, but no panic, and no allocation above 16
 // times the bytes that were read. Objects made to flood the tables make others larger, and no more.
 //
 // Bounds. A kind has a dictionary of at most 64 KiB, with as much for its index; 1 MiB of bases that are
 // kept undone; and 2^18 families, of which those are removed that have no base any more. A base lives
-// as long as objects refer to it. Objects above 64 KiB are no bases, and above 256 MiB not packed.
+// as long as objects refer to it. Objects above 64 KiB are no bases, and above 256 MiB not packed. Hot
+// objects take no more than the budget, and one for each goroutine that decodes.
 //
 // Cost. If 256 objects in a row have little in common with their bases, the next 1,024 are kept as they
 // are, and then 64 are tried. Packing an object allocates it and its blob, and undoing it nothing,
 // unless a base comes into use.
 //
-// Concurrency. Any goroutine may call any method. A kind packs one object after another. Readers wait
-// for nobody, and no function of a kind is called under a lock.
+// Concurrency. Any goroutine may call any method. A kind packs one object after another. Readers do not
+// wait for that, but for each other while they make an object hot. No function of a kind is called under
+// a lock.
 package pack

@@ -8,6 +8,4 @@ var (
 	ErrDamaged = errors.New("a packed object is damaged")
 	// ErrTooLarge means that an object has more bytes than any real one.
 	ErrTooLarge = errors.New("the object is too large to be packed")
-	// ErrPinned means that an object has no bytes: it is held decoded.
-	ErrPinned = errors.New("a pinned object has no bytes")
 )

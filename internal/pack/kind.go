@@ -3,6 +3,7 @@ package pack
 import (
 	"bytes"
 	"hash/maphash"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,18 +12,26 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// Options say what a kind's bytes mean. All are required. Any goroutine calls the functions; they keep
-// no part of the bytes.
+// Options say what a kind's bytes mean, and which of its objects are hot. All are required. Any
+// goroutine calls the functions; they keep no part of the bytes.
 type Options struct {
+	// Type is the type of decoded objects, a pointer's.
+	Type reflect.Type
 	// Decode decodes an object.
 	Decode func(data []byte, f Form) (any, error)
 	// Meta reads an object's metadata, without decoding the rest.
 	Meta func(data []byte, f Form) (any, error)
+	// Weigh returns the memory of a decoded object.
+	Weigh func(decoded any) int64
+	// Budget bounds the memory of hot objects. Other kinds may have the same.
+	Budget *Budget
 }
 
 // A Kind packs the objects of one kind. Any goroutine may use it.
 type Kind struct {
 	options    Options
+	typ        unsafe.Pointer // of hot objects, as in an interface value
+	weights    weights
 	root       Object // the base of what is a difference to the dictionary
 	dictionary atomic.Pointer[openBase]
 	toRead     openBases
@@ -39,6 +48,8 @@ type Kind struct {
 // NewKind returns a kind without objects. Whoever makes an informer calls it, once.
 func NewKind(o Options) *Kind {
 	k := &Kind{options: o, families: families{seed: maphash.MakeSeed(), of: map[uint64]family{}}}
+	decoded := reflect.Zero(o.Type).Interface()
+	k.typ = (*words)(unsafe.Pointer(&decoded)).typ
 	k.root.hot = unsafe.Pointer(k)
 	k.scratches.New = func() any { return new(scratch) }
 	k.toSearch.indexed = true
@@ -80,7 +91,7 @@ func (k *Kind) Pack(namespace, name string, data []byte, f Form) (*Object, error
 		o.blob = newBlob(d, uint32(f))
 	}
 	if verify.On {
-		undone, err := o.Undo(nil)
+		undone, err := o.undo(nil, &openBase{})
 		verify.That(err == nil && bytes.Equal(undone, data), "%d bytes are packed as %d others: %v", len(data), len(undone), err)
 	}
 	return o, nil

@@ -58,8 +58,6 @@ func (o *Object) content() []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(o.blob)), headerSize+o.header()>>lengthBits)[headerSize:]
 }
 
-func (o *Object) isRaw() bool { return o.header()&rawBit != 0 }
-
 // kind returns the kind of the object.
 func (o *Object) kind() *Kind {
 	root := o.base
@@ -81,13 +79,14 @@ func (o *Object) Size() int64 {
 	return size
 }
 
-// Undo appends the bytes of the object to dst. The errors are [ErrPinned] and [ErrDamaged].
-func (o *Object) Undo(dst []byte) ([]byte, error) {
-	k := o.kind()
-	s := k.scratches.Get().(*scratch)
-	defer k.scratches.Put(s)
-
-	return o.undo(dst, &s.base)
+// Meta returns what the kind's function reads of the object's metadata. The error is the function's, or
+// [ErrDamaged]. A pinned object is returned itself.
+func (o *Object) Meta() (any, error) {
+	if o.IsPinned() {
+		return *(*any)(o.hot), nil
+	}
+	v, _, err := o.read(o.kind().options.Meta)
+	return v, err
 }
 
 // scratch is the memory of one reader.
@@ -96,43 +95,8 @@ type scratch struct {
 	base openBase
 }
 
-// undo does what Undo does. If o has a base, that may be undone into spare.
-func (o *Object) undo(dst []byte, spare *openBase) ([]byte, error) {
-	switch k := o.kind(); {
-	case o.IsPinned():
-		return dst, ErrPinned
-	case o.isRaw():
-		return append(dst, o.content()...), nil
-	case o.base == &k.root:
-		return undo(dst, k.dictionary.Load().data, o.content())
-	default:
-		base, err := k.toRead.open(o.base, spare)
-		if err != nil {
-			return dst, err
-		}
-		return undo(dst, base.data, o.content())
-	}
-}
-
-// Decode returns the object decoded anew, and keeps nothing. The error is that of the kind's function,
-// or [ErrDamaged]. A pinned object is returned itself.
-func (o *Object) Decode() (any, error) {
-	v, _, err := o.read(o.kind().options.Decode)
-	return v, err
-}
-
-// Meta returns what the kind's function reads of the object's metadata. The errors are those of Decode.
-// A pinned object is returned itself.
-func (o *Object) Meta() (any, error) {
-	v, _, err := o.read(o.kind().options.Meta)
-	return v, err
-}
-
 // read calls a function of the kind with the object's bytes, and returns their number as well.
 func (o *Object) read(f func(data []byte, form Form) (any, error)) (v any, size int, err error) {
-	if o.IsPinned() {
-		return *(*any)(o.hot), 0, nil
-	}
 	k := o.kind()
 	s := k.scratches.Get().(*scratch)
 	defer k.scratches.Put(s)
@@ -143,4 +107,20 @@ func (o *Object) read(f func(data []byte, form Form) (any, error)) (v any, size 
 	}
 	v, err = f(s.data, Form(o.header()&formBits))
 	return v, len(s.data), err
+}
+
+// undo appends the bytes of an object that is not pinned. Its base may be undone into spare.
+func (o *Object) undo(dst []byte, spare *openBase) ([]byte, error) {
+	if o.header()&rawBit != 0 {
+		return append(dst, o.content()...), nil
+	}
+	k := o.kind()
+	base := k.dictionary.Load()
+	if o.base != &k.root {
+		var err error
+		if base, err = k.toRead.open(o.base, spare); err != nil {
+			return dst, err
+		}
+	}
+	return undo(dst, base.data, o.content())
 }

@@ -1,0 +1,105 @@
+package pack
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Ring says how long a decoded object is kept.
+type Ring uint8
+
+const (
+	// Main keeps what arrives and what is read, the longer if it is read again.
+	Main Ring = iota
+	// Passing keeps what several handlers want one after another: the objects that updates have
+	// replaced, and those of an initial state.
+	Passing
+	// Nowhere keeps nothing.
+	Nowhere
+)
+
+// A Budget bounds the memory of the hot objects of any number of kinds. Any goroutine may use it.
+type Budget struct {
+	limit int64
+
+	mu    sync.Mutex
+	rings [Nowhere]ring
+}
+
+// NewBudget returns a budget of so many bytes, at least 0. An eighth of it is for what passes.
+func NewBudget(bytes int64) *Budget {
+	b := &Budget{limit: bytes}
+	b.rings[Main] = ring{limit: bytes - bytes/8, chances: 64}
+	b.rings[Passing] = ring{limit: bytes / 8}
+	return b
+}
+
+// Limit returns the bytes of the budget.
+func (b *Budget) Limit() int64 { return b.limit }
+
+// Used returns the bytes of hot objects, as they were estimated. They are at most the limit.
+func (b *Budget) Used() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	return b.rings[Main].used + b.rings[Passing].used
+}
+
+// keep makes an object hot if it has room, and returns the decoded object that everybody gets.
+func (b *Budget) keep(e entry, decoded unsafe.Pointer, in Ring) unsafe.Pointer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	if hot := atomic.LoadPointer(&e.object.hot); hot != nil {
+		return hot
+	}
+	if in != Nowhere && b.rings[in].add(e) {
+		atomic.StorePointer(&e.object.hot, decoded)
+	}
+	return decoded
+}
+
+// ring is a queue of hot objects. The first make room for others, but for those that have been read
+// since they were last there.
+//
+// Invariant: used is the sum of the sizes, and at most limit. A hot object has one entry in one ring, and
+// the objects of all entries are hot.
+type ring struct {
+	limit, used int64
+	chances     int // how many objects may be passed over to make room by one
+	entries     []entry
+}
+
+type entry struct {
+	object *Object
+	size   int64
+}
+
+// add adds an object, and reports whether it has room.
+func (r *ring) add(e entry) bool {
+	if e.size > r.limit {
+		return false
+	}
+	for r.used > r.limit-e.size {
+		r.evict()
+	}
+	r.used += e.size
+	r.entries = append(r.entries, e)
+	return true
+}
+
+// evict makes an object cold. Whoever has got it decoded keeps it.
+func (r *ring) evict() {
+	for chances := r.chances; ; chances-- {
+		e := r.entries[0]
+		r.entries[0] = entry{} // the array lives on, and must not keep the object alive
+		r.entries = r.entries[1:]
+		if chances == 0 || atomic.AndUint32(e.object.blob, ^uint32(readBit))&readBit == 0 {
+			atomic.StorePointer(&e.object.hot, nil)
+			r.used -= e.size
+			return
+		}
+		r.entries = append(r.entries, e)
+	}
+}

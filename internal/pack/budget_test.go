@@ -1,0 +1,287 @@
+package pack
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
+)
+
+// arrive packs a text of n bytes and keeps it decoded.
+func arrive(t testing.TB, k *Kind, name string, n int) (*Object, *decoded) {
+	t.Helper()
+	d := &decoded{text: string(text(rand.New(rand.NewPCG(3, uint64(n))), n))}
+	o := pack(t, k, "n", name, []byte(d.text))
+	o.Keep(d, n, Main)
+	return o, d
+}
+
+func value(t testing.TB, o *Object, in Ring) *decoded {
+	t.Helper()
+	v, err := o.Value(in)
+	require.NoError(t, err)
+	return v.(*decoded)
+}
+
+// isHot reports whether an object is hot, without reading it.
+func isHot(o *Object) bool { return atomic.LoadPointer(&o.hot) != nil }
+
+func TestWhatArrivesIsHot(t *testing.T) {
+	k := newKind(NewBudget(1 << 20))
+	o, d := arrive(t, k, "a", 100)
+	require.Same(t, d, value(t, o, Nowhere))
+	require.EqualValues(t, 300, k.options.Budget.Used())
+	require.EqualValues(t, 1<<20, k.options.Budget.Limit())
+}
+
+func TestLimits(t *testing.T) {
+	for limit, hot := range map[int64]bool{0: false, 341: false, 343: true, math.MaxInt64: true} {
+		k := newKind(NewBudget(limit)) // of which seven eighths are the main ring
+		o, d := arrive(t, k, "a", 100)
+		require.Equal(t, hot, isHot(o), limit)
+		again := value(t, o, Main)
+		require.Equal(t, d.text, again.text)
+		require.Equal(t, hot, again == d, limit)
+		require.Equal(t, hot, value(t, o, Main) == again, limit)
+		require.LessOrEqual(t, k.options.Budget.Used(), limit)
+	}
+}
+
+func TestWhatIsReadStaysHot(t *testing.T) {
+	k := newKind(NewBudget(8 * 1000))
+	read, d := arrive(t, k, "read", 100)
+	once, _ := arrive(t, k, "once", 100)
+	for i := range 100 {
+		require.Same(t, d, value(t, read, Main))
+		arrive(t, k, fmt.Sprint(i), 100)
+	}
+	require.False(t, isHot(once))
+}
+
+func TestWhatPassesLeavesTheMainRingAlone(t *testing.T) {
+	k := newKind(NewBudget(8 * 1000))
+	o, d := arrive(t, k, "a", 100)
+	old := pack(t, k, "n", "b", []byte("an object that an update has replaced"))
+	require.Same(t, value(t, old, Passing), value(t, old, Passing), "several handlers get the same")
+	for i := range 1000 {
+		value(t, pack(t, k, "n", fmt.Sprint(i), []byte("another one")), Passing)
+		value(t, old, Nowhere) // which is no second chance
+	}
+	require.False(t, isHot(old))
+	require.Same(t, d, value(t, o, Main))
+	require.LessOrEqual(t, k.options.Budget.rings[Passing].used, int64(1000))
+}
+
+func TestALongListIsNotKept(t *testing.T) {
+	k := newKind(NewBudget(8 * 1000))
+	require.Equal(t, Main, k.RingFor(0))
+	arrive(t, k, "a", 100)
+	require.Equal(t, Main, k.RingFor(6), "a quarter are 2,000 bytes")
+	require.Equal(t, Nowhere, k.RingFor(7))
+	require.Equal(t, Main, newKind(NewBudget(math.MaxInt64)).RingFor(math.MaxInt))
+	empty := newKind(NewBudget(0))
+	arrive(t, empty, "a", 100)
+	require.Equal(t, Nowhere, empty.RingFor(1))
+}
+
+func TestOneInSixtyFourIsWeighed(t *testing.T) {
+	weighed := 0
+	o := newTexts().options
+	o.Budget = NewBudget(math.MaxInt64)
+	o.Weigh = func(v any) int64 { weighed++; return int64(5 * weighed * len(v.(*decoded).text)) }
+	k := NewKind(o)
+	for i := range 65 {
+		arrive(t, k, fmt.Sprint(i), 100)
+	}
+	require.Equal(t, 2, weighed)
+	require.EqualValues(t, 64*500+750, k.options.Budget.Used(), "the second is twice as heavy: both are 7.5 times their bytes")
+}
+
+func TestOnlyTheKindsOwnTypeIsHot(t *testing.T) {
+	for name, arrived := range map[string]any{"another type": new(int), "no pointer": 7, "nothing": nil, "a nil pointer": (*decoded)(nil)} {
+		o := newTexts().options
+		o.Budget, o.Weigh = NewBudget(1<<20), func(any) int64 { return 100 }
+		k := NewKind(o)
+		p := pack(t, k, "n", "a", []byte("a text"))
+		p.Keep(arrived, 6, Main)
+		require.False(t, isHot(p), name)
+		require.Equal(t, "a text", value(t, p, Main).text, name)
+	}
+	k := newKind(NewBudget(1 << 20))
+	v, err := k.Pin(7).Value(Main)
+	require.NoError(t, err)
+	require.Equal(t, 7, v)
+	require.Zero(t, k.options.Budget.Used())
+	_, err = pack(t, k, "n", "a", []byte("garbage")).Value(Main)
+	require.ErrorIs(t, err, errGarbage)
+}
+
+// twin is a budget in slow: two lists of what is hot.
+type twin struct {
+	limits [2]int64
+	hot    [2][]hotTwin
+}
+
+type hotTwin struct {
+	object *Object
+	value  *decoded
+	size   int64
+	read   bool
+}
+
+func (w *twin) find(o *Object) *hotTwin {
+	for ring := range w.hot {
+		for i := range w.hot[ring] {
+			if h := &w.hot[ring][i]; h.object == o {
+				return h
+			}
+		}
+	}
+	return nil
+}
+
+func (w *twin) used(ring Ring) (sum int64) {
+	for _, h := range w.hot[ring] {
+		sum += h.size
+	}
+	return sum
+}
+
+func (w *twin) add(ring Ring, h hotTwin) {
+	if ring == Nowhere || h.size > w.limits[ring] {
+		return
+	}
+	for w.used(ring)+h.size > w.limits[ring] {
+		for range 64 {
+			oldest := w.hot[ring][0]
+			if ring == Passing || !oldest.read {
+				break
+			}
+			oldest.read = false
+			w.hot[ring] = append(w.hot[ring][1:], oldest)
+		}
+		w.hot[ring] = w.hot[ring][1:]
+	}
+	w.hot[ring] = append(w.hot[ring], h)
+}
+
+// FuzzBudget has objects of two kinds arrive, be read and be replaced, beside the twin of their budget.
+func FuzzBudget(f *testing.F) {
+	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
+		limit := int64(r.IntN(20_000))
+		b := NewBudget(limit)
+		w := twin{limits: [2]int64{limit - limit/8, limit / 8}}
+		kinds := []*Kind{newKind(b), newKind(b)}
+		var objects []*Object
+		texts := map[*Object]string{}
+		for step := 0; more(); step++ {
+			if k := kinds[r.IntN(2)]; len(objects) == 0 || r.IntN(4) == 0 {
+				o, d := arrive(t, k, fmt.Sprint(step), 1+r.IntN(200))
+				w.add(Main, hotTwin{o, d, 3 * int64(len(d.text)), false})
+				objects, texts[o] = append(objects, o), d.text
+			} else {
+				o, in := objects[r.IntN(len(objects))], Ring(r.IntN(3))
+				v := value(t, o, in)
+				require.Equal(t, texts[o], v.text)
+				if h := w.find(o); h != nil {
+					require.Same(t, h.value, v)
+					h.read = true
+				} else {
+					// An evicted object may have been read after its last chance.
+					w.add(in, hotTwin{o, v, 3 * int64(len(v.text)), o.header()&readBit != 0})
+				}
+			}
+			b.check(t)
+			require.Equal(t, w.used(Main)+w.used(Passing), b.Used())
+			require.LessOrEqual(t, b.Used(), limit)
+			for _, o := range objects {
+				require.Equal(t, w.find(o) != nil, isHot(o))
+			}
+		}
+	})
+}
+
+// check fails unless the invariants of the rings hold.
+func (b *Budget) check(t *testing.T) {
+	t.Helper()
+	seen := map[*Object]bool{}
+	for _, r := range b.rings {
+		var sum int64
+		for _, e := range r.entries {
+			require.True(t, isHot(e.object))
+			require.False(t, seen[e.object])
+			seen[e.object] = true
+			sum += e.size
+		}
+		require.Equal(t, sum, r.used)
+		require.LessOrEqual(t, r.used, r.limit)
+	}
+}
+
+// TestAllWhoDecodeAtOnceGetTheSame reads objects from several goroutines, with a budget for all, and
+// one for few.
+func TestAllWhoDecodeAtOnceGetTheSame(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		limit int64
+	}{{"all", math.MaxInt64}, {"few", 5000}} {
+		t.Run(c.name, func(t *testing.T) {
+			k := newKind(NewBudget(c.limit))
+			arrive(t, k, "weighed", 10)
+			objects, texts := make([]*Object, 200), make([]string, 200)
+			for i := range objects {
+				texts[i] = fmt.Sprintf("a text, the text of %d", i)
+				objects[i] = pack(t, k, "n", "a", []byte(texts[i]))
+			}
+			var got [4][200]any
+			var wg sync.WaitGroup
+			for g := range got {
+				wg.Go(func() {
+					for round := range 20 {
+						for i, o := range objects {
+							v, err := o.Value(Ring(round % 2))
+							if !assert.NoError(t, err) || !assert.Equal(t, texts[i], v.(*decoded).text) {
+								return
+							}
+							got[g][i] = v
+							if used := k.options.Budget.Used(); used > c.limit {
+								assert.Fail(t, "more than the limit", used)
+								return
+							}
+						}
+					}
+				})
+			}
+			wg.Wait()
+			k.options.Budget.check(t)
+			for i := range objects {
+				if c.limit == math.MaxInt64 {
+					for g := range got {
+						require.Same(t, got[0][i], got[g][i])
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestHotReadsAllocateNothing(t *testing.T) {
+	k := newKind(NewBudget(math.MaxInt64))
+	o, d := arrive(t, k, "a", 100)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		if v, _ := o.Value(Main); v != any(d) {
+			t.Fatal(v)
+		}
+	}))
+	require.EqualValues(t, 16, unsafe.Sizeof(entry{}))
+	runtime.KeepAlive(o)
+}

@@ -1,0 +1,76 @@
+package pack
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// Value returns the decoded object: the hot one, or it is decoded anew and kept in a ring. The errors
+// are those of [Object.Meta].
+func (o *Object) Value(in Ring) (any, error) {
+	if o.IsPinned() {
+		return *(*any)(o.hot), nil
+	}
+	if hot := atomic.LoadPointer(&o.hot); hot != nil {
+		if o.header()&readBit == 0 {
+			atomic.OrUint32(o.blob, readBit)
+		}
+		return o.kind().value(hot), nil
+	}
+	v, size, err := o.read(o.kind().options.Decode)
+	if err != nil {
+		return nil, err
+	}
+	return o.Keep(v, size, in), nil
+}
+
+// Keep makes an object hot, if there is room for it in a ring, and returns the decoded object that
+// everybody gets: the hot one, if another goroutine was faster. Whoever has packed an object, of so many
+// bytes, calls it before anybody gets the decoded one. One of another type than the kind's is not kept.
+func (o *Object) Keep(decoded any, size int, in Ring) any {
+	k, w := o.kind(), (*words)(unsafe.Pointer(&decoded))
+	if w.typ != k.typ || w.data == nil {
+		return decoded
+	}
+	k.weights.note(k.options, decoded, size)
+	return k.value(k.options.Budget.keep(entry{o, k.weights.estimate(size)}, w.data, in))
+}
+
+// words are the two words of an interface value.
+type words struct{ typ, data unsafe.Pointer }
+
+// value returns a hot object.
+func (k *Kind) value(hot unsafe.Pointer) (v any) {
+	*(*words)(unsafe.Pointer(&v)) = words{k.typ, hot}
+	return v
+}
+
+// weights are those of some decoded objects of a kind: how many, their bytes, and their memory.
+type weights struct{ met, objects, bytes, memory atomic.Int64 }
+
+// weighedOneIn says of how many objects one is weighed.
+const weighedOneIn = 64
+
+func (w *weights) note(o Options, decoded any, size int) {
+	if w.met.Add(1)%weighedOneIn == 1 {
+		w.objects.Add(1)
+		w.bytes.Add(int64(size))
+		w.memory.Add(o.Weigh(decoded))
+	}
+}
+
+// estimate returns the memory of a decoded object of so many bytes. It takes no less than these.
+func (w *weights) estimate(size int) int64 {
+	factor := float64(w.memory.Load()) / float64(max(1, w.bytes.Load()))
+	return max(1, int64(float64(size)*max(1, factor)))
+}
+
+// RingFor returns the ring for reading a list of n objects: nowhere, if they would fill more than a
+// quarter of the budget. So a walk through a whole store leaves hot what is hot.
+func (k *Kind) RingFor(n int) Ring {
+	w := &k.weights
+	if float64(n)*float64(w.memory.Load()) > float64(w.objects.Load())*float64(k.options.Budget.limit)/4 {
+		return Nowhere
+	}
+	return Main
+}
