@@ -3,6 +3,8 @@ package pack
 import (
 	"cmp"
 	"fmt"
+	"math"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -25,10 +27,10 @@ func workloads(each int) func(i int) *corev1.Pod {
 	return func(i int) *corev1.Pod { return kit.RunningPod(fmt.Sprintf("%05d", i/each), i) }
 }
 
-// BenchmarkPack packs pods in the order of a list, in which families come one after another, and
-// measures them: the bytes of a pod, packed and on the heap, with its part of what all have in
-// common. An operation is then one pod of a random family, as a watch brings it, packed in "pack" and
-// undone in "undo".
+// BenchmarkPack packs pods in the order of a list, in which families come one after another, and then
+// undoes them. Of a pod it measures the time ("list"), the bytes packed, and those on the heap, with its
+// part of what all have in common. An operation packs or undoes one pod of any family, as a watch or
+// reads of single objects do.
 func BenchmarkPack(b *testing.B) {
 	pods := cluster.New(1, cached)
 	for _, c := range []struct {
@@ -46,12 +48,12 @@ func BenchmarkPack(b *testing.B) {
 }
 
 func benchmark(b *testing.B, pod func(i int) *corev1.Pod) {
-	order := listed(pod)
 	k, packed := newTexts(), make([]*Object, cached)
-	var sample []encoded // each seventh, for packing again
-	var size, plain int64
-	var packing, undoing time.Duration
+	var again []encoded // one in some hundred, of all families
+	var plain, size int64
+	var packing time.Duration
 	before := heap()
+	order := listed(pod)
 	for from := 0; from < cached; from += 1000 {
 		chunk := make([]encoded, 1000)
 		for i := range chunk {
@@ -63,47 +65,72 @@ func benchmark(b *testing.B, pod func(i int) *corev1.Pod) {
 		}
 		packing += processor() - began
 		for i, e := range chunk {
-			size, plain = size+packed[from+i].Size(), plain+int64(len(e.data))
+			plain, size = plain+int64(len(e.data)), size+packed[from+i].Size()
 		}
-		_ = sample
 	}
+	order = nil
 	onHeap := heap() - before
+	for i := 0; i < cached; i += 101 {
+		again = append(again, encode(b, pod(i)))
+	}
 	var buffer []byte
 	var spare openBase
+	undo := func(i int) { buffer, _ = packed[i].undo(buffer[:0], &spare) }
 	began := processor()
-	for _, o := range packed {
-		buffer, _ = o.undo(buffer[:0], &spare)
+	for i := range packed {
+		undo(i)
 	}
-	undoing = processor() - began
-	for i := 0; i < cached; i += 101 {
-		sample = append(sample, encode(b, pod(order[i])))
-	}
-	list := func(b *testing.B) {
-		b.ReportMetric(float64(plain)/cached, "plain-B/pod")
-		b.ReportMetric(float64(size+k.Size())/cached, "packed-B/pod")
-		b.ReportMetric(float64(onHeap)/cached, "heap-B/pod")
-	}
+	undoing := processor() - began
 
 	b.Run("pack", func(b *testing.B) {
-		b.ReportAllocs()
-		began := processor()
-		for i := range b.N {
-			e := sample[i*7919%len(sample)]
+		each(b, func(i int) {
+			e := again[i%len(again)]
 			_, _ = k.Pack(e.namespace, e.name, e.data, Event)
-		}
-		b.ReportMetric(float64(processor()-began)/float64(b.N), "cpu-ns/op")
+		})
 		b.ReportMetric(float64(packing)/cached, "list-cpu-ns/pod")
-		list(b)
+		b.ReportMetric(float64(plain)/cached, "plain-B/pod")
+		b.ReportMetric(float64(size)/cached, "packed-B/pod")
+		b.ReportMetric(float64(onHeap)/cached, "heap-B/pod")
+		b.ReportMetric(float64(plain)/float64(onHeap), "times-smaller")
 	})
 	b.Run("undo", func(b *testing.B) {
-		b.ReportAllocs()
-		began := processor()
-		for i := range b.N {
-			buffer, _ = packed[i*7919%cached].undo(buffer[:0], &spare)
-		}
-		b.ReportMetric(float64(processor()-began)/float64(b.N), "cpu-ns/op")
+		each(b, func(i int) { undo(i % cached) })
 		b.ReportMetric(float64(undoing)/cached, "list-cpu-ns/pod")
 	})
+}
+
+// BenchmarkRead reads pods of a list decoded: from their bytes, and packed ones that are cold or hot.
+func BenchmarkRead(b *testing.B) {
+	const pods = 2000
+	o := Options{
+		Type: reflect.TypeFor[*corev1.Pod](), Budget: NewBudget(math.MaxInt64), Weigh: func(any) int64 { return 1 },
+		Decode: func(data []byte, _ Form) (any, error) {
+			p := new(corev1.Pod)
+			return p, p.Unmarshal(data)
+		},
+	}
+	k := NewKind(o)
+	plain, packed := make([]encoded, pods), make([]*Object, pods)
+	for i := range plain {
+		plain[i] = encode(b, workloads(100)(i))
+		packed[i], _ = k.Pack(plain[i].namespace, plain[i].name, plain[i].data, Event)
+	}
+	b.Run("unmarshal", func(b *testing.B) { each(b, func(i int) { _, _ = o.Decode(plain[i%pods].data, Event) }) })
+	b.Run("cold", func(b *testing.B) { each(b, func(i int) { _, _ = packed[i%pods].Value(Nowhere) }) })
+	for _, o := range packed {
+		_, _ = o.Value(Main)
+	}
+	b.Run("hot", func(b *testing.B) { each(b, func(i int) { _, _ = packed[i%pods].Value(Main) }) })
+}
+
+// each runs an operation with numbers in an order that looks random.
+func each(b *testing.B, operation func(i int)) {
+	b.ReportAllocs()
+	began := processor()
+	for i := range b.N {
+		operation(i * 7919)
+	}
+	b.ReportMetric(float64(processor()-began)/float64(b.N), "cpu-ns/op")
 }
 
 // encoded is what arrives of an object.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"unsafe"
+	"weak"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -39,6 +40,8 @@ func TestWhatArrivesIsHot(t *testing.T) {
 	k := newKind(NewBudget(1 << 20))
 	o, d := arrive(t, k, "a", 100)
 	require.Same(t, d, value(t, o, Nowhere))
+	require.EqualValues(t, 300, k.options.Budget.Used())
+	require.Same(t, d, o.Keep(&decoded{text: d.text}, 100, Main), "the first one is everybody's")
 	require.EqualValues(t, 300, k.options.Budget.Used())
 	require.EqualValues(t, 1<<20, k.options.Budget.Limit())
 }
@@ -81,6 +84,20 @@ func TestWhatPassesLeavesTheMainRingAlone(t *testing.T) {
 	require.LessOrEqual(t, k.options.Budget.rings[Passing].used, int64(1000))
 }
 
+func TestTheBudgetKeepsNoColdObjectAlive(t *testing.T) {
+	k := newKind(NewBudget(8 * 500))
+	o, _ := arrive(t, k, "a", 100)
+	cold := weak.Make(o)
+	arrive(t, k, "b", 101)
+	hot, _ := arrive(t, k, "c", 102)
+	arrive(t, k, "d", 900) // in the array of the others
+	require.False(t, isHot(o))
+	require.True(t, isHot(hot))
+	runtime.GC()
+	require.Nil(t, cold.Value())
+	runtime.KeepAlive(k)
+}
+
 func TestALongListIsNotKept(t *testing.T) {
 	k := newKind(NewBudget(8 * 1000))
 	require.Equal(t, Main, k.RingFor(0))
@@ -114,6 +131,7 @@ func TestOnlyTheKindsOwnTypeIsHot(t *testing.T) {
 		p := pack(t, k, "n", "a", []byte("a text"))
 		p.Keep(arrived, 6, Main)
 		require.False(t, isHot(p), name)
+		require.Zero(t, o.Budget.Used(), name)
 		require.Equal(t, "a text", value(t, p, Main).text, name)
 	}
 	k := newKind(NewBudget(1 << 20))
@@ -250,6 +268,10 @@ func TestAllWhoDecodeAtOnceGetTheSame(t *testing.T) {
 						for i, o := range objects {
 							v, err := o.Value(Ring(round % 2))
 							if !assert.NoError(t, err) || !assert.Equal(t, texts[i], v.(*decoded).text) {
+								return
+							}
+							if before := got[g][i]; before != nil && before != v && c.limit == math.MaxInt64 {
+								assert.Fail(t, "another one, though all have room")
 								return
 							}
 							got[g][i] = v

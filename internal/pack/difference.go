@@ -82,7 +82,7 @@ func undoSteps(made, base, d []byte) (ok bool) {
 			}
 			i = next
 			if where&fromMade != 0 {
-				back := int(where >> 1) // has 34 bits at most, 32 in some processes: the checks are of what is left
+				back := int(where >> 1) // if an int has 32 bits, of what they hold
 				if back < count || back > at {
 					return false
 				}

@@ -94,7 +94,7 @@ func TestDamagedDifferencesAreErrors(t *testing.T) {
 		"text that is missing":             steps(3, []int{opText, 3}, "ab"),
 		"digits that are missing":          steps(4, []int{opHex, 2}, "a"),
 		"more digits than the size":        steps(3, []int{opHex, 2}, "ab"),
-		"many more digits than the size":   steps(3, []int{opHex, 99}, strings.Repeat("a", 99)),
+		"many more digits than the size":   steps(40, []int{opHex, 40}, strings.Repeat("a", 40)),
 		"beyond the base":                  steps(44, []int{opNext, 44}),
 		"a jump without a place":           steps(4, []int{opJump, 4}),
 		"a jump before the base":           steps(4, []int{opJump, 4}, zigzag(-1)<<1),

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Value returns the decoded object: the hot one, or it is decoded anew and kept in a ring. The errors
-// are those of [Object.Meta].
+// Value returns an object decoded: the hot one, or it is decoded anew and kept in a ring. Whoever reads
+// a store, or delivers to handlers, calls it. The errors are those of [Object.Meta].
 func (o *Object) Value(in Ring) (any, error) {
 	if o.IsPinned() {
 		return *(*any)(o.hot), nil
@@ -24,9 +24,9 @@ func (o *Object) Value(in Ring) (any, error) {
 	return o.Keep(v, size, in), nil
 }
 
-// Keep makes an object hot, if there is room for it in a ring, and returns the decoded object that
-// everybody gets: the hot one, if another goroutine was faster. Whoever has packed an object, of so many
-// bytes, calls it before anybody gets the decoded one. One of another type than the kind's is not kept.
+// Keep makes an object of so many bytes hot, if a ring has room for it, and returns what everybody gets:
+// the hot one, if another goroutine was faster. Whoever has packed an object calls it, before anybody
+// gets the decoded one. What is not of the kind's type is not kept.
 func (o *Object) Keep(decoded any, size int, in Ring) any {
 	k, w := o.kind(), (*words)(unsafe.Pointer(&decoded))
 	if w.typ != k.typ || w.data == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// Options say what a kind's bytes mean, and which of its objects are hot. All are required. Any
-// goroutine calls the functions; they keep no part of the bytes.
+// Options say what a kind's bytes mean, and how much of it is hot. All are required. Any goroutine calls
+// the functions, which keep no part of the bytes.
 type Options struct {
 	// Type is the type of decoded objects, a pointer's.
 	Type reflect.Type
@@ -45,7 +45,7 @@ type Kind struct {
 	trial    trial
 }
 
-// NewKind returns a kind without objects. Whoever makes an informer calls it, once.
+// NewKind returns a kind without objects. An informer has one.
 func NewKind(o Options) *Kind {
 	k := &Kind{options: o, families: families{seed: maphash.MakeSeed(), of: map[uint64]family{}}}
 	decoded := reflect.Zero(o.Type).Interface()
@@ -57,19 +57,20 @@ func NewKind(o Options) *Kind {
 	return k
 }
 
-// A difference is poor if it is more than one such part of the object's bytes. Then …
+// A difference is poor if it has more than one in so many of the object's bytes. Then …
 const (
-	partOfAny        = 2  // packing has not paid
-	partOfNamesake   = 8  // the base of another namespace is not taken over
-	partOfDictionary = 10 // the dictionary lacks the object
-	partOfFamily     = 12 // the base does not fit
+	anyPart        = 2  // packing has not paid
+	namesakePart   = 8  // the base of another namespace's family is not for this one
+	dictionaryPart = 10 // the dictionary lacks the object
+	familyPart     = 12 // the family's base does not fit
 )
 
 // poor reports whether a difference, or nil for the bytes themselves, is poor.
 func poor(d, data []byte, part int) bool { return d == nil || len(d)*part > len(data) }
 
-// Pack packs the bytes of an object. It keeps no part of them. The errors are [ErrTooLarge], and
-// [ErrDamaged] if the base of its family cannot be read: the object is to be pinned.
+// Pack packs the bytes of an object, and keeps no part of them. Whoever gets an object's bytes calls it,
+// before anybody gets the object. An object that cannot be packed is to be pinned: the errors are
+// [ErrTooLarge], and [ErrDamaged] if its family's base cannot be read.
 func (k *Kind) Pack(namespace, name string, data []byte, f Form) (*Object, error) {
 	if len(data) > maxSize {
 		return nil, ErrTooLarge
@@ -83,7 +84,7 @@ func (k *Kind) Pack(namespace, name string, data []byte, f Form) (*Object, error
 		if d, err = k.difference(o, namespace, name, data); err != nil {
 			return nil, err
 		}
-		k.trial.note(!poor(d, data, partOfAny))
+		k.trial.note(!poor(d, data, anyPart))
 	}
 	if d == nil {
 		o.base, o.blob = &k.root, newBlob(data, uint32(f)|rawBit)
@@ -107,13 +108,13 @@ func (k *Kind) difference(o *Object, namespace, name string, data []byte) (d []b
 		if o.base = k.families.base(namesakes); o.base == nil {
 			break
 		}
-		if d, err = k.toBase(o.base, data); err != nil || !poor(d, data, partOfNamesake) {
+		if d, err = k.toBase(o.base, data); err != nil || !poor(d, data, namesakePart) {
 			k.families.set(own, o.base)
 			return d, err
 		}
 	case len(data) > maxBase || !k.families.wantBase(own):
 		d, err = k.toBase(o.base, data)
-		k.families.note(own, !poor(d, data, partOfFamily))
+		k.families.note(own, !poor(d, data, familyPart))
 		return d, err
 	}
 	o.base = &k.root
@@ -138,7 +139,7 @@ func (k *Kind) toBase(base *Object, data []byte) ([]byte, error) {
 func (k *Kind) toDictionary(data []byte) []byte {
 	now := k.dictionary.Load()
 	d := k.search.difference(data, now)
-	if poor(d, data, partOfDictionary) && len(now.data)+len(data) <= maxBase {
+	if poor(d, data, dictionaryPart) && len(now.data)+len(data) <= maxBase {
 		k.learn(slices.Concat(now.data, data))
 	}
 	return d
@@ -151,11 +152,12 @@ func (k *Kind) learn(data []byte) {
 	k.dictionary.Store(d)
 }
 
-// Pin returns an object that stays decoded: it has no bytes, or they decode to another object.
+// Pin returns an object that stays decoded. Whoever would store it calls it, if it has no bytes, or if
+// they decode to another one.
 func (k *Kind) Pin(obj any) *Object { return &Object{base: &k.root, hot: unsafe.Pointer(&obj)} }
 
-// Size returns the bytes that the objects of the kind have in common: the dictionary, the table of
-// families, and open bases.
+// Size returns the bytes of what a kind's objects have in common: the dictionary, open bases, and about
+// those of the table of families.
 func (k *Kind) Size() int64 {
 	k.packing.Lock()
 	defer k.packing.Unlock()

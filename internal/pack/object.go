@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Form says how the bytes of an object are to be decoded: equal bytes may be different objects. An
-// object keeps its form for the functions of its kind.
+// Form says how the bytes of an object are to be decoded: equal bytes may be different objects. The
+// functions of the kind get it with the bytes.
 type Form uint8
 
 const (
@@ -70,7 +70,7 @@ func (o *Object) kind() *Kind {
 // IsPinned reports whether the object is held decoded for ever, and has no bytes.
 func (o *Object) IsPinned() bool { return o.blob == nil }
 
-// Size returns the bytes that the object takes while it is not decoded, without its base's.
+// Size returns the bytes of an object while it is not hot, without its base's. A store adds them up.
 func (o *Object) Size() int64 {
 	size := int64(unsafe.Sizeof(*o))
 	if !o.IsPinned() {
@@ -79,8 +79,9 @@ func (o *Object) Size() int64 {
 	return size
 }
 
-// Meta returns what the kind's function reads of the object's metadata. The error is the function's, or
-// [ErrDamaged]. A pinned object is returned itself.
+// Meta returns what the kind's function reads of an object's metadata, without decoding the rest, or a
+// pinned object itself. Whoever compares stored objects calls it. The error is the function's, or
+// [ErrDamaged].
 func (o *Object) Meta() (any, error) {
 	if o.IsPinned() {
 		return *(*any)(o.hot), nil
