@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -13,8 +14,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
+	"github.com/tidemark-k8s/tidemark/internal/heapsize"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
 // arrive packs a text of n bytes and keeps it decoded.
@@ -121,6 +126,41 @@ func TestOneInSixtyFourIsWeighed(t *testing.T) {
 	}
 	require.Equal(t, 2, weighed)
 	require.EqualValues(t, 64*500+750, k.options.Budget.Used(), "the second is twice as heavy: both are 7.5 times their bytes")
+}
+
+// TestTheBudgetIsFilledAsEstimated compares the estimate with the memory of each pod.
+func TestTheBudgetIsFilledAsEstimated(t *testing.T) {
+	o := newTexts().options
+	o.Type, o.Budget = reflect.TypeFor[*corev1.Pod](), NewBudget(math.MaxInt64)
+	o.Decode = func(data []byte, _ Form) (any, error) {
+		p := new(corev1.Pod)
+		return p, p.Unmarshal(data)
+	}
+	weigh := func(v any) int64 {
+		var w heapsize.Weigher
+		w.Add(v)
+		return w.Bytes()
+	}
+	o.Weigh = weigh
+	k, pods, memory := NewKind(o), cluster.New(1, 200), int64(0)
+	for i := range pods.Pods() {
+		e := encode(t, pods.Pod(i))
+		v, err := o.Decode(e.data, Event)
+		require.NoError(t, err)
+		memory += weigh(v)
+		pack(t, k, e.namespace, e.name, e.data).Keep(v, len(e.data), Main)
+	}
+	require.InEpsilon(t, memory, o.Budget.Used(), 0.15)
+}
+
+func TestWhatBecomesHotIsChecked(t *testing.T) {
+	on := verify.On
+	verify.On = true
+	t.Cleanup(func() { verify.On = on })
+	k := newKind(NewBudget(1 << 20))
+	o := pack(t, k, "n", "a", []byte("a text"))
+	require.Panics(t, func() { o.Keep(&decoded{text: "another"}, 6, Main) })
+	require.NotPanics(t, func() { o.Keep(&decoded{text: "a text"}, 6, Main) })
 }
 
 func TestOnlyTheKindsOwnTypeIsHot(t *testing.T) {

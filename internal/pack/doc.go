@@ -16,7 +16,7 @@
 //
 // Exactness. An object undoes to the bytes that were packed. Its blob, its base and what is written of
 // the dictionary never change, and nothing is read of an object that a program has got. With
-// TIDEMARK_VERIFY=1, what has been packed is undone and compared.
+// TIDEMARK_VERIFY=1, what has been packed is undone and compared, and what becomes hot is decoded again.
 //
 // Identity. All who read a hot object get the same one. When it is not hot any more, others get another.
 //

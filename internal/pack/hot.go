@@ -1,8 +1,11 @@
 package pack
 
 import (
+	"reflect"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
 // Value returns an object decoded: the hot one, or it is decoded anew and kept in a ring. Whoever reads
@@ -31,6 +34,10 @@ func (o *Object) Keep(decoded any, size int, in Ring) any {
 	k, w := o.kind(), (*words)(unsafe.Pointer(&decoded))
 	if w.typ != k.typ || w.data == nil {
 		return decoded
+	}
+	if verify.On {
+		again, _, err := o.read(k.options.Decode)
+		verify.That(err == nil && reflect.DeepEqual(again, decoded), "an object of %d bytes is kept that decodes to another: %v", size, err)
 	}
 	k.weights.note(k.options, decoded, size)
 	return k.value(k.options.Budget.keep(entry{o, k.weights.estimate(size)}, w.data, in))

@@ -244,6 +244,23 @@ func TestReadsThatFail(t *testing.T) {
 	runtime.KeepAlive(base)
 }
 
+func TestWhatIsPackedIsChecked(t *testing.T) {
+	on := verify.On
+	verify.On = true
+	t.Cleanup(func() { verify.On = on })
+	k, r := newTexts(), rand.New(rand.NewPCG(1, 12))
+	template := text(r, 1000)
+	base := pack(t, k, "n", "web-0", template)
+	for range 3 { // the base is open
+		pack(t, k, "n", "web-1", sibling(r, template, 1))
+	}
+	base.blob = newBlob(text(r, 1000), rawBit)
+	for i := range k.toRead.slots {
+		k.toRead.slots[i].kept.Store(nil)
+	}
+	require.Panics(t, func() { _, _ = k.Pack("n", "web-2", sibling(r, template, 2), Event) })
+}
+
 func TestPinnedObjects(t *testing.T) {
 	k := newTexts()
 	for _, obj := range []any{&decoded{text: "any"}, kit.Pod("a", "1"), 7, nil} {
