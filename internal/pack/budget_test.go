@@ -142,7 +142,7 @@ func TestTheBudgetIsFilledAsEstimated(t *testing.T) {
 		return w.Bytes()
 	}
 	o.Weigh = weigh
-	k, pods, memory := NewKind(o), cluster.New(1, 200), int64(0)
+	k, pods, memory := NewKind(o), cluster.New(1, 100), int64(0)
 	for i := range pods.Pods() {
 		e := encode(t, pods.Pod(i))
 		v, err := o.Decode(e.data, Event)

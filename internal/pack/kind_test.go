@@ -357,7 +357,7 @@ func TestOpenBasesAreBounded(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 10))
 	var bases, objects []*Object
 	for i := range 100 {
-		template := text(r, 30_000)
+		template := text(r, 20_000)
 		bases = append(bases, pack(t, k, "n", fmt.Sprintf("w%d-0", i), template))
 		for range 3 {
 			objects = append(objects, pack(t, k, "n", fmt.Sprintf("w%d-1", i), template))
@@ -365,8 +365,8 @@ func TestOpenBasesAreBounded(t *testing.T) {
 		}
 		k.check(t)
 	}
-	require.Greater(t, k.toRead.bytes.Load(), int64(mostOpen-30_000))
-	require.Greater(t, k.toSearch.bytes.Load(), int64(mostOpen-50_000))
+	require.Greater(t, k.toRead.bytes.Load(), int64(mostOpen-20_000))
+	require.Greater(t, k.toSearch.bytes.Load(), int64(mostOpen-40_000))
 	runtime.KeepAlive(bases)
 }
 
@@ -431,7 +431,7 @@ func TestPodsTakeFewBytes(t *testing.T) {
 func TestObjectsOfAllKinds(t *testing.T) {
 	for _, kind := range cluster.New(1, 100).Kinds() {
 		inJSON, inProtobuf := newTexts(), newTexts()
-		for i := range min(kind.Count, 20) {
+		for i := range min(kind.Count, 6) {
 			o := kind.Make(i)
 			data, err := json.Marshal(o)
 			require.NoError(t, err)
@@ -463,7 +463,7 @@ func TestAllocations(t *testing.T) {
 	if verify.On {
 		perPack = 20 // what is packed is undone, and compared
 	}
-	allocs := testing.AllocsPerRun(10, func() {
+	allocs := testing.AllocsPerRun(3, func() {
 		for i, data := range siblings {
 			_, _ = k.Pack("n", names[i], data, Event)
 		}
@@ -471,7 +471,7 @@ func TestAllocations(t *testing.T) {
 	require.Less(t, int(allocs), (perPack+1)*len(siblings))
 	var buffer []byte
 	var spare openBase
-	allocs = testing.AllocsPerRun(10, func() {
+	allocs = testing.AllocsPerRun(3, func() {
 		for _, o := range objects {
 			buffer, _ = o.undo(buffer[:0], &spare)
 		}
