@@ -23,10 +23,10 @@
 // Safety. Of a damaged blob come other bytes or an error, but no panic, and no allocation above 16
 // times the bytes that were read. Objects made to flood the tables make others larger, and no more.
 //
-// Bounds. A kind has a dictionary of at most 64 KiB, with as much for its index; 1 MiB of bases that are
-// kept undone; and 2^18 families, of which those are removed that have no base any more. A base lives
-// as long as objects refer to it. Objects above 64 KiB are no bases, and above 256 MiB not packed. Hot
-// objects take no more than the budget, and one for each goroutine that decodes.
+// Bounds. A kind has a dictionary of at most 64 KiB, 1 MiB of bases that are kept undone, with indexes,
+// some 400 KiB for packing, and 2^18 families, of which those are removed that have no base any more. A
+// base lives as long as objects refer to it. Objects above 64 KiB are no bases, and those above 256 MiB
+// are not packed. Hot objects take no more than the budget, and one for each goroutine that decodes.
 //
 // Cost. If 256 objects in a row have little in common with their bases, the next 1,024 are kept as they
 // are, and then 64 are tried. Packing an object allocates it and its blob, and undoing it nothing,

@@ -156,11 +156,12 @@ func (k *Kind) learn(data []byte) {
 // they decode to another one.
 func (k *Kind) Pin(obj any) *Object { return &Object{base: &k.root, hot: unsafe.Pointer(&obj)} }
 
-// Size returns the bytes of what a kind's objects have in common: the dictionary, open bases, and about
-// those of the table of families.
+// Size returns the bytes of what a kind's objects have in common: the dictionary, open bases, memory for
+// packing, and about those of the table of families.
 func (k *Kind) Size() int64 {
 	k.packing.Lock()
 	defer k.packing.Unlock()
 
-	return k.dictionary.Load().size() + int64(familySize*len(k.families.of)) + k.toRead.bytes.Load() + k.toSearch.bytes.Load()
+	size := int(unsafe.Sizeof(*k)) + familySize*len(k.families.of) + cap(k.search.out)
+	return int64(size) + k.dictionary.Load().size() + k.toRead.bytes.Load() + k.toSearch.bytes.Load() + k.spare.size()
 }

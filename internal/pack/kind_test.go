@@ -350,7 +350,7 @@ func (k *Kind) check(t *testing.T) {
 		require.Equal(t, sum, s.bytes.Load())
 		require.LessOrEqual(t, sum, int64(mostOpen))
 	}
-	require.LessOrEqual(t, k.Size(), int64(2*mostOpen+3*maxBase+2*maxBase+familySize*mostFamilies))
+	require.Less(t, k.Size(), int64(1_500_000+2*familySize*len(k.families.of)))
 }
 
 func TestOpenBasesAreBounded(t *testing.T) {
