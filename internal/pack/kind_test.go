@@ -174,8 +174,7 @@ func TestTheDictionaryOnlyGrows(t *testing.T) {
 	for o, data := range objects {
 		requireBytes(t, data, o)
 	}
-	known := objects[pack(t, k, "n", "a-0", before[1000:5000])]
-	require.Nil(t, known)
+	pack(t, k, "n", "a-0", before[1000:5000])
 	require.Same(t, &before[0], &k.dictionary.Load().data[0], "it learns nothing that it has")
 }
 
@@ -191,8 +190,9 @@ func TestWhatHasNothingInCommonIsKeptAsItIs(t *testing.T) {
 	for i := range restingFor {
 		require.True(t, isRaw(pack(t, k, "n", "web-0", sibling(r, template, i))), i)
 	}
-	pack(t, k, "n", "web-0", template)
+	base := pack(t, k, "n", "web-0", template)
 	require.False(t, isRaw(pack(t, k, "n", "web-0", template)))
+	runtime.KeepAlive(base)
 }
 
 func TestForms(t *testing.T) {
@@ -259,6 +259,7 @@ func TestWhatIsPackedIsChecked(t *testing.T) {
 		k.toRead.slots[i].kept.Store(nil)
 	}
 	require.Panics(t, func() { _, _ = k.Pack("n", "web-2", sibling(r, template, 2), Event) })
+	runtime.KeepAlive(base)
 }
 
 func TestPinnedObjects(t *testing.T) {
@@ -334,7 +335,7 @@ func FuzzKind(f *testing.F) {
 	})
 }
 
-// check panics if an invariant of the kind does not hold.
+// check fails unless open bases are those that they seem to be, and are counted.
 func (k *Kind) check(t *testing.T) {
 	t.Helper()
 	for _, s := range []*openBases{&k.toRead, &k.toSearch} {
