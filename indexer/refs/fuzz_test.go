@@ -36,6 +36,15 @@ type widgetSpec struct {
 	Local    corev1.LocalObjectReference     `json:"local"` // of which kind, no rule says
 	NodeName string                          `json:"nodeName"`
 	hidden   corev1.SecretReference
+
+	*corev1.GlusterfsVolumeSource `json:",inline"`
+	OwnParts                      `json:",inline"`
+}
+
+// OwnParts is embedded in a widget, and has a pointer embedded in itself.
+type OwnParts struct {
+	Extra                             string `json:"extra"`
+	*corev1.PersistentVolumeClaimSpec `json:",inline"`
 }
 
 // ownReference is a reference of k8s.io/api with something more.
@@ -164,10 +173,18 @@ func slowly(v reflect.Value, namespace string, r *rule, found func(*rule, Ref)) 
 			slowly(v.MapIndex(key), namespace, r, found)
 		}
 	case reflect.Struct:
-		for _, f := range jsonFields(v.Type()) {
+		for _, f := range fieldsOf(v) {
 			slowField(v, f, namespace, r, found)
 		}
 	}
+}
+
+// fieldsOf returns the fields of a struct that JSON has, those of embedded pointers included.
+func fieldsOf(v reflect.Value) []reflect.StructField {
+	return slices.DeleteFunc(jsonFields(v.Type()), func(f reflect.StructField) bool {
+		_, err := v.FieldByIndexErr(f.Index)
+		return err != nil // in a nil
+	})
 }
 
 // slowField walks through a field, in a struct in a field with a rule or, without one, in any other.
@@ -179,6 +196,9 @@ func slowField(in reflect.Value, f reflect.StructField, namespace string, r *rul
 	}
 	for n := range f.Index { // by the outermost struct that has a rule
 		t := in.FieldByIndex(f.Index[:n]).Type()
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
 		if version, ours := strings.CutPrefix(t.PkgPath(), "k8s.io/api/"); r == nil && known == nil && ours {
 			known = byField[version[:strings.LastIndex(version, "/")]+"."+t.Name()+"."+name]
 		}
@@ -198,7 +218,7 @@ func slowField(in reflect.Value, f reflect.StructField, namespace string, r *rul
 
 func slowRef(in reflect.Value, field, name, namespace string, r *rule) (Ref, bool) {
 	beside := func(name string) string {
-		for _, f := range jsonFields(in.Type()) {
+		for _, f := range fieldsOf(in) {
 			if jsonName(f) == name {
 				text, _ := textOfValue(in.FieldByIndex(f.Index))
 				return text
@@ -234,11 +254,12 @@ func slowRef(in reflect.Value, field, name, namespace string, r *rule) (Ref, boo
 
 // unset reports whether a field of a struct is a nil pointer, or there is none of its name.
 func unset(in reflect.Value, name string) bool {
-	i := slices.IndexFunc(jsonFields(in.Type()), func(f reflect.StructField) bool { return jsonName(f) == name })
+	fields := fieldsOf(in)
+	i := slices.IndexFunc(fields, func(f reflect.StructField) bool { return jsonName(f) == name })
 	if i < 0 {
 		return true
 	}
-	v := in.FieldByIndex(jsonFields(in.Type())[i].Index)
+	v := in.FieldByIndex(fields[i].Index)
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 

@@ -2,6 +2,7 @@ package refs
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -61,6 +62,34 @@ func compile(at place, p *plan, of func(place) *plan) {
 			p.fields = append(p.fields, field{offsetOf(p.typ, m), of(place{Type: m.Type.Go})})
 		}
 	}
+	for _, e := range unlisted(p.typ) {
+		if at.rule != nil || leads(e.typ, make(map[*gotype.Type]bool)) {
+			p.fields = append(p.fields, field{e.offset, of(place{e.typ.Go, at.rule})})
+		}
+	}
+}
+
+// embedded is an embedded field of a struct.
+type embedded struct {
+	offset uintptr
+	typ    *gotype.Type
+}
+
+// unlisted returns the embedded fields of a struct whose own fields are no members of it, although JSON may
+// reach them: pointers and types that are not exported, for instance.
+func unlisted(t *gotype.Type) (all []embedded) {
+	for i := range t.Fields {
+		switch f, of := &t.Fields[i], t.Go.Field(i); {
+		case !of.Anonymous || of.Tag.Get("json") == "-":
+		case f.Inline && f.Exported && f.Type.Kind == reflect.Struct: // its fields are members
+			for _, e := range unlisted(f.Type) {
+				all = append(all, embedded{f.Offset + e.offset, e.typ})
+			}
+		case f.JSON == "" || f.JSON == f.Name: // any other name is a member's
+			all = append(all, embedded{f.Offset, f.Type})
+		}
+	}
+	return all
 }
 
 const status = "status"
@@ -91,7 +120,7 @@ func leads(t *gotype.Type, seen map[*gotype.Type]bool) bool {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(unlisted(t), func(e embedded) bool { return leads(e.typ, seen) })
 }
 
 // rulesOf returns the rules for a member of a struct, by the struct itself, or by one embedded in it.

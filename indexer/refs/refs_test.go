@@ -59,6 +59,17 @@ var podSpec = corev1.PodSpec{
 const podRefs = "ClusterTrustBundle.certificates.k8s.io//roots ConfigMap/shop/ca ConfigMap/shop/settings ConfigMap/shop/settings Node//n1 PersistentVolumeClaim/shop/data " +
 	"PriorityClass.scheduling.k8s.io//high RuntimeClass.node.k8s.io//gvisor Secret/shop/ceph Secret/shop/env Secret/shop/password Secret/shop/registry Secret/shop/tls ServiceAccount/shop/web"
 
+// scripted, Scripts and Bindings are embedded in all the ways that Go knows.
+type (
+	scripted struct{ Scripts }
+	Scripts  struct {
+		Replicas        int `json:"replicas"`
+		*corev1.PodSpec `json:",inline"`
+		Bindings
+	}
+	Bindings []corev1.ObjectReference
+)
+
 func TestReferences(t *testing.T) {
 	template := corev1.PodTemplateSpec{Spec: podSpec}
 	written := corev1.ObjectReference{Kind: "Deployment", APIVersion: "apps/v1", Namespace: "else", Name: "web"}
@@ -99,6 +110,17 @@ func TestReferences(t *testing.T) {
 		"an object that says its kind": {
 			&storagev1.CSIStorageCapacity{TypeMeta: metav1.TypeMeta{APIVersion: "storage.k8s.io/v1", Kind: "CSIStorageCapacity"}, StorageClassName: "fast"}, "StorageClass.storage.k8s.io//fast",
 		},
+		"an embedded pointer":        {&struct{ *corev1.PodSpec }{&podSpec}, podRefs},
+		"an embedded nil":            {&struct{ *corev1.PodSpec }{}, ""},
+		"a deeply embedded pointer":  {&scripted{Scripts{PodSpec: &podSpec}}, podRefs},
+		"a type that is not visible": {&struct{ scripted }{scripted{Scripts{PodSpec: &podSpec}}}, podRefs},
+		"an embedded list":           {&struct{ Scripts }{Scripts{Bindings: Bindings{{Kind: "Zebra", Namespace: "else", Name: "z"}}}}, "Zebra/else/z"},
+		"an embedded field with its Go name": {&struct {
+			corev1.PodSpec `json:"PodSpec"`
+		}{podSpec}, podRefs},
+		"an embedded field without JSON": {&struct {
+			*corev1.PodSpec `json:"-"`
+		}{&podSpec}, ""},
 		"a kind that is not told":    {&corev1.ObjectReference{Name: "x"}, ""},
 		"a reference without a rule": {to(secret("x")), ""},
 		"a part":                     {&template.Spec, podRefs},
