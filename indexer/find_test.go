@@ -303,6 +303,8 @@ func TestFindInAStoreOfAnything(t *testing.T) {
 		for i, obj := range []any{nil, (*item)(nil), new(item), 7, "seven", struct{}{}} {
 			tx.Put(0, Key{"a", fmt.Sprint(i)}, obj, 0)
 			tx.Put(0, Key{"b", fmt.Sprint(i)}, new(item), 0)
+			tx.Put(0, Key{"c", fmt.Sprint(i)}, uint16(i), 0) // Go keeps small numbers of all types in one place
+			tx.Put(0, Key{"d", fmt.Sprint(i)}, uint32(i), 0)
 		}
 		tx.Put(0, Key{"a", "6"}, true, 0)
 		for i := range 10 {
@@ -326,5 +328,11 @@ func TestFindInAStoreOfAnything(t *testing.T) {
 			require.Equal(t, len(names), s.Len())
 			require.Equal(t, typ == "*indexer.item", len(s.List()) > 0)
 		}
+		none, err := w.Indexer().FindKeys(Query{Namespace: "c", Fields: map[string]string{"type": "uint32"}})
+		require.NoError(t, err)
+		require.Empty(t, none)
+		both, err := w.Indexer().Find(Query{Namespace: "c"}, Query{Namespace: "d"})
+		require.NoError(t, err)
+		require.Equal(t, 12, both.Len())
 	}
 }

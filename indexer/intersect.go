@@ -69,14 +69,14 @@ func (s *search) intersect() (met objectSet) {
 	for n, lists := range s.others {
 		for _, l := range lists {
 			for stored := range l.stored {
-				met.raise(stored, n)
+				met.raise(stored, int32(n)) //nolint:gosec // few terms
 			}
 		}
 	}
 	return met
 }
 
-// objectSet is a set of objects with a count for each. It tells objects apart by the data words of their
+// objectSet is a set of objects with a count for each. It tells objects apart by the words of their
 // interface values. No two objects of a store have the same, unless a program stores one object under
 // several keys, or equal values that are no pointers.
 //
@@ -87,8 +87,9 @@ type objectSet struct {
 }
 
 type slotted struct {
-	word  uintptr // of an object that a snapshot keeps in memory; 0 in an empty slot
-	count int
+	word  uintptr // the data of an object that a snapshot keeps in memory; 0 in an empty slot
+	kind  uint32  // the last bits of its type's address: 1 and true, for instance, have the same data
+	count int32
 }
 
 // add adds an object, and returns false if the set has it.
@@ -96,41 +97,38 @@ func (s *objectSet) add(stored any) bool {
 	if 4*s.used >= 3*len(s.slots) {
 		s.grow(2 * s.used)
 	}
-	at := s.find(wordOf(stored))
+	word, kind := wordsOf(stored)
+	at := s.find(word, kind)
 	if at.word != 0 {
 		return false
 	}
-	at.word = wordOf(stored)
+	at.word, at.kind = word, kind
 	s.used++
 	return true
 }
 
 // raise raises the count of an object from a number to the next, if it is that number.
-func (s *objectSet) raise(stored any, from int) {
-	if at := s.find(wordOf(stored)); at.word != 0 && at.count == from {
+func (s *objectSet) raise(stored any, from int32) {
+	if at := s.find(wordsOf(stored)); at.word != 0 && at.count == from {
 		at.count++
 	}
 }
 
 // count returns the count of an object in the set.
-func (s *objectSet) count(stored any) int { return s.find(wordOf(stored)).count }
+func (s *objectSet) count(stored any) int { return int(s.find(wordsOf(stored)).count) }
 
-// wordOf returns the word of an object. That of a nil is its type, since nothing is at that address but
-// the type.
-func wordOf(stored any) uintptr {
+// wordsOf returns what a slot holds of an object. Nothing is at the address 1, which stands for nil.
+func wordsOf(stored any) (word uintptr, kind uint32) {
 	s := slotOf(stored)
-	if s.data == nil {
-		return max(uintptr(s.kind), 1) // 1 stands for the nil without a type
-	}
-	return uintptr(s.data)
+	return max(uintptr(s.data), 1), uint32(uintptr(s.kind)) //nolint:gosec // the last bits
 }
 
-// find returns the slot of a word, or the empty one where it goes. The highest bits of the product
+// find returns the slot of an object, or the empty one where it goes. The highest bits of the product
 // depend on all bits of the word.
-func (s *objectSet) find(word uintptr) *slotted {
+func (s *objectSet) find(word uintptr, kind uint32) *slotted {
 	last := uint64(len(s.slots) - 1) //nolint:gosec // there are slots
 	i := uint64(word) * 0x9e3779b97f4a7c15 >> (64 - bits.Len64(last))
-	for s.slots[i].word != 0 && s.slots[i].word != word {
+	for s.slots[i].word != 0 && (s.slots[i].word != word || s.slots[i].kind != kind) {
 		i = (i + 1) & last
 	}
 	return &s.slots[i]
@@ -142,7 +140,7 @@ func (s *objectSet) grow(size int) {
 	s.slots = make([]slotted, 1<<bits.Len(uint(max(size, 32)*4/3))) //nolint:gosec // not negative
 	for _, of := range old {
 		if of.word != 0 {
-			*s.find(of.word) = of
+			*s.find(of.word, of.kind) = of
 		}
 	}
 }
