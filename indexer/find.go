@@ -112,21 +112,26 @@ func (x *store) lookUp(searches []search, keyed bool) (version *string, ok bool)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 
-	live := x.live.Load()
+	live, walked := x.live.Load(), 0
 	for i := range searches {
-		if !searches[i].lookUp(live, keyed) {
+		if !searches[i].lookUp(live, keyed, &walked) {
 			return nil, false
 		}
 	}
 	return x.version.Load(), true
 }
 
-// maxWalked bounds the objects whose postings a search reads while it holds mu.
-const maxWalked = 1024
+// maxWalked bounds the objects whose postings a search reads while mu is held, and maxWalkedByAll those of all
+// searches of a Find: there may be thousands. That of a FindKeys has no bound, since to copy the keys of all
+// these objects takes as long.
+const (
+	maxWalked      = 1024
+	maxWalkedByAll = 8 * maxWalked
+)
 
 // lookUp starts from the shortest lists that hold all results. If they are short, it reads the postings
-// of their objects, unless the writer is changing these.
-func (s *search) lookUp(c *contents, keyed bool) bool {
+// of their objects, unless the writer is changing these, and adds their number to walked.
+func (s *search) lookUp(c *contents, keyed bool, walked *int) bool {
 	for i := range s.terms {
 		if !s.terms[i].lookUp(c) {
 			return false
@@ -137,7 +142,9 @@ func (s *search) lookUp(c *contents, keyed bool) bool {
 	}
 	slices.SortFunc(s.terms, func(a, b term) int { return a.size - b.size })
 	first, others := &s.terms[0], s.terms[1:]
-	if len(others) > 0 && first.isShort(others) && !c.moving {
+	some := keyed || *walked+first.size <= maxWalkedByAll
+	if len(others) > 0 && some && first.isShort(others) && !c.moving {
+		*walked += first.size
 		s.walk(first, others, keyed)
 		return true
 	}

@@ -172,6 +172,21 @@ func TestContract_D37_FindSelectsWhatAFilterSelects(t *testing.T) {
 	}
 }
 
+// However many queries there are, Find reads the postings of a bounded number of objects under its lock.
+func TestFindOfVeryManyQueries(t *testing.T) {
+	all := findable(2 * maxWalked)
+	w := findableStore(t, all, func(*Options) {})
+	one := Query{Namespace: "a", Fields: map[string]string{"word": "low"}}
+	queries := slices.Repeat([]Query{one}, 3*maxWalkedByAll/maxWalked)
+	searches, err := w.x.searches(queries)
+	require.NoError(t, err)
+	_, ok := w.x.lookUp(searches, false)
+	require.True(t, ok)
+	walked := slices.IndexFunc(searches, func(s search) bool { return len(s.others) > 0 })
+	require.Equal(t, maxWalkedByAll/maxWalked, walked)
+	finds(t, items(w), all, queries...)
+}
+
 func TestFindOfAnUnknownIndex(t *testing.T) {
 	w, x := newItems(t, 1)
 	queries := []Query{{}, {Labels: labels.Nothing(), Fields: map[string]string{"word": "x", "unknown": "x"}}}
