@@ -59,7 +59,7 @@ type Delta struct {
 	Recalled bool
 	// Source is the number of the change's source, if several sources feed one store.
 	Source uint16
-	Key  indexer.Key
+	Key    indexer.Key
 	// UID and Version are metadata.uid and metadata.resourceVersion as the server sent them,
 	// even if a transform changes them in the object. Version is opaque; a Bookmark and a
 	// Commit carry one too.

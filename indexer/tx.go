@@ -19,7 +19,7 @@ func (tx *Tx) Commit() {
 // Get returns the object of a key, with the section's own writes.
 func (tx *Tx) Get(key Key) (stored any, ok bool) { return tx.w.Stored(key) }
 
-// Part returns the part of a key's object.
+// Source returns the number of the source of a key's object.
 func (tx *Tx) Source(key Key) (source uint16, ok bool) {
 	if r := tx.w.x.live.Load().records.get(key); r != nil {
 		return r.value.origin.source(), true

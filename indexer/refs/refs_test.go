@@ -161,7 +161,8 @@ func store(t *testing.T, objects ...metav1.Object) (*indexer.Indexer[any], *inde
 	})
 	require.NoError(t, err)
 	put(w, objects...)
-	return w.Indexer(), w, c, failures
+	x := w.Indexer()
+	return x, w, c, failures
 }
 
 func put(w *indexer.Writer, objects ...metav1.Object) {

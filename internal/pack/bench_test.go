@@ -68,7 +68,6 @@ func benchmark(b *testing.B, pod func(i int) *corev1.Pod) {
 			plain, size = plain+int64(len(e.data)), size+packed[from+i].Size()
 		}
 	}
-	order = nil
 	onHeap := heap() - before
 	for i := 0; i < cached; i += 101 {
 		again = append(again, encode(b, pod(i)))
@@ -106,7 +105,8 @@ func BenchmarkRead(b *testing.B) {
 		Type: reflect.TypeFor[*corev1.Pod](), Budget: NewBudget(math.MaxInt64), Weigh: func(any) int64 { return 1 },
 		Decode: func(data []byte, _ Form) (any, error) {
 			p := new(corev1.Pod)
-			return p, p.Unmarshal(data)
+			err := p.Unmarshal(data)
+			return p, err
 		},
 	}
 	k := NewKind(o)

@@ -134,7 +134,8 @@ func TestTheBudgetIsFilledAsEstimated(t *testing.T) {
 	o.Type, o.Budget = reflect.TypeFor[*corev1.Pod](), NewBudget(math.MaxInt64)
 	o.Decode = func(data []byte, _ Form) (any, error) {
 		p := new(corev1.Pod)
-		return p, p.Unmarshal(data)
+		err := p.Unmarshal(data)
+		return p, err
 	}
 	weigh := func(v any) int64 {
 		var w heapsize.Weigher

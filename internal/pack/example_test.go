@@ -26,7 +26,8 @@ func (s *stored) GetObjectMeta() metav1.Object {
 func Example() {
 	decode := func(data []byte, _ pack.Form) (any, error) {
 		p := new(corev1.Pod)
-		return p, p.Unmarshal(data)
+		err := p.Unmarshal(data)
+		return p, err
 	}
 	kind := pack.NewKind(pack.Options{
 		Type: reflect.TypeFor[*corev1.Pod](), Decode: decode,

@@ -52,7 +52,8 @@ func (s *openBases) open(base *Object, spare *openBase) (*openBase, error) {
 		return b, nil
 	}
 	if slot.missed.Swap(address) != address {
-		return spare, spare.undo(base, s.indexed)
+		err := spare.undo(base, s.indexed)
+		return spare, err
 	}
 	b := &openBase{of: weak.Make(base)}
 	if err := b.undo(base, s.indexed); err != nil {

@@ -23,7 +23,7 @@ func (r *Removals) Add(key indexer.Key, source uint16, last any) {
 	(*r)[key] = removal{source, last}
 }
 
-// Part returns the part of the object that a user has deleted under a key, if there is one.
+// Source returns the source of the object that a user has deleted under a key, if there is one.
 func (r Removals) Source(key indexer.Key) (source uint16, ok bool) {
 	found, ok := r[key]
 	return found.source, ok

@@ -91,7 +91,7 @@ func answerWrong[T comparable](x *indexer.Indexer[T], all []T, q asked[T], keyOf
 	foundKeys, err := x.FindKeys(q.queries...)
 	gotKeys := map[key]bool{}
 	for _, k := range foundKeys {
-		gotKeys[key(k)] = true
+		gotKeys[k] = true
 	}
 	if err != nil || !maps.Equal(gotKeys, keys) || len(foundKeys) != len(keys) {
 		problems = append(problems, fmt.Sprintf("%v finds %d keys, and not %d: %v", q.queries, len(foundKeys), len(keys), err))

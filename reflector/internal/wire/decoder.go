@@ -257,7 +257,7 @@ func (i item) unmarshal(into interface{ Unmarshal([]byte) error }) error {
 	return json.Unmarshal(i.data, into)
 }
 
-// isTable reports whether a kind is that of tables, which a server makes for kubectl.
+// IsTable reports whether a kind is that of tables, which a server makes for kubectl.
 func IsTable(k schema.GroupVersionKind) bool {
 	return k.Kind == "Table" && (k.GroupVersion() == metav1.SchemeGroupVersion || k.GroupVersion() == metav1beta1.SchemeGroupVersion)
 }
