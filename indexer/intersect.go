@@ -9,6 +9,9 @@ func (x *store) gather(searches []search) (found Snapshot[any], keys []Key) {
 		return *searches[0].lists[0], searches[0].keys
 	}
 	var seen objectSet
+	if len(searches) > 1 {
+		seen.grow(sizeOf(searches))
+	}
 	for i := range searches {
 		s := &searches[i]
 		x.results(s, func(stored any, at int) {
@@ -31,8 +34,19 @@ func (s *search) isDone() bool {
 
 func (s *search) isChecked() bool { return len(s.checks) > 0 || s.namespace != "" }
 
-// results calls yield with each result of a search, and its place in the search's lists.
+// results calls yield with each result of a search, and its place in the search's lists if keys are wanted.
 func (x *store) results(s *search, yield func(stored any, at int)) {
+	if len(s.others) == 1 && s.keys == nil { // one walk less than for more terms
+		met := s.candidates()
+		for _, l := range s.others[0] {
+			for stored := range l.stored {
+				if met.raise(stored, 0) && (!s.isChecked() || x.passes(s, stored)) {
+					yield(stored, 0)
+				}
+			}
+		}
+		return
+	}
 	met := s.intersect()
 	at := 0
 	for _, l := range s.lists {
@@ -53,19 +67,10 @@ func (x *store) passes(s *search, stored any) bool {
 
 // intersect counts for each object in the lists of a search how many of the other terms it meets.
 func (s *search) intersect() (met objectSet) {
-	size := 0
-	for _, l := range s.lists {
-		size += l.size
-	}
-	if len(s.others) == 0 || size == 0 {
+	if len(s.others) == 0 {
 		return met
 	}
-	met.grow(size)
-	for _, l := range s.lists {
-		for stored := range l.stored {
-			met.add(stored)
-		}
-	}
+	met = s.candidates()
 	for n, lists := range s.others {
 		for _, l := range lists {
 			for stored := range l.stored {
@@ -74,6 +79,36 @@ func (s *search) intersect() (met objectSet) {
 		}
 	}
 	return met
+}
+
+// candidates returns the objects in the lists of a search.
+func (s *search) candidates() (all objectSet) {
+	all.grow(s.size())
+	for _, l := range s.lists {
+		for stored := range l.stored {
+			all.add(stored)
+		}
+	}
+	return all
+}
+
+// size returns the number of objects in the lists of a search.
+func (s *search) size() (n int) {
+	for _, l := range s.lists {
+		n += l.size
+	}
+	return n
+}
+
+// mostRoom bounds the room that is made beforehand for the results of several searches.
+const mostRoom = 1 << 14
+
+// sizeOf returns how many results some searches may have together, up to a bound.
+func sizeOf(searches []search) (n int) {
+	for i := range searches {
+		n += searches[i].size()
+	}
+	return min(n, mostRoom)
 }
 
 // objectSet is a set of objects with a count for each. It tells objects apart by the words of their
@@ -107,11 +142,15 @@ func (s *objectSet) add(stored any) bool {
 	return true
 }
 
-// raise raises the count of an object from a number to the next, if it is that number.
-func (s *objectSet) raise(stored any, from int32) {
-	if at := s.find(wordsOf(stored)); at.word != 0 && at.count == from {
-		at.count++
+// raise raises the count of an object from a number to the next, if it is that number. It reports whether
+// it was.
+func (s *objectSet) raise(stored any, from int32) bool {
+	at := s.find(wordsOf(stored))
+	if at.word == 0 || at.count != from {
+		return false
 	}
+	at.count++
+	return true
 }
 
 // count returns the count of an object in the set.

@@ -104,14 +104,15 @@ func BenchmarkRefs(b *testing.B) {
 	}
 
 	secret := refs.Ref{Kind: "Secret", Namespace: "team", Name: "tls-7"}
-	known, err := x.ByIndex(refs.ReferenceIndex, secret.String())
+	value, query := secret.String(), refs.ReferringTo(secret)
+	known, err := x.ByIndex(refs.ReferenceIndex, value)
 	require.NoError(b, err)
 	b.Run("referring/impl="+clientgo, asking(len(known), func() int {
-		found, _ := x.ByIndex(refs.ReferenceIndex, secret.String()) // fails only without the index
+		found, _ := x.ByIndex(refs.ReferenceIndex, value) // fails only without the index
 		return len(found)
 	}))
 	b.Run("referring/impl="+typed, asking(10, func() int {
-		found, _ := w.Indexer().Find(refs.ReferringTo(secret)) // likewise
+		found, _ := w.Indexer().Find(query) // likewise
 		return found.Len()
 	}))
 }
