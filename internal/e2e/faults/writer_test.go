@@ -256,7 +256,8 @@ func older(version, than string) bool {
 	return err == nil && order < 0
 }
 
-// pick returns a sort of write that the object allows.
+// pick returns a sort of write that the object allows, and prefers those of which none has succeeded: few
+// objects are dying, and not for long.
 func (w *worker[T]) pick(stored T, exists bool) sort[T] {
 	var state state
 	switch {
@@ -272,6 +273,12 @@ func (w *worker[T]) pick(stored T, exists bool) sort[T] {
 		if s.of == state {
 			all = append(all, s)
 		}
+	}
+	w.tally.mu.Lock()
+	defer w.tally.mu.Unlock()
+
+	if missing := slices.DeleteFunc(slices.Clone(all), func(s sort[T]) bool { return w.tally.sorts[s.name] > 0 }); len(missing) > 0 {
+		all = missing
 	}
 	return all[w.random.IntN(len(all))]
 }
