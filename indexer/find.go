@@ -137,9 +137,9 @@ func (x *store) lookUp(searches []search, keyed bool) (version *string, ok bool)
 	return x.version.Load(), true
 }
 
-// maxWalked bounds the objects whose postings a search reads while mu is held, and maxWalkedByAll those of all
-// searches of a Find: there may be thousands. That of a FindKeys has no bound, since to copy the keys of all
-// these objects takes as long.
+// While mu is held, a search reads the postings of at most maxWalked objects, and all searches of a Find those
+// of at most maxWalkedByAll: a program may give it thousands of queries. The searches of a FindKeys have no
+// common bound, since to copy the keys of all these objects takes as long.
 const (
 	maxWalked      = 1024
 	maxWalkedByAll = 8 * maxWalked

@@ -40,7 +40,7 @@ func (x *store) results(s *search, yield func(stored any, at int)) {
 		met := s.candidates()
 		for _, l := range s.others[0] {
 			for stored := range l.stored {
-				if met.raise(stored, 0) && (!s.isChecked() || x.passes(s, stored)) {
+				if met.raise(stored, 0) && x.passes(s, stored) {
 					yield(stored, 0)
 				}
 			}
@@ -51,7 +51,7 @@ func (x *store) results(s *search, yield func(stored any, at int)) {
 	at := 0
 	for _, l := range s.lists {
 		for stored := range l.stored {
-			if (len(s.others) == 0 || met.count(stored) == len(s.others)) && (!s.isChecked() || x.passes(s, stored)) {
+			if (len(s.others) == 0 || met.count(stored) == len(s.others)) && x.passes(s, stored) {
 				yield(stored, at)
 			}
 			at++
@@ -59,8 +59,11 @@ func (x *store) results(s *search, yield func(stored any, at int)) {
 	}
 }
 
-// passes calls the checks of a search on an object.
+// passes reports whether an object meets what no list answers of a search. Without such checks it is not decoded.
 func (x *store) passes(s *search, stored any) bool {
+	if !s.isChecked() {
+		return true
+	}
 	obj := x.decode.Object(stored)
 	return (s.namespace == "" || x.options.Namespace(obj) == s.namespace) && x.meets(obj, s.checks)
 }

@@ -143,7 +143,7 @@ func nameOf(r *rule, t *gotype.Type, m *gotype.Member) name {
 	return n
 }
 
-// offsetOf returns the offset of a member, which may be one of an embedded struct.
+// offsetOf returns the offset of a member in a struct. The member may belong to a struct embedded in it.
 func offsetOf(t *gotype.Type, m *gotype.Member) (offset uintptr) {
 	in := t.Go
 	for _, i := range m.Index {

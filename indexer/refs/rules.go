@@ -23,8 +23,8 @@ const (
 	written = ""
 )
 
-// rules are all fields of k8s.io/api that name an object. No other rule is looked for in a field with a
-// rule: so one for a field goes before those for its type.
+// rules are all fields of k8s.io/api that name an object. If a field has a rule, the rules for the type of the
+// field do not apply in it.
 var rules = []rule{
 	{written, "namespace", "core.ObjectReference.name core.TypedObjectReference.name networking.IngressClassParametersReference.name"},
 	{written, local, `

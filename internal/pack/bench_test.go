@@ -5,16 +5,15 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/tidemark-k8s/tidemark/internal/process"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 )
@@ -52,34 +51,34 @@ func benchmark(b *testing.B, pod func(i int) *corev1.Pod) {
 	var again []encoded // one in some hundred, of all families
 	var plain, size int64
 	var packing time.Duration
-	before := heap()
+	before := process.Heap()
 	order := listed(pod)
 	for from := 0; from < cached; from += 1000 {
 		chunk := make([]encoded, 1000)
 		for i := range chunk {
 			chunk[i] = encode(b, pod(order[from+i]))
 		}
-		began := processor()
+		began := process.CPU()
 		for i, e := range chunk {
 			packed[from+i], _ = k.Pack(e.namespace, e.name, e.data, Event)
 		}
-		packing += processor() - began
+		packing += process.CPU() - began
 		for i, e := range chunk {
 			plain, size = plain+int64(len(e.data)), size+packed[from+i].Size()
 		}
 	}
-	onHeap := heap() - before
+	onHeap := process.Heap() - before
 	for i := 0; i < cached; i += 101 {
 		again = append(again, encode(b, pod(i)))
 	}
 	var buffer []byte
 	var spare openBase
 	undo := func(i int) { buffer, _ = packed[i].undo(buffer[:0], &spare) }
-	began := processor()
+	began := process.CPU()
 	for i := range packed {
 		undo(i)
 	}
-	undoing := processor() - began
+	undoing := process.CPU() - began
 
 	b.Run("pack", func(b *testing.B) {
 		each(b, func(i int) {
@@ -126,11 +125,11 @@ func BenchmarkRead(b *testing.B) {
 // each runs an operation with numbers in an order that looks random.
 func each(b *testing.B, operation func(i int)) {
 	b.ReportAllocs()
-	began := processor()
+	began := process.CPU()
 	for i := range b.N {
 		operation(i * 7919)
 	}
-	b.ReportMetric(float64(processor()-began)/float64(b.N), "cpu-ns/op")
+	b.ReportMetric(float64(process.CPU()-began)/float64(b.N), "cpu-ns/op")
 }
 
 // encoded is what arrives of an object.
@@ -155,18 +154,4 @@ func listed(pod func(i int) *corev1.Pod) []int {
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(strings.Compare(keys[a], keys[b]), cmp.Compare(a, b)) })
 	return order
-}
-
-func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
-// processor returns the processor time of this process, garbage collection included.
-func processor() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -1,10 +1,10 @@
 // Package pack holds objects in few bytes, and some of them decoded as well.
 //
 // A [Kind] packs the encoded bytes of an object as their difference to those of a similar one, its
-// base: one of its family, which are the objects of its namespace whose names are the same up to the
-// last part, as those of a workload's pods are. The first of a family has no such base. It is packed
-// as the difference to the kind's dictionary, which has the bytes of some objects, and becomes the base
-// of those that follow.
+// base. The base is of the same family: objects of one namespace whose names are the same up to the last
+// part, such as the pods of a workload. The first object of a family has no base. It is packed as the
+// difference to the kind's dictionary, which holds the bytes of some objects, and the objects of the
+// family that follow have it as their base.
 //
 // An [Object] is what a store holds. It is hot while it has its decoded form too, and a [Budget] bounds
 // how much is hot. An object that has no bytes, or whose bytes decode to something else, is pinned:

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/tidemark-k8s/tidemark/internal/process"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
@@ -87,15 +86,15 @@ func wrapped(b *testing.B, data [][]byte) [][]byte {
 
 func measure(b *testing.B, data [][]byte, decode func([]byte) (any, error)) {
 	kept := make([]any, len(data))
-	before, began := heap(), processor()
+	before, began := process.Heap(), process.CPU()
 	for i := range data {
 		kept[i], _ = decode(data[i])
 	}
-	listed := float64(processor()-began) / float64(len(data))
-	perObject := float64(heap()-before) / float64(len(data))
+	listed := float64(process.CPU()-began) / float64(len(data))
+	perObject := float64(process.Heap()-before) / float64(len(data))
 	b.ReportAllocs()
 	b.ResetTimer()
-	started := processor()
+	started := process.CPU()
 	for i := range b.N {
 		o, err := decode(data[(i*7919)%len(data)])
 		if err != nil {
@@ -104,22 +103,8 @@ func measure(b *testing.B, data [][]byte, decode func([]byte) (any, error)) {
 		kept[(i*7919)%len(data)] = o
 	}
 	b.StopTimer()
-	b.ReportMetric(float64(processor()-started)/float64(b.N), "cpu-ns/op")
+	b.ReportMetric(float64(process.CPU()-started)/float64(b.N), "cpu-ns/op")
 	b.ReportMetric(listed, "list-cpu-ns/op")
 	b.ReportMetric(perObject, "heap/object")
 	runtime.KeepAlive(kept)
-}
-
-func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
-// processor returns the processor time of this process, garbage collection included.
-func processor() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -121,8 +121,8 @@ func (r *related) write(ctx context.Context, i int, random *rand.Rand) error {
 	return err
 }
 
-// relations are what is known of some pods by a walk over each of them: the keys of those that each owner
-// owns, and of those that refer to each object.
+// relations has, for each owner, the keys of the pods that it owns, and for each object the keys of the pods
+// that refer to it.
 type relations map[string]map[indexer.Key]bool
 
 func (r relations) add(of string, p *corev1.Pod) {

@@ -18,7 +18,7 @@ import (
 // In all worlds objects are asked for by compound queries, by their owners and by what they refer to:
 // after each step, and by handlers while the store changes.
 
-// asked is a question, and its slow twin, which looks at one object alone.
+// asked is a question to the store. Its selects answers the same for one object, by looking at that alone.
 type asked[T any] struct {
 	queries []indexer.Query
 	selects func(o T) bool
@@ -60,7 +60,7 @@ func (w *world) questions() []asked[*pod] {
 	}
 }
 
-// foundWrong checks that each question is answered by the objects that its twin selects of all.
+// foundWrong checks the answer to each question.
 func foundWrong(w *world) (problems []string) {
 	all := slices.Collect(w.informer.Indexer().All())
 	for _, q := range w.questions() {
@@ -69,7 +69,7 @@ func foundWrong(w *world) (problems []string) {
 	return problems
 }
 
-// answerWrong compares the answer to one question with what its twin selects of all objects.
+// answerWrong asks a store one question, and compares the answer with the objects that selects accepts.
 func answerWrong[T comparable](x *indexer.Indexer[T], all []T, q asked[T], keyOf func(T) key, seen func([]T) []T) (problems []string) {
 	want, keys := map[T]bool{}, map[key]bool{}
 	for _, o := range all {
