@@ -8,15 +8,14 @@ import (
 	"io"
 	"reflect"
 	"runtime"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/tidemark-k8s/tidemark/internal/process"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
@@ -40,39 +39,23 @@ func measure(b *testing.B, texts [][]byte, decode func([]byte) (any, error)) {
 	b.Helper()
 	b.ReportAllocs()
 	b.SetBytes(int64(len(texts[0])))
-	worked := cpu(b)
+	worked := process.CPU()
 	for n := 0; b.Loop(); n++ {
 		if _, err := decode(texts[n%len(texts)]); err != nil {
 			b.Fatal(err)
 		}
 	}
 	b.StopTimer()
-	b.ReportMetric(float64(cpu(b)-worked)/float64(b.N), "cpu-ns/op")
+	b.ReportMetric(float64(process.CPU()-worked)/float64(b.N), "cpu-ns/op")
 	kept := make([]any, 0, len(texts))
-	before := heap()
+	before := float64(process.Heap())
 	for _, text := range texts {
 		v, err := decode(text)
 		require.NoError(b, err)
 		kept = append(kept, v)
 	}
-	b.ReportMetric(float64(heap()-before)/float64(len(texts)), "heap-B/object")
+	b.ReportMetric((float64(process.Heap())-before)/float64(len(texts)), "heap-B/object")
 	runtime.KeepAlive(kept)
-}
-
-// cpu returns the processor time of this process, garbage collection included.
-func cpu(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-func heap() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc) //nolint:gosec // a few gigabytes
 }
 
 // mode is one way to share.
@@ -165,11 +148,11 @@ func BenchmarkScan(b *testing.B) {
 	b.Run("scan", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		var t text
-		began := cpu(b)
+		began := process.CPU()
 		for b.Loop() {
 			require.True(b, t.scan(data))
 		}
-		b.ReportMetric(float64(cpu(b)-began)/float64(b.N), "cpu-ns/op")
+		b.ReportMetric(float64(process.CPU()-began)/float64(b.N), "cpu-ns/op")
 	})
 	b.Run("identity", func(b *testing.B) {
 		b.ReportAllocs()

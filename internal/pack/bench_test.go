@@ -26,7 +26,7 @@ func workloads(each int) func(i int) *corev1.Pod {
 	return func(i int) *corev1.Pod { return kit.RunningPod(fmt.Sprintf("%05d", i/each), i) }
 }
 
-// BenchmarkPack packs pods in the order of a list, in which families come one after another, and then
+// BenchmarkPack packs pods in the order of a list, where the pods of a family are neighbours, and then
 // undoes them. Of a pod it measures the time ("list"), the bytes packed, and those on the heap, with its
 // part of what all have in common. An operation packs or undoes one pod of any family, as a watch or
 // reads of single objects do.
