@@ -6,8 +6,8 @@
 //	go run ./examples/typed --mark shop/web-0
 //
 // It prints the pods of each node, of a label selector, of a query of several conditions, and of each
-// owner. Then it prints each change, and at the end the status of the informer. With --mark it annotates a pod and reads the pod back from the
-// cache; it writes nothing else.
+// owner. Then it prints each change, and at the end the status of the informer. With --mark it annotates
+// a pod and reads the pod back from the cache; it writes nothing else.
 //
 // It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config or the pod's service account. With
 // --demo, or if there is none, it uses a demo cluster: an API server in this process. It ends at
