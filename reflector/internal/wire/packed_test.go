@@ -1,0 +1,179 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/pack"
+)
+
+// randomMeta returns metadata with some of its fields, with empty values among them.
+func randomMeta(r *rand.Rand) (m metav1.ObjectMeta) {
+	texts := []string{"", "a", "web-7", "x\xffy", "ü", `"\`, "null"}
+	text := func() string { return texts[r.IntN(len(texts))] }
+	some := func() bool { return r.IntN(2) == 0 }
+	for _, s := range []*string{&m.Name, &m.GenerateName, &m.Namespace, &m.ResourceVersion, (*string)(&m.UID)} {
+		*s = text()
+	}
+	at := metav1.NewTime(time.Unix(r.Int64N(3), 0))
+	if some() {
+		m.CreationTimestamp = at
+	}
+	if some() {
+		m.DeletionTimestamp, m.DeletionGracePeriodSeconds = &at, new(r.Int64N(2))
+	}
+	if some() {
+		m.Labels, m.Annotations, m.Finalizers = map[string]string{}, map[string]string{text(): text()}, []string{}
+	}
+	for range r.IntN(4) {
+		if m.Labels != nil {
+			m.Labels[text()] = text()
+		}
+		m.Finalizers = append(m.Finalizers, text())
+		m.OwnerReferences = append(m.OwnerReferences, metav1.OwnerReference{Kind: text(), UID: types.UID(text())})
+		m.ManagedFields = append(m.ManagedFields, metav1.ManagedFieldsEntry{FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{}}`)}})
+	}
+	return m
+}
+
+// objects returns an object of each built-in kind with random metadata, and some with everything else.
+func objects(t testing.TB, r *rand.Rand) []runtime.Object {
+	t.Helper()
+	all := append(droppers(), &metav1.PartialObjectMetadata{})
+	for gvk := range scheme.Scheme.AllKnownTypes() {
+		obj, err := scheme.Scheme.New(gvk)
+		require.NoError(t, err)
+		_, encodes := obj.(interface{ Marshal() ([]byte, error) })
+		if object.Meta(obj) != nil && encodes && gvk.Version != runtime.APIVersionInternal {
+			all = append(all, obj)
+		}
+	}
+	for _, obj := range all {
+		m := randomMeta(r)
+		reflect.ValueOf(obj).Elem().FieldByName("ObjectMeta").Set(reflect.ValueOf(m))
+	}
+	return all
+}
+
+// bothFormats returns an object as a server encodes it: in JSON with its kind, and in protobuf.
+func bothFormats(t testing.TB, obj runtime.Object) (text, proto []byte) {
+	t.Helper()
+	obj.GetObjectKind().SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Thing"))
+	text, err := json.Marshal(obj)
+	require.NoError(t, err)
+	proto, err = obj.(interface{ Marshal() ([]byte, error) }).Marshal()
+	require.NoError(t, err)
+	return text, proto
+}
+
+// requireMeta compares the metadata that is read alone with that of the decoded object. What does not
+// decode has no metadata, or any.
+func requireMeta(t *testing.T, d *PackedDecoder, data []byte, f pack.Form) {
+	t.Helper()
+	meta, err := d.Meta(data, f)
+	obj, undecodable := d.Decode(data, f)
+	if undecodable != nil {
+		return
+	}
+	require.NoError(t, err, "%q", data)
+	require.Equal(t, partOf(object.Meta(obj)), meta, "%q", data)
+}
+
+func TestMetaIsThatOfTheObject(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 0))
+	for _, obj := range objects(t, r) {
+		text, proto := bothFormats(t, obj)
+		typed, loose := NewPackedDecoder(Objects{Type: reflect.TypeOf(obj)}, nil), NewPackedDecoder(Objects{Type: Unstructured}, nil)
+		for _, f := range []pack.Form{pack.Event, pack.Item, pack.Marshalled} {
+			requireMeta(t, typed, proto, f)
+			requireMeta(t, typed, text, f)
+			requireMeta(t, loose, text, f)
+		}
+	}
+}
+
+// What a reception has decoded decodes from the stored bytes again, and equal.
+func TestWhatArrivesDecodesAgain(t *testing.T) {
+	pod := podText("a", "1")
+	named := strings.Replace(pod, "{", `{"kind":"Pod","apiVersion":"v1",`, 1)
+	list := func(head string, items ...string) string {
+		return fmt.Sprintf(`{%s"metadata":{"resourceVersion":"9"},"items":[%s]}`, head, strings.Join(items, ","))
+	}
+	pods := `"kind":"PodList","apiVersion":"v1",`
+	for name, c := range map[string]struct {
+		body   string
+		listed bool
+		packed int
+	}{
+		"events":                      {`{"type":"ADDED","object":` + named + `}`, false, 1},
+		"items without kinds":         {list(pods, pod, pod), true, 2},
+		"items with kinds":            {list(pods, named, `{"apiVersion":"v1",`+pod[1:], `{"kind":"x",`+pod[1:], named+"\n"), true, 4},
+		"items with empty kinds":      {list(pods, `{"apiVersion":"","kind":"",`+pod[1:]), true, 1},
+		"a list with a strange kind":  {list(`"kind":"List","apiVersion":"<v\"1",`, pod), true, 1},
+		"items before their kind":     {`{"items":[` + named + `],` + pods + `"metadata":{}}`, true, 1},
+		"items that wait for a kind":  {`{"items":[` + pod + `],` + pods + `"metadata":{}}`, true, 0},
+		"what is not like an object":  {list(pods, `{}`), true, 0},
+		"the same member, many times": {list(pods, `{"metadata":{},`+pod[1:]), true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := NewPackedDecoder(Objects{Type: Unstructured}, nil)
+			require.Equal(t, c.packed, packAll(t, d, c.body, c.listed))
+			typed := NewPackedDecoder(Objects{Type: typeOfPod}, nil)
+			packAll(t, typed, c.body, c.listed)
+		})
+	}
+	protobuf := string(encoded(t, watch.Event{Type: watch.Added, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}))
+	require.Equal(t, 1, packAll(t, NewPackedDecoder(Objects{Type: typeOfPod}, nil), protobuf, false))
+}
+
+// packAll decodes the items of a body, and all that can be packed again. It returns their number.
+func packAll(t *testing.T, d *PackedDecoder, body string, listed bool) (packed int) {
+	t.Helper()
+	var from items
+	var of *ListHead
+	var err error
+	if listed {
+		from, err = newListItems(strings.NewReader(body))
+	} else {
+		from, err = newEventItems(strings.NewReader(body))
+	}
+	require.NoError(t, err)
+	var buffer []byte
+	for {
+		it, err := from.next()
+		if err != nil {
+			require.ErrorIs(t, err, io.EOF)
+			return packed
+		}
+		if listed {
+			head := from.(listItems).head()
+			of = &head
+		}
+		obj, err := d.decoder.decode(it, of)
+		require.NoError(t, err)
+		data, f, ok := it.toPack(obj, of, &buffer)
+		if !ok {
+			continue
+		}
+		packed++
+		again, err := d.Decode(data, f)
+		require.NoError(t, err)
+		require.Equal(t, any(obj), again)
+		requireMeta(t, d, data, f)
+	}
+}
