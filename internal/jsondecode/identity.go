@@ -15,19 +15,38 @@ type Identity struct{ Name, Namespace, UID, Version string }
 // metadata.name. It does not check the whole item; the decoder does.
 func ReadIdentity(item []byte) (id Identity, ok bool) {
 	s := stream{buf: item, limit: longest}
-	if s.expect('{') != nil {
+	if !s.toMetadata() {
 		return Identity{}, false
+	}
+	return identity(&s)
+}
+
+// Metadata returns the first metadata of an object as it is encoded. It reads nothing behind it, and
+// does not check it. It returns false if it finds none.
+func Metadata(object []byte) (metadata []byte, ok bool) {
+	s := stream{buf: object, limit: longest}
+	if !s.toMetadata() {
+		return nil, false
+	}
+	metadata, err := s.value()
+	return metadata, err == nil
+}
+
+// toMetadata reads an object up to its metadata, and reports whether it comes next.
+func (s *stream) toMetadata() bool {
+	if s.expect('{') != nil {
+		return false
 	}
 	for begun := false; ; begun = true {
 		key, more, err := s.member(begun)
 		if err != nil || !more {
-			return Identity{}, false
+			return false
 		}
 		if key == "metadata" {
-			return identity(&s)
+			return true
 		}
 		if _, err := s.value(); err != nil {
-			return Identity{}, false
+			return false
 		}
 	}
 }

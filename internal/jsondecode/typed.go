@@ -44,7 +44,7 @@ func (d *Typed) Redone() uint64 { return d.redone.Load() }
 
 // Decode returns a pointer to the object in data. It keeps no part of data.
 func (d *Typed) Decode(data []byte) (any, error) {
-	if v, ok := d.object(data); ok {
+	if v, ok := d.DecodePlain(data); ok {
 		return v, nil
 	}
 	d.redone.Add(1)
@@ -56,8 +56,8 @@ func (d *Typed) Decode(data []byte) (any, error) {
 	return v.Interface(), nil
 }
 
-// object decodes an object without oddities. It reports whether it could.
-func (d *Typed) object(data []byte) (object any, ok bool) {
+// DecodePlain is Decode of an object without oddities. It returns false if there is one.
+func (d *Typed) DecodePlain(data []byte) (object any, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 

@@ -58,7 +58,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "reflector/internal/wire",
-		to: []string{"./internal/verify", "./internal/object", "./internal/share", "./internal/fields", "./internal/protodecode", "./internal/jsondecode", "./internal/pack", "./indexer", apimachinery,
+		to: []string{"./internal/verify", "./internal/object", "./internal/share", "./internal/fields", "./internal/protodecode", "./internal/jsondecode", "./internal/gotype", "./internal/pack", "./indexer", apimachinery,
 			"k8s.io/client-go/rest/...", "google.golang.org/protobuf/..."},
 		why: "it makes objects of the answer to one request; which requests to send, and where the objects go, is the reflector's affair",
 	},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,38 +17,60 @@ import (
 )
 
 // PackedDecoder decodes the objects that a sink holds packed. Its methods are the functions of a
-// [pack.Kind], and may be called by any goroutine. An object decodes to what a [Decoder] without a table
-// of shared values has made of the same bytes. What it is made of stays the same for all runs of a source.
+// [pack.Kind], and may be called by any goroutine; none waits for another. An object decodes to what a
+// [Decoder] without a table of shared values has made of the same bytes, in any run of the source.
 //
-// Bytes that begin with a brace are JSON, and all others protobuf. [item.toPack] refuses bytes of which
-// that is not true.
+// Bytes that begin with a brace are JSON, and all others protobuf. [item.toPack] refuses what this is not
+// true of.
 type PackedDecoder struct {
-	decoder *Decoder
+	objects  Objects
+	decoders sync.Pool // of *packedDecoders
+}
+
+// packedDecoders are what one goroutine decodes with.
+type packedDecoders struct {
+	*Decoder
+	meta metaReader
 }
 
 // NewPackedDecoder returns a decoder of a source's objects, without the fields of drop, if that is not nil.
 func NewPackedDecoder(k Objects, drop *fields.Set) *PackedDecoder {
-	return &PackedDecoder{decoder: NewDecoder(k, Sharing{}, drop)}
+	d := &PackedDecoder{objects: k}
+	d.decoders.New = func() any { return &packedDecoders{NewDecoder(k, Sharing{}, drop), newMetaReader(k.Type, drop)} }
+	return d
 }
 
 // Type returns the type of the decoded objects, such as *corev1.Pod.
-func (d *PackedDecoder) Type() reflect.Type { return d.decoder.Type }
+func (d *PackedDecoder) Type() reflect.Type { return d.objects.Type }
 
 // Decode returns the object in data, of which it keeps no part. The form says whether the object is to
 // have the kind that the bytes name: the object of an event has none, unless it is unstructured.
 func (d *PackedDecoder) Decode(data []byte, f pack.Form) (any, error) {
+	with := d.decoders.Get().(*packedDecoders)
+	defer d.decoders.Put(with)
+
+	return with.decodePacked(data, f)
+}
+
+func (d *packedDecoders) decodePacked(data []byte, f pack.Form) (runtime.Object, error) {
 	it, of := item{format: formatOf(data), data: data}, &ListHead{}
 	if f == pack.Event {
 		of = nil
 	}
-	return d.decoder.decode(it, of)
+	return d.decode(it, of)
 }
 
 // Meta returns a [*metav1.ObjectMeta] with the name, namespace, UID, version, labels, finalizers,
-// deletionTimestamp and deletionGracePeriodSeconds of the object in data. They equal those of the
-// decoded object. Bytes that do not decode are an error, unless their damage is elsewhere.
+// deletionTimestamp and deletionGracePeriodSeconds of the object in data, which equal those of the decoded
+// object. If the bytes do not decode, it returns an error, or what their metadata says.
 func (d *PackedDecoder) Meta(data []byte, f pack.Form) (any, error) {
-	obj, err := d.Decode(data, f)
+	with := d.decoders.Get().(*packedDecoders)
+	defer d.decoders.Put(with)
+
+	if m := with.meta.read(data); m != nil {
+		return m, nil
+	}
+	obj, err := with.decodePacked(data, f)
 	if err != nil {
 		return nil, err
 	}
@@ -56,15 +79,6 @@ func (d *PackedDecoder) Meta(data []byte, f pack.Form) (any, error) {
 		return nil, fmt.Errorf("%w: a %T without metadata", ErrUnexpected, obj)
 	}
 	return partOf(m), nil
-}
-
-// partOf returns the part of an object's metadata that Meta returns.
-func partOf(m metav1.Object) *metav1.ObjectMeta {
-	return &metav1.ObjectMeta{
-		Name: m.GetName(), Namespace: m.GetNamespace(), UID: m.GetUID(), ResourceVersion: m.GetResourceVersion(),
-		Labels: m.GetLabels(), Finalizers: m.GetFinalizers(),
-		DeletionTimestamp: m.GetDeletionTimestamp(), DeletionGracePeriodSeconds: m.GetDeletionGracePeriodSeconds(),
-	}
 }
 
 // formatOf returns the format of stored bytes.
@@ -78,30 +92,26 @@ func formatOf(data []byte) format {
 // toPack returns the bytes and the form from which a [PackedDecoder] decodes an item to obj, which is what
 // the item has been decoded to. The bytes are those of the item, or, if the kind of an unstructured item
 // comes from its list, those of the item and the kind, in buffer. It returns false for an item that cannot
-// be packed: its format does not show, or its list has not named the kind yet.
+// be packed: its format does not show, it has two metadata, or its list has not named the kind yet.
 func (i item) toPack(obj runtime.Object, of *ListHead, buffer *[]byte) (data []byte, f pack.Form, ok bool) {
-	if formatOf(i.data) != i.format {
-		return nil, 0, false
+	if of != nil {
+		f = pack.Item
 	}
-	if of == nil {
-		return i.data, pack.Event, true
-	}
-	u, ok := obj.(*unstructured.Unstructured)
-	switch {
-	case !ok:
-		return i.data, pack.Item, true
-	case !of.isKnown():
-		return i.data, pack.Item, u.GetKind() != "" || u.GetAPIVersion() != ""
+	if formatOf(i.data) != i.format || i.format == formatProtobuf {
+		return i.data, f, formatOf(i.data) == i.format
 	}
 	kind, metadata, ok := jsondecode.Split(i.data)
+	u, untyped := obj.(*unstructured.Unstructured)
 	switch {
 	case !ok || metadata == nil:
 		return nil, 0, false
-	case kind == metav1.TypeMeta{}:
-		*buffer = appendKind((*buffer)[:0], i.data, u)
-		return *buffer, pack.Item, true
+	case !untyped || of == nil || kind != metav1.TypeMeta{}:
+		return i.data, f, true
+	case !of.isKnown():
+		return nil, 0, false
 	}
-	return i.data, pack.Item, true
+	*buffer = appendKind((*buffer)[:0], i.data, u)
+	return *buffer, f, true
 }
 
 // appendKind appends an object in JSON that has a member, with the kind of u. Of two members with the same

@@ -1,16 +1,19 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protowire"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,8 +21,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/jsondecode"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // randomMeta returns metadata with some of its fields, with empty values among them.
@@ -81,13 +87,17 @@ func bothFormats(t testing.TB, obj runtime.Object) (text, proto []byte) {
 	return text, proto
 }
 
-// requireMeta compares the metadata that is read alone with that of the decoded object. What does not
-// decode has no metadata, or any.
+// requireMeta compares the metadata that is read alone with that of the decoded object, if these bytes of an
+// event's object would be packed. Of other bytes it is enough not to panic.
 func requireMeta(t *testing.T, d *PackedDecoder, data []byte, f pack.Form) {
 	t.Helper()
 	meta, err := d.Meta(data, f)
 	obj, undecodable := d.Decode(data, f)
 	if undecodable != nil {
+		return
+	}
+	it := item{format: formatOf(data), data: data}
+	if _, _, ok := it.toPack(obj.(runtime.Object), nil, nil); !ok {
 		return
 	}
 	require.NoError(t, err, "%q", data)
@@ -104,7 +114,95 @@ func TestMetaIsThatOfTheObject(t *testing.T) {
 			requireMeta(t, typed, text, f)
 			requireMeta(t, loose, text, f)
 		}
+		alone := newMetaReader(reflect.TypeOf(obj), nil)
+		require.NotNil(t, alone.read(proto), "%T", obj)
+		metadata, ok := jsondecode.Metadata(text)
+		require.True(t, ok)
+		require.Equal(t, bytes.Contains(metadata, []byte("null")), alone.read(text) == nil, "%T: %s", obj, metadata)
+		for range 20 {
+			damaged := slices.Concat([][]byte{proto, text}[r.IntN(2)])
+			damaged[r.IntN(len(damaged))] = byte(r.IntN(256)) //nolint:gosec // a byte
+			requireMeta(t, typed, damaged, pack.Event)
+			requireMeta(t, loose, damaged, pack.Event)
+		}
 	}
+}
+
+// What a server does not write is left to the decoder: metadata in several pieces, fields that occur twice,
+// null, and what is not of the type of the field.
+func TestMetaOfOddObjects(t *testing.T) {
+	half, other := []byte{}, []byte{}
+	for number, value := range map[protowire.Number]string{metaName: "a", metaUID: "u"} {
+		half = appendField(half, number, []byte(value))
+	}
+	for _, o := range []metav1.ObjectMeta{{Labels: map[string]string{"a": "b"}}, {Name: "b", Finalizers: []string{"x"}}} {
+		more, err := o.Marshal()
+		require.NoError(t, err)
+		other = appendField(other, objectMetadata, more)
+	}
+	pieces := appendField(other, objectMetadata, half)
+	unknown := append(protowire.AppendTag(nil, 99, protowire.StartGroupType), protowire.AppendTag(nil, 99, protowire.EndGroupType)...)
+	pod := NewPackedDecoder(Objects{Type: typeOfPod}, nil)
+	for _, data := range [][]byte{nil, pieces, append(pieces, unknown...), append(unknown, pieces...), appendField(nil, objectMetadata, append(half, half...)), pieces[:len(pieces)-1]} {
+		requireMeta(t, pod, data, pack.Event)
+	}
+	for _, metadata := range []string{
+		``, `5`, `null`, `{}`, `{"name":5}`, `{"name":null,"labels":{"a":null},"finalizers":[null]}`, `{"labels":{"a":"b"},"labels":{"c":"d"}}`,
+		`{"labels":[],"finalizers":{}}`, `{"labels":{"a":1}}`, `{"Name":"x","n\u0061me":"y"}`, `{"name":"x","name":"y"}`, `{"uid":"\ud800"}`,
+		`{"deletionTimestamp":"0001-01-01T00:00:00Z"}`, `{"deletionTimestamp":""}`, `{"deletionTimestamp":"2020-01-01T00:00:00+07:00"}`,
+		`{"deletionGracePeriodSeconds":1.0}`, `{"deletionGracePeriodSeconds":12345678901234567890}`, `{"managedFields":5,"creationTimestamp":"?"}`,
+	} {
+		text := []byte(`{"apiVersion":"v1","kind":"Pod","metadata":` + metadata + `,"spec":{}}`)
+		requireMeta(t, pod, text, pack.Event)
+		requireMeta(t, NewPackedDecoder(Objects{Type: Unstructured}, nil), text, pack.Event)
+	}
+	requireMeta(t, NewPackedDecoder(Objects{Type: reflect.TypeFor[*renamed]()}, nil), []byte(podText("a", "1")), pack.Event)
+}
+
+// renamed is an object that decodes itself, and has another name than its JSON.
+type renamed struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+}
+
+func (r *renamed) UnmarshalJSON([]byte) error { r.Name = "another"; return nil }
+func (r *renamed) DeepCopyObject() runtime.Object {
+	return &renamed{r.TypeMeta, *r.ObjectMeta.DeepCopy()}
+}
+
+// Dropped fields are missing in the metadata, too.
+func TestMetaWithoutDroppedFields(t *testing.T) {
+	pod := kit.RunningPod("web", 1)
+	text, proto := bothFormats(t, pod)
+	for _, path := range []string{"metadata.labels", "metadata.labels.app", "metadata.deletionGracePeriodSeconds", "metadata.managedFields", "spec"} {
+		drop, err := fields.Parse(path)
+		require.NoError(t, err)
+		requireMeta(t, NewPackedDecoder(Objects{Type: typeOfPod}, drop), text, pack.Event)
+		requireMeta(t, NewPackedDecoder(Objects{Type: typeOfPod}, drop), proto, pack.Event)
+		requireMeta(t, NewPackedDecoder(Objects{Type: Unstructured}, drop), text, pack.Event)
+	}
+}
+
+// FuzzMeta compares the metadata that is read alone with that of the decoded object.
+func FuzzMeta(f *testing.F) {
+	r := rand.New(rand.NewPCG(1, 0))
+	var decoders []*PackedDecoder
+	for i, obj := range append(droppers(), &metav1.PartialObjectMetadata{ObjectMeta: randomMeta(r)}) {
+		decoders = append(decoders, NewPackedDecoder(Objects{Type: reflect.TypeOf(obj)}, nil))
+		text, proto := bothFormats(f, obj)
+		f.Add(uint8(i), text)  //nolint:gosec // a few
+		f.Add(uint8(i), proto) //nolint:gosec // a few
+		f.Add(uint8(255), text)
+	}
+	loose := NewPackedDecoder(Objects{Type: Unstructured}, nil)
+	f.Fuzz(func(t *testing.T, i uint8, data []byte) {
+		d := loose
+		if int(i) < len(decoders) {
+			d = decoders[i]
+		}
+		requireMeta(t, d, data, pack.Event)
+		requireMeta(t, d, data, pack.Item)
+	})
 }
 
 // What a reception has decoded decodes from the stored bytes again, and equal.
@@ -164,7 +262,7 @@ func packAll(t *testing.T, d *PackedDecoder, body string, listed bool) (packed i
 			head := from.(listItems).head()
 			of = &head
 		}
-		obj, err := d.decoder.decode(it, of)
+		obj, err := NewDecoder(d.objects, Sharing{}, nil).decode(it, of)
 		require.NoError(t, err)
 		data, f, ok := it.toPack(obj, of, &buffer)
 		if !ok {
