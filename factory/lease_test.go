@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -117,6 +118,12 @@ func TestContract_D24_HandlersEndWithTheirLease(t *testing.T) {
 					d.Handle(c)
 				}
 			}, 10, informer.HandlerOptions{})
+			return err
+		},
+		"HandleKeys": func(l *Lease[*widget], d *recorder[*widget]) error {
+			_, err := l.Informer().HandleKeys(func(key indexer.Key) {
+				d.Handle(informer.Change[*widget]{Kind: informer.Added, New: newWidget(key.Namespace, key.Name, "")})
+			}, informer.HandlerOptions{})
 			return err
 		},
 		"Shared": func(l *Lease[*widget], d *recorder[*widget]) error {

@@ -3,10 +3,11 @@
 //
 // [New] makes an [Informer] of a Go type; a factory lends one. [Informer.Indexer] and
 // [Informer.Lister] read its store. [Informer.Handle] registers a handler for single changes,
-// [Informer.HandleBatch] a handler for several changes at once, and [Informer.Changes] returns a
-// loop whose body is the handler. [Informer.Run] does the work until its context ends. Programs
-// written for client-go get the same informer under client-go's interfaces, see
-// [Informer.Shared]; package informer/cache has client-go's constructors.
+// [Informer.HandleBatch] a handler for several changes at once, [Informer.HandleKeys] a function that
+// gets the keys of the changed objects, and [Informer.Changes] returns a loop whose body is the
+// handler. [Informer.Run] does the work until its context ends. Programs written for client-go get
+// the same informer under client-go's interfaces, see [Informer.Shared]; package informer/cache has
+// client-go's constructors.
 //
 // The path of a change: the reflector of a source lists and watches, and writes to a bounded
 // queue. The processLoop takes everything that is queued, applies it to the store in one short

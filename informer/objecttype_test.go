@@ -235,6 +235,7 @@ func TestTypedHandlersAreToldWithoutAllocation(t *testing.T) {
 		"functions of pointers":    receiverOf[*speakingPod](Funcs[*speakingPod]{Updated: func(_, _ *speakingPod) {}}),
 		"a handler of interfaces":  receiverOf[speaker](HandlerFunc[speaker](func(Change[speaker]) {})),
 		"functions of interfaces":  receiverOf[speaker](Funcs[speaker]{Updated: func(_, _ speaker) {}}),
+		"a function of keys":       &keyReceiver{handle: func(indexer.Key) {}},
 		"client-go's kind of them": newClientgoReceiver(cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, _ any) {}}, nil),
 	} {
 		const runs = 100

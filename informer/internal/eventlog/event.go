@@ -51,6 +51,15 @@ func (p *Pair) Final() any { return p.Old }
 // Stored returns the state of a deleted object that the store held.
 func (p *Pair) Stored() any { return p.New }
 
+// Last returns the last object of an event of a kind: the final state for a delete, and else the object after
+// the event.
+func (p *Pair) Last(k Kind) any {
+	if k == Deleted {
+		return p.Final()
+	}
+	return p.New
+}
+
 // Header is an event without its objects.
 type Header struct {
 	Kind  Kind
@@ -78,14 +87,10 @@ type Identity struct {
 // identity reads the identity from the objects of the event. It returns false if they do not show
 // it.
 func (e Event) identity() (id Identity, ok bool) {
-	obj := e.New
-	if e.Kind == Deleted {
-		obj = e.Final()
-	}
 	if e.Is(Lost) && e.Is(NotStored) {
 		return id, false // there is no object
 	}
-	m := object.Meta(obj)
+	m := object.Meta(e.Last(e.Kind))
 	if m == nil {
 		return id, false
 	}

@@ -16,14 +16,11 @@ type Subject struct {
 
 // Ahead returns the subject of the next event. There must be one.
 func (b *Batch) Ahead() Subject {
-	p, h := &b.pairs[b.next], b.headers[b.next]
-	switch {
-	case h.Is(Lost) && h.Is(NotStored):
+	h := b.headers[b.next]
+	if h.Is(Lost) && h.Is(NotStored) {
 		return Subject{key: b.keys[b.nextKey]}
-	case h.Kind == Deleted:
-		return Subject{object: p.Final()}
 	}
-	return Subject{object: p.New}
+	return Subject{object: b.pairs[b.next].Last(h.Kind)}
 }
 
 // Key returns the key of the object, in memory of its own.
