@@ -31,7 +31,7 @@ func (w *Writer) AddIndexes(indexes ...Index[any]) error {
 
 // addPostings enters a record into the lists of new indexes.
 func (w *Writer) addPostings(r *record, added []*index) {
-	values := w.indexKeysOf(added, r, w.objectFor(added, r))
+	values := w.indexKeysOf(added, r, r.value.stored())
 	posts := w.posts[:0]
 	for i := range r.value.posts() {
 		posts = append(posts, r.value.post(i))
@@ -41,13 +41,4 @@ func (w *Writer) addPostings(r *record, added []*index) {
 	}
 	r.value.setPosts(posts)
 	w.posts = posts
-}
-
-// objectFor decodes the object of a record for index functions. It returns nil if all indexes
-// are by key, since no function reads the object then.
-func (w *Writer) objectFor(indexes []*index, r *record) any {
-	if keyed(indexes) {
-		return nil
-	}
-	return w.x.decode.Object(r.value.stored())
 }

@@ -30,7 +30,7 @@ func (w *Writer) checkPosts(c *contents, r *record) {
 		if _, broken := ix.unindexed[r.key()]; broken {
 			continue
 		}
-		for _, value := range ix.valuesOf(nil, r, obj) { // cannot fail: a record with a failed function is marked as broken
+		for _, value := range ix.valuesOf(nil, r, r.value.stored(), obj) { // cannot fail: a record with a failed function is marked as broken
 			p, ok := r.value.postOf(indexKey{ix, value})
 			verify.That(ok && &p.list.value == ix.list(r.namespace.Value(), value) && p.list.value.owner(p.pos) == r,
 				"%q is not under %q of index %q", r.key(), value, ix.Name)

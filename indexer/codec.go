@@ -1,26 +1,25 @@
 package indexer
 
-// Codec stores objects in another form, which takes less memory. Readers get the object
-// decoded, anew on each read.
+// Codec stores objects in another form, which takes less memory. Readers get the object decoded.
 //
-// The write side works with the stored form and decodes nothing: a [Tx] and its [Snapshot], a
-// [Staging], a [Visitor]. Index functions and labels get the object given to Put. The store
-// itself decodes in three cases: to fill an index added later, to check a selector no index
-// answers, and to index an object handed back in its stored form (see [Staging.PutStored];
-// another writer may also have replaced an object that a Staging had found unchanged).
+// The write side works with the stored form, and takes objects in either: a [Tx] and its [Snapshot], a
+// [Staging], a [Visitor]. [Options.Labels] and [Options.Namespace] get the stored form. The store
+// itself decodes an object for index functions alone, which get it decoded.
 //
-// Any goroutine calls the two methods, with locks held: they must be quick, must not fail, and
-// must not call the indexer.
+// Any goroutine calls the methods, and the writer's with locks held. They must not call the indexer.
 type Codec interface {
-	// Encode returns the stored form of an object. Its dynamic type is the codec's own: a
-	// pointer, a different one for each call.
+	// Encode returns the stored form of an object, and a stored form unchanged. Its dynamic type is
+	// the codec's own: a pointer, a different one for each object.
 	Encode(obj any) (stored any)
-	// Decode returns the object of a stored form.
+	// Decode returns the object of a stored form, or nil if it cannot be decoded: then readers and
+	// indexes leave it out.
 	Decode(stored any) (obj any)
+	// ForList returns what decodes in place of Decode when a list of n objects is read.
+	ForList(n int) (decode func(stored any) (obj any))
 }
 
 // Decoder turns the stored form into an object. A nil Decoder means that the store holds the
-// objects themselves: code that reads many objects asks for the Decoder once.
+// objects themselves.
 type Decoder func(stored any) (obj any)
 
 // Object returns the object of a stored form.
@@ -31,8 +30,13 @@ func (d Decoder) Object(stored any) any {
 	return d(stored)
 }
 
-// Decoder returns the store's decoder, nil without a [Codec].
-func (w *Writer) Decoder() Decoder { return w.x.decode }
+// decoderFor returns the decoder for reading a list of n objects.
+func (x *store) decoderFor(n int) Decoder {
+	if c := x.options.Codec; c != nil {
+		return c.ForList(n)
+	}
+	return nil
+}
 
 // Encode returns the form in which the store would hold an object, for the caller to keep.
 func (w *Writer) Encode(obj any) (stored any) {

@@ -72,11 +72,11 @@ func (c *contents) insert(w *Writer, p spot[entry], r *record, values []indexKey
 }
 
 // values returns the index values of a record with another version of its object, for update.
-func (c *contents) values(w *Writer, r *record, obj any) []indexKey {
+func (c *contents) values(w *Writer, r *record, stored any) []indexKey {
 	if c.keyed {
 		return nil
 	}
-	return w.indexKeysOf(c.indexes, r, obj)
+	return w.indexKeysOf(c.indexes, r, stored)
 }
 
 // update stores another version of a record's object, of the same type, and returns the version

@@ -11,8 +11,8 @@ import (
 //
 // A query is answered from the lists of its namespace, its fields, and those label requirements for
 // which there is an index; Find counts as a selector that asks for one, see [Indexer.Select]. What
-// these leave is checked object by object. With a codec, that decodes the objects which are checked,
-// and nothing else. A query that one list answers costs as little as [Indexer.Lookup].
+// these leave is checked object by object. A query that one list answers costs as little as
+// [Indexer.Lookup].
 //
 // Any goroutine may call Find, but no function that a write section calls. It holds up writers and
 // other lists for no longer than a short list takes: long ones are compared outside of the lock.
@@ -52,7 +52,7 @@ func (x *store) find(queries []Query, keyed bool) (Snapshot[any], []Key, error) 
 		}
 		if version, ok := x.lookUp(searches, keyed); ok {
 			found, keys := x.gather(searches)
-			return found.at(version, x.decode), keys, nil
+			return x.list(&found, version), keys, nil
 		} // else an index was dropped meanwhile
 	}
 }

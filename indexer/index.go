@@ -127,12 +127,20 @@ func newList(key Key, x *index) *node[vector] {
 	return n
 }
 
+// readsObject reports whether the index function is a user's, which gets objects decoded. That of a
+// label reads the stored form.
+func (x *index) readsObject() bool { return x.family == named && !x.ByNamespace }
+
 // valuesOf returns the distinct index values of a record's object, in the memory of scratch, and
-// sorted if they are more than a few. It panics if the index function does.
-func (x *index) valuesOf(scratch []string, r *record, obj any) []string {
+// sorted if they are more than a few. It panics if the index function does. An index that does not read
+// objects takes obj as nil.
+func (x *index) valuesOf(scratch []string, r *record, stored, obj any) []string {
 	scratch = scratch[:0]
 	if x.ByNamespace {
 		return append(scratch, r.namespace.Value())
+	}
+	if !x.readsObject() {
+		obj = stored
 	}
 	// The function may return a slice that belongs to the object and must not be written: copy
 	// the values.

@@ -45,6 +45,19 @@ func typed[T any](obj any) (t T, ok bool) {
 	return t, ok || obj == nil && isAny[T]()
 }
 
+// read returns an object, given in its stored form, as a T. It returns false for one that is none, or
+// cannot be decoded.
+func read[T any](decode Decoder, stored any) (t T, ok bool) {
+	if decode == nil {
+		return typed[T](stored)
+	}
+	obj := decode(stored)
+	if obj == nil {
+		return t, false
+	}
+	return typed[T](obj)
+}
+
 func isAny[T any]() bool {
 	_, ok := any((*T)(nil)).(*any)
 	return ok
@@ -53,7 +66,7 @@ func isAny[T any]() bool {
 // Options configure an indexer. The zero value means no indexes, no labels and no namespaces.
 type Options struct {
 	Indexes []Index[any]
-	// Labels and Namespace read an object's metadata, for [Indexer.Select].
+	// Labels and Namespace read the metadata of an object in its stored form, for [Indexer.Select].
 	Labels    func(any) map[string]string
 	Namespace func(any) string
 	// Report is called for each object on which an index function fails, on the writer's
@@ -70,7 +83,7 @@ type Options struct {
 // lock, allocates nothing and never waits.
 func (x *Indexer[T]) Get(key Key) (obj T, ok bool) {
 	if r := x.live.Load().records.get(key); r != nil {
-		return typed[T](x.decode.Object(r.value.stored()))
+		return read[T](x.decode, r.value.stored())
 	}
 	return obj, false
 }
@@ -83,6 +96,9 @@ func GetChecked[T any](x *Indexer[any], key Key) (obj T, ok bool, err error) {
 		return obj, false, nil
 	}
 	found := x.decode.Object(r.value.stored())
+	if found == nil && x.decode != nil { // it cannot be decoded
+		return obj, false, nil
+	}
 	if obj, ok = typed[T](found); !ok {
 		err = keyedTypeError[T](key, found)
 	}
@@ -209,14 +225,14 @@ func (x *store) snapshotOf(pick func(*contents) *vector) Snapshot[any] {
 	version := x.version.Load()
 	if v := pick(x.live.Load()); v != nil {
 		if s := v.cached.Load(); s != nil && x.version.Load() == version {
-			return s.at(version, x.decode)
+			return x.list(s, version)
 		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 
 	if v := pick(x.live.Load()); v != nil {
-		return v.snapshot().at(x.version.Load(), x.decode)
+		return x.list(v.snapshot(), x.version.Load())
 	}
 	return Snapshot[any]{version: x.version.Load()}
 }

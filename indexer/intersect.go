@@ -59,13 +59,9 @@ func (x *store) results(s *search, yield func(stored any, at int)) {
 	}
 }
 
-// passes reports whether an object meets what no list answers of a search. Without such checks it is not decoded.
+// passes reports whether an object meets what no list answers of a search.
 func (x *store) passes(s *search, stored any) bool {
-	if !s.isChecked() {
-		return true
-	}
-	obj := x.decode.Object(stored)
-	return (s.namespace == "" || x.options.Namespace(obj) == s.namespace) && x.meets(obj, s.checks)
+	return (s.namespace == "" || x.options.Namespace(stored) == s.namespace) && x.meets(stored, s.checks)
 }
 
 // intersect counts for each object in the lists of a search how many of the other terms it meets.

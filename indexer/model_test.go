@@ -37,8 +37,8 @@ func itemOptions() Options {
 			Index[*item]{Name: NamespaceIndex, Append: namespaces},
 			Index[*item]{Name: "word", Append: words},
 		),
-		Labels:    func(obj any) map[string]string { return obj.(*item).labels },
-		Namespace: func(obj any) string { return obj.(*item).key.Namespace },
+		Labels:    fakecodec.Reading(func(obj any) map[string]string { return obj.(*item).labels }),
+		Namespace: fakecodec.Reading(func(obj any) string { return obj.(*item).key.Namespace }),
 	}
 }
 
@@ -161,7 +161,7 @@ func (d *world) decoded(stored any) *item {
 	if stored == nil {
 		return nil
 	}
-	return asItem(d.w.Decoder().Object(stored))
+	return asItem(d.w.x.decode.Object(stored))
 }
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }

@@ -8,9 +8,6 @@ type pending struct {
 	order []*record     // nil for a removed record
 	byKey *table[entry] // nil before the first record
 	room  int           // the number of records that fit into byKey before it grows
-	// objects are the unencoded objects of the records in order, for the index functions. An
-	// entry is nil if its object is not known; the slice may be shorter than order.
-	objects []any
 }
 
 // grow makes byKey four times as large: the table lives only for one replacement, and growing
@@ -27,9 +24,8 @@ func (p *pending) grow() {
 	p.byKey = next
 }
 
-// put adds a record, or replaces the pending record of its key. obj is the object before
-// encoding, nil if the store has no codec or the object is not known.
-func (p *pending) put(r *record, obj any) {
+// put adds a record, or replaces the pending record of its key.
+func (p *pending) put(r *record) {
 	if len(p.order) >= p.room {
 		p.grow()
 	}
@@ -38,23 +34,11 @@ func (p *pending) put(r *record, obj any) {
 		r.value.pos = earlier.value.pos
 		p.order[r.value.pos] = r
 		spot.group.slots[spot.slot].Store(r)
-		p.setObject(r.value.pos, obj)
 		return
 	}
 	r.value.pos = uint32(len(p.order)) //nolint:gosec // 4 billion objects do not fit in memory
 	p.order = append(p.order, r)
 	p.byKey.publish(spot, r)
-	p.setObject(r.value.pos, obj)
-}
-
-func (p *pending) setObject(at uint32, obj any) {
-	known := len(p.objects)
-	switch {
-	case int(at) < known:
-		p.objects[at] = obj
-	case obj != nil:
-		p.objects = append(append(p.objects, make([]any, int(at)-known)...), obj)
-	}
 }
 
 // remove drops the record of a key.
@@ -64,16 +48,7 @@ func (p *pending) remove(key Key) {
 	}
 	if r := p.byKey.remove(key); r != nil {
 		p.order[r.value.pos] = nil
-		p.setObject(r.value.pos, nil)
 	}
-}
-
-// object returns the unencoded object of a place in order, nil if it is not known.
-func (p *pending) object(at int) any {
-	if at >= len(p.objects) {
-		return nil
-	}
-	return p.objects[at]
 }
 
 // get returns the record of a key, or nil.

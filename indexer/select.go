@@ -46,7 +46,7 @@ func leftOut[T any](x *store, stored any) error {
 func choose[T any](x *store, namespace string, requirements []Requirement) (result []T, left []any) {
 	if len(requirements) == 0 {
 		if s, ok := x.namespaceSnapshot(namespace); ok {
-			return joined[T](s)
+			return joined[T](x, s)
 		}
 	}
 	best := x.plan(namespace, requirements)
@@ -59,7 +59,7 @@ func choose[T any](x *store, namespace string, requirements []Requirement) (resu
 	}
 	checked := namespace == "" || best.namespaced()
 	if checked && len(requirements) == 0 {
-		return joined[T](snapshots...)
+		return joined[T](x, snapshots...)
 	}
 	return filter[T](x, snapshots, checked, namespace, requirements)
 }
@@ -142,24 +142,29 @@ func (p *plan) consider(values []string, ix *index, requirement int) {
 // filter returns the objects of the lists that meet the requirements and, unless checked, are
 // in the namespace.
 func filter[T any](x *store, lists []Snapshot[any], checked bool, namespace string, requirements []Requirement) (result []T, left []any) {
+	var met Snapshot[any] // with a codec: they are decoded as one list
 	for _, s := range lists {
 		for stored := range s.stored {
-			obj := s.decode.Object(stored)
-			if !checked && x.options.Namespace(obj) != namespace || !x.meets(obj, requirements) {
+			if !checked && x.options.Namespace(stored) != namespace || !x.meets(stored, requirements) {
 				continue
 			}
-			if t, ok := typed[T](obj); ok {
+			if x.decode != nil {
+				met.add(stored)
+			} else if t, ok := typed[T](stored); ok {
 				result = append(result, t)
 			} else {
 				left = []any{stored}
 			}
 		}
 	}
+	if x.decode != nil {
+		return joined[T](x, met)
+	}
 	return result, left
 }
 
 // joined returns all objects of the lists.
-func joined[T any](lists ...Snapshot[any]) (result []T, left []any) {
+func joined[T any](x *store, lists ...Snapshot[any]) (result []T, left []any) {
 	size := 0
 	for _, s := range lists {
 		size += s.Len()
@@ -168,8 +173,9 @@ func joined[T any](lists ...Snapshot[any]) (result []T, left []any) {
 		return nil, nil
 	}
 	result = make([]T, 0, size)
-	for _, s := range lists {
-		result = appendTo(result, s)
+	decode := x.decoderFor(size)
+	for i := range lists {
+		result = appendTo(result, lists[i].at(nil, decode))
 	}
 	switch {
 	case len(result) == size:
@@ -177,14 +183,15 @@ func joined[T any](lists ...Snapshot[any]) (result []T, left []any) {
 	case len(result) == 0:
 		result = nil
 	}
-	return result, otherType[T](lists)
+	return result, otherType[T](x, lists)
 }
 
-// otherType returns one object of another type, in its stored form.
-func otherType[T any](lists []Snapshot[any]) []any {
+// otherType returns one object of another type, in its stored form. One that cannot be decoded is none.
+func otherType[T any](x *store, lists []Snapshot[any]) []any {
 	for _, s := range lists {
 		for stored := range s.stored {
-			if _, ok := typed[T](s.decode.Object(stored)); !ok {
+			obj := x.decode.Object(stored)
+			if _, ok := typed[T](obj); !ok && (obj != nil || x.decode == nil) {
 				return []any{stored}
 			}
 		}
@@ -192,11 +199,12 @@ func otherType[T any](lists []Snapshot[any]) []any {
 	return nil
 }
 
-func (x *store) meets(obj any, requirements []Requirement) bool {
+// meets reports whether the labels of an object in its stored form meet all requirements.
+func (x *store) meets(stored any, requirements []Requirement) bool {
 	if len(requirements) == 0 {
 		return true
 	}
-	labels := x.options.Labels(obj)
+	labels := x.options.Labels(stored)
 	for i := range requirements {
 		if !requirements[i].Matches(labels) {
 			return false
@@ -220,12 +228,12 @@ func (x *store) snapshots(p plan) (lists []Snapshot[any], ok bool) {
 	}
 	for _, value := range p.values {
 		if v := ix.list(p.namespace, value); v != nil {
-			lists = append(lists, v.snapshot().at(nil, x.decode))
+			lists = append(lists, *v.snapshot())
 		}
 	}
 	if p.values == nil {
 		for n := range ix.values.all {
-			lists = append(lists, n.value.snapshot().at(nil, x.decode))
+			lists = append(lists, *n.value.snapshot())
 		}
 	}
 	return lists, true

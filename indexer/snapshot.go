@@ -10,8 +10,8 @@ import (
 // an empty snapshot. It is safe for concurrent use; the objects are shared and must not be
 // changed.
 //
-// Objects of another type than T count in Len, and read as the zero value by At. All, AppendTo
-// and List leave them out.
+// Objects of another type than T, and those that cannot be decoded (see [Codec]), count in Len, and read
+// as the zero value by At. All, AppendTo and List leave them out.
 type Snapshot[T any] struct {
 	chunks  []*chunk
 	size    int
@@ -71,7 +71,7 @@ func eachTyped[T any](c *column, yield func(T) bool) bool {
 
 func (s *Snapshot[T]) eachDecoded(yield func(T) bool) {
 	for stored := range s.stored {
-		if t, ok := typed[T](s.decode(stored)); ok && !yield(t) {
+		if t, ok := read[T](s.decode, stored); ok && !yield(t) {
 			return
 		}
 	}
@@ -107,8 +107,8 @@ func (s Snapshot[T]) AppendTo(dst []T) []T { return appendTo(dst, Snapshot[any](
 
 func appendTo[T any](dst []T, s Snapshot[any]) []T {
 	if s.decode != nil {
-		for obj := range s.All() {
-			if t, ok := typed[T](obj); ok {
+		for stored := range s.stored {
+			if t, ok := read[T](s.decode, stored); ok {
 				dst = append(dst, t)
 			}
 		}
@@ -146,6 +146,11 @@ func (s Snapshot[T]) List() []T {
 	return s.AppendTo(make([]T, 0, s.size))
 }
 
+// list returns a copy of a snapshot for readers, with its version and decoder.
+func (x *store) list(s *Snapshot[any], version *string) Snapshot[any] {
+	return s.at(version, x.decoderFor(s.size))
+}
+
 // at returns a copy of the snapshot with its version and decoder.
 func (s *Snapshot[T]) at(version *string, decode Decoder) Snapshot[T] {
 	return Snapshot[T]{chunks: s.chunks, size: s.size, version: version, decode: decode}
@@ -153,6 +158,6 @@ func (s *Snapshot[T]) at(version *string, decode Decoder) Snapshot[T] {
 
 // At returns the object at position i, which must be below Len.
 func (s Snapshot[T]) At(i int) T {
-	obj, _ := typed[T](s.decode.Object(s.chunks[i>>chunkBits].objects.at(i % chunkSize)))
+	obj, _ := read[T](s.decode, s.chunks[i>>chunkBits].objects.at(i%chunkSize))
 	return obj
 }

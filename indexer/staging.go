@@ -100,28 +100,16 @@ func (s *Staging) KeepIf(key Key, same func(stored any, stamp uint64) bool) bool
 }
 
 // Put adds an object to the replacement. If a key is put again, the last object counts, at the
-// position of the first. Put returns the stored form of the object.
+// position of the first. The object may be in its stored form, which Put returns.
 func (s *Staging) Put(key Key, obj any, stamp uint64) (stored any) {
 	stored = s.w.Encode(obj)
-	if s.w.x.decode == nil {
-		obj = nil // the record holds the object itself
-	}
-	s.put(newRecord(key, stored, originOf(s.source, stamp)), obj)
-	return stored
-}
-
-// PutStored is [Staging.Put] for an object in the stored form that the store held before.
-func (s *Staging) PutStored(key Key, stored any, stamp uint64) {
-	s.put(newRecord(key, stored, originOf(s.source, stamp)), nil)
-}
-
-// put makes a record pending. obj is the object before encoding, or nil if it is not known.
-func (s *Staging) put(r *record, obj any) {
+	r := newRecord(key, stored, originOf(s.source, stamp))
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
 
-	s.unmark(r.view())
-	s.pending.put(r, obj)
+	s.unmark(key)
+	s.pending.put(r)
+	return stored
 }
 
 // Staged returns the object of a key in the replacement, in its stored form, and its stamp.
@@ -173,7 +161,7 @@ func (w *Writer) retain(r *record) {
 	e := &r.value
 	if s := w.staged[r.mark]; s != nil && e.origin.source() == s.source {
 		r.mark = 0
-		s.pending.put(newRecord(r.view(), e.stored(), e.origin), nil)
+		s.pending.put(newRecord(r.view(), e.stored(), e.origin))
 	}
 }
 
@@ -268,15 +256,14 @@ func (s *Staging) callIndexes(c *contents) (all pendingValues) {
 		return all
 	}
 	all.ends = make([]int, 0, len(s.pending.order))
-	for i, r := range s.pending.order {
+	for _, r := range s.pending.order {
 		if r != nil {
-			keys, failures := s.w.callIndexes(c.indexes, r, s.object(i, r))
+			keys, failures := s.w.callIndexes(c.indexes, r, r.value.stored())
 			all.keys = append(all.keys, keys...)
 			all.note(r, failures)
 		}
 		all.ends = append(all.ends, len(all.keys))
 	}
-	s.pending.objects = nil
 	return all
 }
 
@@ -317,14 +304,6 @@ func (s *Staging) apply(c *contents, all pendingValues, v Visitor) {
 			v.Put(r.key(), old, r.value.stored(), replaced)
 		}
 	}
-}
-
-// object returns the object of a place in pending.order, decoded if necessary.
-func (s *Staging) object(i int, r *record) any {
-	if obj := s.pending.object(i); obj != nil {
-		return obj
-	}
-	return s.w.x.decode.Object(r.value.stored())
 }
 
 // outdated reports whether the pending record is dropped because another source's object is newer.

@@ -44,33 +44,19 @@ type Written struct {
 
 // Put stores an object of a source, given by its number, in place of the key's earlier object. The lowest
 // [StampBits] of the stamp are kept with the object; the caller gets them back when the object
-// is replaced, without reading the object.
+// is replaced, without reading the object. The object may be in its stored form.
 //
 // If an index function ends the goroutine, Put has changed nothing.
 func (tx *Tx) Put(source uint16, key Key, obj any, stamp uint64) Written {
-	return tx.put(source, key, tx.w.Encode(obj), obj, stamp)
-}
-
-// PutStored is [Tx.Put] for an object in the stored form that the store held before. It decodes the object
-// only for index functions.
-func (tx *Tx) PutStored(source uint16, key Key, stored any, stamp uint64) Written {
-	var obj any
-	if !tx.w.x.live.Load().keyed {
-		obj = tx.w.x.decode.Object(stored)
-	}
-	return tx.put(source, key, stored, obj, stamp)
-}
-
-func (tx *Tx) put(source uint16, key Key, stored, obj any, stamp uint64) Written {
-	w := tx.w
+	w, stored := tx.w, tx.w.Encode(obj)
 	c := w.x.live.Load()
 	spot, r := c.records.reserve(key)
 	if r == nil {
 		r = newRecord(key, stored, originOf(source, stamp))
-		c.insert(w, spot, r, w.indexKeysOf(c.indexes, r, obj))
+		c.insert(w, spot, r, w.indexKeysOf(c.indexes, r, stored))
 		return Written{New: stored}
 	}
-	values := c.values(w, r, obj)
+	values := c.values(w, r, stored)
 	w.retain(r)
 	var old any
 	var was origin

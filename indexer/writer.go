@@ -113,21 +113,21 @@ func (w *Writer) Freeze(do func(tx *Tx)) {
 // each such index. It never waits, and counts the state after the last write section.
 func (w *Writer) Unindexed() int { return int(w.unindexed.Load()) }
 
-// indexKeysOf returns the index values of a record with an object, in the order of the indexes,
+// indexKeysOf returns the index values of a record with an object in its stored form, in the order of the indexes,
 // and records failed index functions. The slice is valid until the next call. The caller must
 // call it before it changes the record: an index function may end the goroutine.
-func (w *Writer) indexKeysOf(indexes []*index, r *record, obj any) []indexKey {
-	keys, failures := w.callIndexes(indexes, r, obj)
+func (w *Writer) indexKeysOf(indexes []*index, r *record, stored any) []indexKey {
+	keys, failures := w.callIndexes(indexes, r, stored)
 	w.noteFailures(indexes, r, failures)
 	return keys
 }
 
 // callIndexes calls the index functions on an object of a record, and returns the index values, in
 // the order of the indexes, and the functions that failed. The slices are valid until the next call.
-func (w *Writer) callIndexes(indexes []*index, r *record, obj any) ([]indexKey, []failure) {
+func (w *Writer) callIndexes(indexes []*index, r *record, stored any) ([]indexKey, []failure) {
 	w.indexKeys, w.failures = w.indexKeys[:0], w.failures[:0]
 	for i := 0; i < len(indexes); {
-		i = w.appendIndexKeys(indexes, i, r, obj)
+		i = w.appendIndexKeys(indexes, i, r, stored)
 	}
 	return w.indexKeys, w.failures
 }
@@ -153,7 +153,7 @@ type failure struct {
 // appendIndexKeys appends the values for the indexes starting at from, and stops after the
 // first index whose function panics. It returns the index to go on from. A function that ends the
 // goroutine is reported at the end of the write section.
-func (w *Writer) appendIndexKeys(indexes []*index, from int, r *record, obj any) (next int) {
+func (w *Writer) appendIndexKeys(indexes []*index, from int, r *record, stored any) (next int) {
 	next = from
 	defer func() {
 		if p := recover(); p != nil {
@@ -163,9 +163,13 @@ func (w *Writer) appendIndexKeys(indexes []*index, from int, r *record, obj any)
 			w.faults = append(w.faults, &IndexError{Index: indexes[next].Name, Key: r.key(), Err: ErrExited})
 		}
 	}()
+	var obj any
 	for ; next < len(indexes); next++ {
 		ix := indexes[next]
-		w.values = ix.valuesOf(w.values, r, obj)
+		if obj == nil && ix.readsObject() {
+			obj = w.x.decode.Object(stored)
+		}
+		w.values = ix.valuesOf(w.values, r, stored, obj)
 		for _, value := range w.values {
 			w.indexKeys = append(w.indexKeys, indexKey{ix, value})
 		}

@@ -20,8 +20,8 @@ func (c *Codec) Decoded() int { return int(c.decoded.Swap(0)) }
 
 // Encode implements indexer.Codec.
 func (c *Codec) Encode(obj any) any {
-	if _, twice := obj.(*stored); twice {
-		panic("fakecodec: encoded twice")
+	if _, already := obj.(*stored); already {
+		return obj
 	}
 	c.encoded.Add(1)
 	return &stored{object: obj, header: headerOf(obj)}
@@ -35,6 +35,20 @@ func (c *Codec) Decode(obj any) any {
 	}
 	c.decoded.Add(1)
 	return s.object
+}
+
+// ForList implements indexer.Codec.
+func (c *Codec) ForList(int) func(any) any { return c.Decode }
+
+// Reading returns a function of the stored form that reads its object, and does not count as decoding:
+// for the metadata of objects that have none of Kubernetes'.
+func Reading[R any](read func(obj any) R) func(stored any) R {
+	return func(obj any) R {
+		if s, ok := obj.(*stored); ok {
+			obj = s.object
+		}
+		return read(obj)
+	}
 }
 
 // stored is an encoded object.
@@ -51,11 +65,12 @@ func (s *stored) GetObjectMeta() metav1.Object {
 	return s.header
 }
 
-// header is the identity of an object. The methods for other metadata panic.
+// header is the identity of an object, with its labels. The methods for other metadata panic.
 type header struct {
 	metav1.Object
 	namespace, name, version string
 	uid                      types.UID
+	labels                   map[string]string
 }
 
 func (h *header) GetNamespace() string       { return h.namespace }
@@ -63,10 +78,12 @@ func (h *header) GetName() string            { return h.name }
 func (h *header) GetResourceVersion() string { return h.version }
 func (h *header) GetUID() types.UID          { return h.uid }
 
+func (h *header) GetLabels() map[string]string { return h.labels }
+
 func headerOf(obj any) *header {
 	m, ok := obj.(metav1.Object)
 	if v := reflect.ValueOf(obj); !ok || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil
 	}
-	return &header{namespace: m.GetNamespace(), name: m.GetName(), version: m.GetResourceVersion(), uid: m.GetUID()}
+	return &header{namespace: m.GetNamespace(), name: m.GetName(), version: m.GetResourceVersion(), uid: m.GetUID(), labels: m.GetLabels()}
 }
