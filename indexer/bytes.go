@@ -2,15 +2,15 @@ package indexer
 
 import "unsafe"
 
-// Scan calls visit for the objects from a place on; 0 is the first place. When visit returns false,
-// Scan finishes the present few objects and returns the next place, or 0 at the end. Scan waits for
-// no writer. So it may visit an object that is written meanwhile in either version, twice or not at
-// all: it is meant for samples.
-func (x *Indexer[T]) Scan(place int, visit func(obj any) bool) (next int) {
-	groups := *x.live.Load().records.groups.Load()
+// Scan calls visit for the objects from a place on, in their stored form; 0 is the first place. When
+// visit returns false, Scan finishes the present few objects and returns the next place, or 0 at the end.
+// Scan waits for no writer. So it may visit an object that is written meanwhile in either version, twice or
+// not at all: it is meant for samples.
+func (w *Writer) Scan(place int, visit func(stored any) bool) (next int) {
+	groups := *w.x.live.Load().records.groups.Load()
 	for more := true; more && place < len(groups); place++ {
 		for s := range groups[place].slots { // all slots: a place is the index of a group
-			if r := groups[place].slots[s].Load(); r != nil && !visit(x.decode.Object(r.value.stored())) {
+			if r := groups[place].slots[s].Load(); r != nil && !visit(r.value.stored()) {
 				more = false
 			}
 		}

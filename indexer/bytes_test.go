@@ -22,7 +22,7 @@ func TestAScanInStepsMeetsEachObjectOnce(t *testing.T) {
 	steps, place := 0, 0
 	for {
 		steps++
-		if place = w.Indexer().Scan(place, func(obj any) bool { met[obj.(*item).key]++; return false }); place == 0 {
+		if place = w.Scan(place, func(obj any) bool { met[obj.(*item).key]++; return false }); place == 0 {
 			break
 		}
 	}

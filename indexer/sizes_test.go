@@ -74,8 +74,8 @@ func TestScanLeavesNoneOutWhereItStops(t *testing.T) {
 	update(w, withLabels(1000, func(int) map[string]string { return nil }))
 	met := make(map[any]bool)
 	stop := func(obj any) bool { met[obj] = true; return false }
-	for place := w.Indexer().Scan(0, stop); place != 0; {
-		place = w.Indexer().Scan(place, stop)
+	for place := w.Scan(0, stop); place != 0; {
+		place = w.Scan(place, stop)
 	}
 	require.Len(t, met, 1000)
 }

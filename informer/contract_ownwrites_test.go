@@ -194,17 +194,16 @@ func TestContract_D35_OwnWritesAreShownUntilTheWatchHasThem(t *testing.T) {
 	}
 }
 
-// D35: with an encoding store a write section decodes nothing. Whether an object has finalizers, nobody knows.
-func TestContract_D35_OwnWritesInAnEncodingStore(t *testing.T) {
+// D35: with packed objects a write section decodes nothing.
+func TestContract_D35_OwnWritesInAPackedStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		decoded := encoded(t)
-		w := newWriting(t, Options[*corev1.Pod]{})
+		w := newWriting(t, Options[*corev1.Pod]{Storage: Storage{Decoded: NewBudget(0)}})
 		require.NoError(t, w.clientgo.RemoveEventHandler(w.registered))
 		for word := range strings.FieldsSeq("a+5 a!7 a+6 a^9 a!12 a=6/11 af20 ae20 a0") {
 			w.says(word)
 		}
-		decoded(0)
-		require.Equal(t, OwnWrites{Linked: true, Shown: 3, Doubtful: 1, Ghosts: 1, Pending: 1}, w.Status().OwnWrites)
+		require.Zero(t, w.Status().Storage.Decodes)
+		require.Equal(t, OwnWrites{Linked: true, Shown: 3, Ghosts: 1, Pending: 1}, w.Status().OwnWrites)
 		require.Empty(t, w.holds())
 	})
 }

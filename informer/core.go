@@ -14,7 +14,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
-	"github.com/tidemark-k8s/tidemark/internal/encoding"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/lister"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -37,6 +36,7 @@ type core struct {
 	observerTurn chan struct{} // full while the user's observer is called; nil without observer
 	exitNote     atomic.Pointer[error]
 	logger       lazyLogger
+	packing      *packing     // nil: the store holds the objects themselves
 	ownLogger    *klog.Logger // from the constructor; if nil, each run's context has the logger
 	decodeTimes  reflector.DecodeTimes
 	// followed is set for each source whose last run ended during a watch without any doubt about
@@ -60,7 +60,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 			options: o,
 			log:     eventlog.New(),
 			status:  status{watchLasts: reflector.LongestWatch(o.MinWatchTimeout), bySource: make([]sourceStatus, len(sources)), applied: make([]atomic.Uint64, len(sources))},
-			sharing: newSharing(o.Decoding),
+			sharing: newSharing(o.Decoding, o.Storage),
 			synced:  make(chan struct{}),
 			states:  make([]sourceState, len(sources)),
 			reached: records.NewReached(len(sources)),
@@ -85,6 +85,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 	case len(sources) > maxSources:
 		c.misuse = fmt.Errorf("the informer has %d sources, more than %d", len(sources), maxSources)
 	}
+	c.packing = newPacking(o.Storage, objects, c.sharing, c.observe)
 	var err error
 	if c.writer, err = c.newStore(indexes); err != nil {
 		c.misuse = err
@@ -100,13 +101,16 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 }
 
 func (c *core) newStore(indexes []indexer.Index[any]) (*indexer.Writer, error) {
-	return indexer.New(indexer.Options{
+	o := indexer.Options{
 		Indexes: indexes, LabelIndexes: c.options.LabelIndexes,
 		Labels:    object.Labels,
 		Namespace: object.Namespace,
 		Report:    c.unindexed,
-		Codec:     encoding.Codec(),
-	})
+	}
+	if c.packing != nil {
+		o.Codec = c.packing
+	}
+	return indexer.New(o)
 }
 
 // unindexed reports an index function that has failed on an object.

@@ -1,23 +1,22 @@
 package informer
 
 import (
-	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// decodingReceiver delivers the events of a store with encoded objects. The log and the backlogs
-// hold encoded objects, too. The receiver decodes the objects that the handler needs, just before
+// decodingReceiver delivers the events of a packed store. The log and the backlogs
+// hold packed objects, too. The receiver decodes the objects that the handler needs, just before
 // the call.
 type decodingReceiver struct {
 	receiver
-	decode indexer.Decoder
+	decode func(stored any) any
 }
 
-// withDecoding wraps a receiver in a decodingReceiver, if the store encodes its objects.
+// withDecoding wraps a receiver in a decodingReceiver, if the store holds its objects packed.
 func (c *core) withDecoding(to receiver) receiver {
-	if decode := c.writer.Decoder(); decode != nil {
-		return &decodingReceiver{to, decode}
+	if c.packing != nil {
+		return &decodingReceiver{to, c.packing.forHandler}
 	}
 	return to
 }

@@ -49,6 +49,9 @@ var (
 	ErrType = indexer.ErrType
 )
 
+// errNotPacked is the reason for which an object is pinned, in a [StorageError].
+var errNotPacked = errors.New("no object of the informer's type, or of one that cannot be encoded")
+
 // undecodable wraps the error of an object that could not be decoded.
 func undecodable(err error) error { return fmt.Errorf("%w: %w", ErrDecode, err) }
 

@@ -3,7 +3,6 @@ package informer
 import (
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
@@ -109,8 +108,8 @@ func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on 
 	a.append(e, shown.Key, shown.Identity)
 }
 
-// hasVersion reports whether a stored object says that it has a version: an encoded one does not say it, nor
-// does one whose version a transform has removed.
+// hasVersion reports whether a stored object says that it has a version: one whose version a transform has
+// removed does not, and a packed one cannot be copied with another.
 func hasVersion(stored any, version string) bool {
 	_, ok := stored.(runtime.Object)
 	m := object.Meta(stored)
@@ -196,7 +195,7 @@ func (a *applier) restore(tx *indexer.Tx, p *sourceState, source uint16, server 
 	if confirmed.Object == nil || a.outdated(tx, &d, confirmed.Key) {
 		return
 	}
-	stored := tx.PutStored(source, confirmed.Key, confirmed.Object, confirmed.Stamp)
+	stored := tx.Put(source, confirmed.Key, confirmed.Object, confirmed.Stamp)
 	a.recordStored(p, &d, confirmed.Key, stored.New)
 	a.logPut(confirmed.Key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: shown.Identity, is: confirmed.Identity})
 }
@@ -257,8 +256,8 @@ func (a *applier) reportGhosts() {
 	a.ghosts = a.ghosts[:0]
 }
 
-// hasFinalizers reports whether a stored object certainly has finalizers. An encoded one does not say.
+// hasFinalizers reports whether a stored object certainly has finalizers.
 func hasFinalizers(stored any) bool {
-	m, ok := stored.(metav1.Object)
-	return ok && len(m.GetFinalizers()) > 0
+	m := object.Meta(stored)
+	return m != nil && len(m.GetFinalizers()) > 0
 }

@@ -50,16 +50,32 @@ func (c *core) tick(run *run, m *measure.Inspection) {
 			return
 		}
 		m.Tick(c.log.End())
-		m.Weight.Weigh(c.writer.Indexer(), c.isSynced(), c.engineBytes)
+		m.Weight.Weigh(c.writer, c.isSynced(), weighed{c})
 		if n%measure.MomentEvery == 0 {
 			m.Note(c.moment(m))
 		}
 	}
 }
 
-// engineBytes returns the size of what the informer holds beside the store, and adds the values kept
+// weighed is an informer whose memory is measured.
+type weighed struct{ *core }
+
+// Pinned returns the object that the store holds decoded for ever.
+func (c weighed) Pinned(stored any) (obj any, ok bool) {
+	if c.packing == nil {
+		return stored, true
+	}
+	return unwrap(stored).Pinned()
+}
+
+func (c weighed) PackedBytes() (packed, decoded int64) {
+	s := c.storageStatus()
+	return s.Packed, s.Decoded
+}
+
+// EngineBytes returns the size of what the informer holds beside the store, and adds the values kept
 // for sharing to the weigher.
-func (c *core) engineBytes(weigher *heapsize.Weigher) int64 {
+func (c weighed) EngineBytes(weigher *heapsize.Weigher) int64 {
 	return c.processor.Bytes() + c.sharing.table.Weigh(weigher)
 }
 

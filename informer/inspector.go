@@ -74,8 +74,10 @@ func (i *Inspector) Handlers() []HandlerMeasures {
 type Memory struct {
 	At time.Time // when the objects were measured; zero before the first time
 	// Objects is the size of the stored objects, and of the values kept for sharing. A value shared
-	// by several objects counts once.
-	Objects int64
+	// by several objects counts once. Of an informer with [Storage].Decoded, Packed is the size of the
+	// packed objects, and Decoded that of the objects that are kept decoded within the budget; both are
+	// part of Objects, and so are the objects that are held decoded for ever.
+	Objects, Packed, Decoded int64
 	// Engine is the size of the store's tables and indexes, the table of shared values, and the
 	// undelivered events. It leaves out the old versions of objects held by these events.
 	Engine int64

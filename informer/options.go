@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"fmt"
 	"reflect"
 	"time"
 
@@ -46,6 +47,8 @@ type Options[T any] struct {
 	// Decoding configures how objects are decoded: which values they share, which fields are
 	// dropped, and how objects that cannot be decoded are handled.
 	reflector.Decoding
+	// Storage says how the store holds the objects: decoded, or packed to a fraction of the memory.
+	Storage Storage
 	// Rand returns random numbers in [0, 1), which spread back-offs and the durations of watches;
 	// nil for a random source. A simulation sets it to be repeatable. With several sources, Rand
 	// is called from several goroutines.
@@ -61,6 +64,9 @@ func (o *Options[T]) validate() error {
 	if o.Resync < 0 || o.MinWatchTimeout < 0 || o.StreamPatience < 0 || o.ListPatience < 0 || o.PageSize < 0 {
 		return ErrNegative
 	}
+	if err := o.Storage.validate(); err != nil {
+		return fmt.Errorf("the budget of decoded objects: %w", err)
+	}
 	return o.Validate()
 }
 
@@ -70,7 +76,7 @@ func (o Options[T]) Untyped() Options[any] {
 		Name: o.Name, Resource: o.Resource, LabelIndexes: o.LabelIndexes,
 		Resync: o.Resync, MinWatchTimeout: o.MinWatchTimeout, PageSize: o.PageSize,
 		StreamPatience: o.StreamPatience, ListPatience: o.ListPatience,
-		Decoding: o.Decoding, Rand: o.Rand, Observe: o.Observe,
+		Decoding: o.Decoding, Storage: o.Storage, Rand: o.Rand, Observe: o.Observe,
 		Indexes:   untypedIndexes(o.Indexes),
 		Transform: untypedTransform(o.Transform),
 	}

@@ -62,7 +62,11 @@ func modified(source uint16, a *ownwrites.Answer) deltafifo.Delta {
 // prepare passes the object of an answer through the transform and client-go's hook. It returns false if
 // that takes longer than ctx lives; the call then goes on, as it does on an event.
 func (s *informerSink) prepare(ctx context.Context, a *answer) (prepared bool) {
-	if a.Object == nil || !s.prepares() {
+	if a.Object == nil {
+		return true
+	}
+	if !s.prepares() {
+		a.Object = s.packed(a.Object)
 		return true
 	}
 	result := make(chan any, 1)
@@ -95,7 +99,15 @@ func (s *informerSink) prepared(d *deltafifo.Delta) any {
 	if beforeStore := s.core.hooks.beforeStore; beforeStore != nil {
 		beforeStore([]deltafifo.Delta{*d})
 	}
-	return d.Object
+	return s.packed(d.Object)
+}
+
+// packed returns an object as the store holds it.
+func (s *informerSink) packed(obj any) any {
+	if s.core.packing == nil {
+		return obj
+	}
+	return s.core.packing.fromObject(obj)
 }
 
 // takeTurn waits until no other goroutine prepares an object of the source. Before the source is linked,

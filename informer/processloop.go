@@ -24,7 +24,7 @@ type applier struct {
 	versions   versionWaiters
 	hooks      hooks
 	inspection atomic.Pointer[measure.Inspection] // nil until the informer is inspected
-	sharing    sharing
+	sharing    *sharing
 	synced     chan struct{} // closed once the store holds all objects of every source
 	lastRun    func() *run   // the run that is under way
 	// allQuarantined is also read by goroutines that wait for a version.

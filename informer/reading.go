@@ -129,20 +129,21 @@ func (r *reading) noteDropped() {
 }
 
 // mirror mirrors one source into a sink, from a version on, until the run ends. If a program writes
-// into a shared value, mirror begins anew and decodes all objects afresh.
+// into a shared value, or a packed object cannot be decoded, mirror begins anew and decodes all objects afresh.
 func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) {
+	r := c.reflector(sink, version, how)
 	once := func() error {
 		ctx, end := c.sharing.until(sink.run.Context)
 		defer end()
-		r := c.reflector(sink, version, how)
 		c.reflectors[sink.source].Store(r)
 		err := r.Run(ctx)
 		version, how = r.Version(), reflector.ResumeNever
 		if sink.abandoned == nil || !closed(sink.abandoned) {
 			c.followed[sink.source].Store(r.Followed())
 		}
-		if sink.run.Context.Err() == nil { // a shared value was found changed
+		if sink.run.Context.Err() == nil { // the stored objects are not to be trusted
 			sink.reuseNothing.Store(true)
+			r = c.reflector(sink, version, how)
 		}
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/internal/sharepass"
 )
@@ -19,9 +20,8 @@ func (s *informerSink) Recall(key indexer.Key, uid, version string) (stored any,
 		return nil, false
 	}
 	s.core.writer.Freeze(func(tx *indexer.Tx) {
-		var stamp uint64
-		stored, stamp, ok = tx.Stamped(key)
-		ok = ok && stamp != records.StampByHand && records.IdentityOf(stored) == (records.Identity{UID: uid, Version: version})
+		now, stamp, _ := tx.Stamped(key)
+		ok = object.Same(now, stored) && stamp != records.StampByHand
 	})
 	if !ok {
 		return nil, false
@@ -39,19 +39,24 @@ func (s *informerSink) Reuse(listed []deltafifo.Delta) {
 		return
 	}
 	for some := range slices.Chunk(listed, reuseAtOnce) {
-		s.core.writer.Freeze(func(tx *indexer.Tx) { reuse(tx, some) })
+		var found [reuseAtOnce]any
+		s.core.writer.Freeze(func(tx *indexer.Tx) { lookUp(tx, some, &found) })
+		reuse(some, &found)
 	}
 }
 
-// reuse first looks up all objects, and then reads them: so the processor waits for the memory of
-// several objects at once.
-func reuse(tx *indexer.Tx, listed []deltafifo.Delta) {
-	var found [reuseAtOnce]any
+// lookUp finds the stored objects of the listed keys, but for those put by hand.
+func lookUp(tx *indexer.Tx, listed []deltafifo.Delta, found *[reuseAtOnce]any) {
 	for i := range listed {
 		if stored, stamp, ok := tx.Stamped(listed[i].Key); ok && stamp != records.StampByHand {
 			found[i] = stored
 		}
 	}
+}
+
+// reuse reads the objects after all have been looked up: so the processor waits for the memory of several
+// at once, and writers for none.
+func reuse(listed []deltafifo.Delta, found *[reuseAtOnce]any) {
 	for i := range listed {
 		d := &listed[i]
 		if found[i] != nil && d.UID != "" && d.Version != "" && records.IdentityOf(found[i]) == identityOf(d) {

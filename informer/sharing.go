@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/internal/share"
@@ -16,12 +17,23 @@ import (
 type sharing struct {
 	table         *share.Table // nil for none
 	detectsWrites bool
-	broken        chan struct{} // closed when a shared value was found changed
+	packed        bool
+	broken        chan struct{} // closed when a shared value was found changed, or a packed object broken
+	breaking      sync.Once
 }
 
-func newSharing(d reflector.Decoding) sharing {
-	s := sharing{broken: make(chan struct{})}
-	if d.Unshared {
+// distrust makes the informer read all objects anew, once: those stored are not to be trusted.
+func (s *sharing) distrust() {
+	s.breaking.Do(func() {
+		s.table.Close()
+		close(s.broken)
+	})
+}
+
+// newSharing returns what the objects of an informer share: nothing if they are packed.
+func newSharing(d reflector.Decoding, as Storage) *sharing {
+	s := &sharing{packed: as.Decoded != nil, broken: make(chan struct{})}
+	if d.Unshared || s.packed {
 		return s
 	}
 	s.table = share.New(d.ShareBytes)
@@ -51,16 +63,15 @@ func (s *sharing) guard(ctx context.Context, tell func(error)) {
 			tell(&SharedValueError{Field: c.Path, Objects: c.Objects})
 		}
 		if len(changes) > 0 {
-			s.table.Close()
-			close(s.broken)
+			s.distrust()
 		}
 	}
 }
 
-// until returns a context that ends with ctx, or when a shared value was found changed.
+// until returns a context that ends with ctx, or when the stored objects are not to be trusted any more.
 func (s *sharing) until(ctx context.Context) (context.Context, context.CancelFunc) {
 	run, end := context.WithCancel(ctx)
-	if s.detectsWrites && !closed(s.broken) {
+	if (s.detectsWrites || s.packed) && !closed(s.broken) {
 		go func() {
 			select {
 			case <-s.broken:

@@ -4,9 +4,12 @@ import (
 	"context"
 	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/internal/sharepass"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -139,7 +142,38 @@ func (s *informerSink) prepareBatch(ctx context.Context, batch []deltafifo.Delta
 	if beforeStore != nil {
 		beforeStore(batch)
 	}
+	s.packBatch(batch)
 	return nil
+}
+
+// packBatch packs the objects of a batch that have not been packed where they arrived.
+func (s *informerSink) packBatch(batch []deltafifo.Delta) {
+	if s.core.packing == nil {
+		return
+	}
+	for i := range batch {
+		if d := &batch[i]; d.Op <= deltafifo.Deleted && !d.Lost && !d.Recalled {
+			d.Object = s.core.packing.fromObject(d.Object)
+		}
+	}
+}
+
+// PacksEncoded is called when a reflector is made.
+func (s *informerSink) PacksEncoded(d pack.Decoder) {
+	if s.core.packing != nil {
+		s.core.packing.encoded.use(nil, d)
+	}
+}
+
+// Packs is called by a reflector before the first object arrives. If a function of the user's or of client-go's
+// sees the objects before the store, they are packed behind it. So are the objects of a source that are
+// decoded otherwise than those of an earlier one.
+func (s *informerSink) Packs(objects any, d pack.Decoder) func(runtime.Object, []byte, pack.Form) any {
+	p := s.core.packing
+	if p == nil || s.prepares() || !p.received.use(objects, d) {
+		return nil
+	}
+	return p.fromBytes
 }
 
 // prepares reports whether a function of the user's or of client-go's sees the objects before the store.

@@ -135,13 +135,7 @@ func (a *applier) stagePut(p *sourceState, d *deltafifo.Delta) {
 	}) {
 		return
 	}
-	stored := d.Object
-	if d.Recalled {
-		p.staging.PutStored(key, stored, d.Stamp)
-	} else {
-		stored = p.staging.Put(key, stored, d.Stamp)
-	}
-	a.recordStaged(p, d.Key, key, stored, id)
+	a.recordStaged(p, d.Key, key, p.staging.Put(key, d.Object, d.Stamp), id)
 }
 
 // keepEarlier keeps the stored version of an object that fails in a replacement: unless another object

@@ -70,6 +70,8 @@ type Status struct {
 
 	OwnWrites OwnWrites
 
+	Storage StorageStatus
+
 	Handlers []HandlerStatus
 }
 
@@ -149,7 +151,7 @@ func (c *core) Status() Status {
 	}
 	st.Totals.Added, st.Totals.Updated = c.tally.Shown(eventlog.Added), c.tally.Shown(eventlog.Updated)
 	st.Totals.Deleted, st.Totals.Bookmarks = c.tally.Shown(eventlog.Deleted), c.tally.Bookmarks()
-	st.OwnWrites = c.written.status()
+	st.OwnWrites, st.Storage = c.written.status(), c.storageStatus()
 	st.Totals.Shared = c.sharing.table.Stats().Found
 	for _, handler := range c.processor.States() {
 		st.Handlers = append(st.Handlers, HandlerStatus(handler))

@@ -49,7 +49,7 @@ func TestMemoryIsThatOfTheHeap(t *testing.T) {
 	grown := heapInUse() - before
 
 	for m.Weight.Last().At.IsZero() {
-		m.Weight.Weigh(f.writer.Indexer(), f.isSynced(), f.engineBytes)
+		m.Weight.Weigh(f.writer, f.isSynced(), weighed{f.core})
 	}
 	told := m.Weight.Last()
 	t.Logf("objects %d, engine %d: %d of %d on the heap", told.Objects, told.Engine, told.Objects+told.Engine, grown)

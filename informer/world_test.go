@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -79,8 +80,20 @@ func newTestCore(t *testing.T, o Options[*corev1.Pod], sources int) *testCore {
 		o.Observe = observed
 	}
 	i := Join(silent, o)
-	return &testCore{i.core, clientgoOf(i), t, newInformerSink(i.core, i.core.run, 0)}
+	f := &testCore{i.core, clientgoOf(i), t, newInformerSink(i.core, i.core.run, 0)}
+	f.in.PacksEncoded(podDecoder{})
+	return f
 }
+
+// podDecoder decodes packed pods.
+type podDecoder struct{}
+
+func (podDecoder) Decode(data []byte, _ pack.Form) (any, error) {
+	p := &corev1.Pod{}
+	return p, p.Unmarshal(data)
+}
+
+func (d podDecoder) Meta(data []byte, f pack.Form) (any, error) { return d.Decode(data, f) }
 
 // podsIn returns the typed view of a core's store.
 func podsIn(c *core) *indexer.Indexer[*corev1.Pod] {

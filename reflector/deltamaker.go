@@ -64,7 +64,11 @@ func (d deltaMaker) fromReceived(delta *deltafifo.Delta, op deltafifo.Op, a *wir
 		return d.fromWatch(delta, op, d.cut(a.Object))
 	}
 	if a.Object != nil {
-		return d.fromWatch(delta, op, a.Object)
+		err := d.fromWatch(delta, op, a.Object)
+		if a.Packed != nil {
+			delta.Object = a.Packed
+		}
+		return err
 	}
 	delta.Op, delta.Key, delta.UID, delta.Version = op, a.ID.Key, a.ID.UID, a.ID.Version
 	switch {

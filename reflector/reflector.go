@@ -11,6 +11,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 // Options configures a [Reflector], which an informer's user does not need. The zero value suits most
@@ -110,7 +113,12 @@ type Reflector struct {
 // New returns a reflector, for authors of a sink of their own: an informer's user does not need it. The
 // reflector does not run yet; Run returns the errors of the arguments.
 func New(src Source, sink Sink, o Options) *Reflector {
-	return &Reflector{source: src, sink: sink, o: o, asked: make(chan struct{}, 1)}
+	r := &Reflector{source: src, sink: sink, o: o, asked: make(chan struct{}, 1)}
+	if to, ok := sink.(wire.Packer); ok && o.Type != nil {
+		drop, _ := fields.Parse(o.Drop...) // Run validates it
+		to.PacksEncoded(wire.NewPackedDecoder(wire.Objects{Type: o.Type}, drop))
+	}
+	return r
 }
 
 // Run reflects until ctx ends, and then returns nil. It returns [ErrNoSource], [ErrNoSink] or

@@ -40,12 +40,15 @@ func (l *loop) readHere(raw rawSource) {
 		s.Table, s.Values = share.New(l.o.ShareBytes), true
 	}
 	drop, _ := fields.Parse(l.o.Drop...) // it was validated
+	if sink, ok := l.sink.(wire.Packer); ok {
+		l.pack = sink.Packs(raw.objects, wire.NewPackedDecoder(raw.objects, drop))
+	}
 	l.kind = wire.NewDecoder(raw.objects, s, drop)
 	if l.o.DecodeTimes != nil {
 		l.kind.Times = &l.o.DecodeTimes.times
 	}
 	if sink, ok := l.sink.(ownwrites.Sink); ok {
-		l.reader = &reader{sink: sink, kind: wire.NewDecoder(raw.objects, s, drop), deltas: l.deltaMaker}
+		l.reader = &reader{sink: sink, kind: wire.NewDecoder(raw.objects, s, drop), deltas: l.deltaMaker, pack: l.pack}
 	}
 }
 
@@ -74,7 +77,7 @@ func (l *loop) receiving(initial bool) func(context.Context, io.ReadCloser) *wir
 		known = nil
 	}
 	return func(ctx context.Context, body io.ReadCloser) *wire.Reception {
-		r := &wire.Reception{Ctx: ctx, Body: body, Decoder: l.kind, Known: known, Strict: l.o.FailOnUndecodable, Initial: initial}
+		r := &wire.Reception{Ctx: ctx, Body: body, Decoder: l.kind, Known: known, Strict: l.o.FailOnUndecodable, Initial: initial, Pack: l.pack}
 		return wire.Receive(r, false)
 	}
 }

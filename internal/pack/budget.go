@@ -85,6 +85,7 @@ func (r *ring) add(e entry) bool {
 		r.evict()
 	}
 	r.used += e.size
+	e.object.kind().hot.Add(e.size)
 	r.entries = append(r.entries, e)
 	return true
 }
@@ -98,6 +99,7 @@ func (r *ring) evict() {
 		if chances == 0 || atomic.AndUint32(e.object.blob, ^uint32(readBit))&readBit == 0 {
 			atomic.StorePointer(&e.object.hot, nil)
 			r.used -= e.size
+			e.object.kind().hot.Add(-e.size)
 			return
 		}
 		r.entries = append(r.entries, e)

@@ -20,7 +20,9 @@ func (o *Object) Value(in Ring) (any, error) {
 		}
 		return o.kind().value(hot), nil
 	}
-	v, size, err := o.read(o.kind().options.Decode)
+	k := o.kind()
+	k.decodes.Add(1)
+	v, size, err := o.read(k.options.Decode)
 	if err != nil {
 		return nil, err
 	}

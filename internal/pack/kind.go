@@ -27,12 +27,21 @@ type Options struct {
 	Budget *Budget
 }
 
+// Decoder decodes the objects of a kind, or their metadata alone. Any goroutine calls it, and it keeps no
+// part of the bytes.
+type Decoder interface {
+	Decode(data []byte, f Form) (any, error)
+	Meta(data []byte, f Form) (any, error)
+}
+
 // A Kind packs the objects of one kind. Any goroutine may use it.
 type Kind struct {
 	options    Options
 	typ        unsafe.Pointer // of hot objects, as in an interface value
 	weights    weights
-	root       Object // the base of what is a difference to the dictionary
+	hot        atomic.Int64  // estimated bytes of the kind's hot objects
+	decodes    atomic.Uint64 // decodings by Value
+	root       Object        // the base of what is a difference to the dictionary
 	dictionary atomic.Pointer[openBase]
 	toRead     openBases
 	scratches  sync.Pool // of *scratch
@@ -155,6 +164,12 @@ func (k *Kind) learn(data []byte) {
 // Pin returns an object that stays decoded. Whoever would store it calls it, if it has no bytes, or if
 // they decode to another one.
 func (k *Kind) Pin(obj any) *Object { return &Object{base: &k.root, hot: unsafe.Pointer(&obj)} }
+
+// Hot returns the memory of the hot objects, as it was estimated.
+func (k *Kind) Hot() int64 { return k.hot.Load() }
+
+// Decodes returns how often [Object.Value] has decoded an object.
+func (k *Kind) Decodes() uint64 { return k.decodes.Load() }
 
 // Size returns the bytes of what a kind's objects have in common: the dictionary, open bases, memory for
 // packing, and about those of the table of families.

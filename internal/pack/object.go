@@ -70,6 +70,14 @@ func (o *Object) kind() *Kind {
 // IsPinned reports whether the object is held decoded for ever, and has no bytes.
 func (o *Object) IsPinned() bool { return o.blob == nil }
 
+// Pinned returns an object that is held decoded for ever, or false for a packed one.
+func (o *Object) Pinned() (obj any, ok bool) {
+	if !o.IsPinned() {
+		return nil, false
+	}
+	return *(*any)(o.hot), true
+}
+
 // Size returns the bytes of an object while it is not hot, without its base's. A store adds them up.
 func (o *Object) Size() int64 {
 	size := int64(unsafe.Sizeof(*o))

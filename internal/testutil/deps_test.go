@@ -69,7 +69,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer",
-		to: []string{"./internal/verify", "./internal/object", "./internal/report", "./internal/encoding", "./internal/share", "./internal/sharepass", "./internal/heapsize", "./indexer", "./deltafifo", "./reflector", "./lister",
+		to: []string{"./internal/verify", "./internal/object", "./internal/report", "./internal/pack", "./internal/share", "./internal/sharepass", "./internal/heapsize", "./indexer", "./deltafifo", "./reflector", "./lister",
 			"./informer/internal/eventlog", "./informer/internal/measure", "./informer/internal/delivery", "./informer/internal/records", "./informer/internal/fences", "./informer/internal/clientgostore", "./informer/internal/limits", "./internal/ownwrites", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/klog/v2"},
 		why: "an informer serves one kind that it is handed; knowing all kinds is the factory's part",
@@ -86,7 +86,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer/internal/clientgostore",
-		to:   []string{"./internal/encoding", "./internal/object", "./indexer", "./informer/internal/records", clientCache, "k8s.io/klog/v2"},
+		to:   []string{"./internal/object", "./indexer", "./informer/internal/records", clientCache, "k8s.io/klog/v2"},
 		why:  "it shows a store as client-go's; what a write means for an informer is the informer's affair",
 	},
 	{

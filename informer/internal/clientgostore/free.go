@@ -10,7 +10,6 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
-	"github.com/tidemark-k8s/tidemark/internal/encoding"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -34,7 +33,7 @@ func NewFree(key cache.KeyFunc, ix cache.Indexers) *Free {
 		s.parse = func(s string) indexer.Key { return indexer.Key{Name: s} }
 	}
 	s.writer, _ = indexer.New(indexer.Options{
-		Labels: object.Labels, Namespace: object.Namespace, Codec: encoding.Codec(),
+		Labels: object.Labels, Namespace: object.Namespace,
 		Report: func(e *indexer.IndexError) { s.Failed(e) },
 	})
 	for _, name := range slices.Sorted(maps.Keys(ix)) {

@@ -20,8 +20,9 @@ const (
 // Memory is the heap memory of an informer, in bytes.
 type Memory struct {
 	At time.Time // when the objects were measured; zero before the first time
-	// Objects is the size of the stored objects, and of the values kept for sharing.
-	Objects int64
+	// Objects is the size of the stored objects, and of the values kept for sharing. Of these, Packed is
+	// that of packed objects, and Decoded that of objects kept decoded as well.
+	Objects, Packed, Decoded int64
 	// Engine is the size of everything else.
 	Engine int64
 }
@@ -45,10 +46,21 @@ func (w *Weighing) Last() Memory {
 	return Memory{}
 }
 
+// Weighed is what a weighing asks for beside the objects of a store.
+type Weighed interface {
+	// Pinned returns the object that a stored form holds decoded; false for a packed one, which
+	// PackedBytes counts.
+	Pinned(stored any) (obj any, ok bool)
+	// PackedBytes returns the size of the packed objects, and of those kept decoded as well.
+	PackedBytes() (packed, decoded int64)
+	// EngineBytes adds what the informer holds beside the store to the weigher, and returns the size
+	// of what the weigher does not count.
+	EngineBytes(w *heapsize.Weigher) int64
+}
+
 // Weigh continues a weighing, or begins one when it is due. The first one waits until the store is
-// complete: earlier it would find next to nothing, and that result would stand for a minute. engine adds
-// what the informer holds beside the store, and returns the size of what the weigher does not count.
-func (w *Weighing) Weigh(store *indexer.Indexer[any], complete bool, engine func(*heapsize.Weigher) int64) {
+// complete: earlier it would find next to nothing, and that result would stand for a minute.
+func (w *Weighing) Weigh(store *indexer.Writer, complete bool, of Weighed) {
 	now := time.Now()
 	if w.began.IsZero() {
 		if now.Before(w.next) || !complete {
@@ -57,15 +69,21 @@ func (w *Weighing) Weigh(store *indexer.Indexer[any], complete bool, engine func
 		w.weigher, w.began = heapsize.Weigher{}, now
 	}
 	n := 0
-	w.place = store.Scan(w.place, func(obj any) bool {
-		w.weigher.Add(obj)
+	w.place = store.Scan(w.place, func(stored any) bool {
+		if obj, ok := of.Pinned(stored); ok {
+			w.weigher.Add(obj)
+		}
 		n++
 		return n%weighAtOnce != 0 || time.Since(now) < weighFor
 	})
 	if w.place != 0 {
 		return
 	}
-	more := engine(&w.weigher)
-	w.shown.Store(&Memory{At: now, Objects: w.weigher.Bytes(), Engine: store.Bytes() + more})
+	more := of.EngineBytes(&w.weigher)
+	packed, decoded := of.PackedBytes()
+	w.shown.Store(&Memory{
+		At: now, Objects: w.weigher.Bytes() + packed + decoded, Packed: packed, Decoded: decoded,
+		Engine: store.Indexer().Bytes() + more,
+	})
 	w.weigher, w.began, w.next = heapsize.Weigher{}, time.Time{}, now.Add(weighEvery)
 }

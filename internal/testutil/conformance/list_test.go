@@ -221,7 +221,7 @@ func TestContract_D14_B74_ARelistIsSilent(t *testing.T) {
 		w.Set("30", kit.Pod("a", "1"), kit.Pod("b", "25"))
 		w.relist()
 		require.Equal(t, []string{"update b@2 b@25"}, rec.Take())
-		require.Same(t, stored, w.get("default/a"))
+		r.requireSame(t, stored, w.get("default/a"))
 		require.Equal(t, "30", w.version())
 	})
 }

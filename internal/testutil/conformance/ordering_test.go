@@ -167,7 +167,7 @@ func TestContract_B9_T7_Deletes(t *testing.T) {
 		cached := w.get("default/b")
 		final := kit.Pod("a", "11")
 		w.Send(watch.Deleted, final)
-		require.Same(t, final, rec.Objects()[0], "not the cached one")
+		r.requireSame(t, final, rec.Objects()[0], "not the cached one")
 		require.Equal(t, "yes", final.Annotations["transformed"])
 		rec.Take()
 
@@ -176,7 +176,7 @@ func TestContract_B9_T7_Deletes(t *testing.T) {
 		tombstone, ok := rec.Objects()[0].(cache.DeletedFinalStateUnknown)
 		require.True(t, ok, "a value, not a pointer")
 		require.Equal(t, "default/b", tombstone.Key)
-		require.Same(t, cached, tombstone.Obj)
+		r.requireSame(t, cached, tombstone.Obj)
 	})
 }
 

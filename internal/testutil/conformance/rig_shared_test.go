@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
 )
 
 // withShared returns the rig with a make function for client-go's interface.
@@ -16,6 +18,9 @@ func (r rig) withShared() rig {
 		ix := o.indexes
 		if ix == nil {
 			ix = cache.Indexers{}
+		}
+		if o.storage.Decoded != nil {
+			return sharedSubject{informer.ControllerRuntime{Storage: o.storage}.NewInformer(lw, &corev1.Pod{}, o.resync, ix)}
 		}
 		return sharedSubject{r.shared(lw, &corev1.Pod{}, cache.SharedIndexInformerOptions{ResyncPeriod: o.resync, Indexers: ix})}
 	}
@@ -36,7 +41,11 @@ func (s sharedSubject) handle(t T, h funcs, resync *time.Duration) registration 
 func (s sharedSubject) run(ctx context.Context) { s.informer.RunWithContext(ctx) }
 func (s sharedSubject) synced() bool            { return s.informer.HasSynced() }
 func (s sharedSubject) stopped() bool           { return s.informer.IsStopped() }
-func (s sharedSubject) version() string         { return s.informer.LastSyncResourceVersion() }
+func (s sharedSubject) storageStatus() informer.StorageStatus {
+	return s.informer.(informer.Shared).Status().Storage
+}
+
+func (s sharedSubject) version() string { return s.informer.LastSyncResourceVersion() }
 
 func (s sharedSubject) storeVersion() string {
 	return s.informer.GetStore().LastStoreSyncResourceVersion()

@@ -3,7 +3,6 @@ package conformance_test
 import (
 	"context"
 	"sync"
-	"testing"
 	"testing/synctest"
 	"time"
 
@@ -12,9 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
-	"github.com/tidemark-k8s/tidemark/internal/encoding"
-	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
@@ -28,44 +26,54 @@ type rig struct {
 	newStore func(key cache.KeyFunc) cache.Store
 	// make makes an informer of pods that does not run yet.
 	make func(t T, lw cache.ListerWatcher, o settings) subject
-	// encoded makes our stores hold encoded objects. All tests hold in this mode, too.
-	encoded bool
+	// packed makes our informers hold their objects packed, and so many bytes of them decoded as well. All
+	// tests hold in this mode, too.
+	packed bool
+	budget int64
 }
 
 // title returns the name of a rig and its mode.
 func (r rig) title() string {
-	if r.encoded {
-		return r.name + "-encoded"
+	if r.packed {
+		return r.name + "-packed"
 	}
 	return r.name
 }
 
-// inBothModes returns the rigs, and ours a second time with encoding.
+// inBothModes returns the rigs, and ours a second time with packed objects.
 func inBothModes(rigs []rig) (all []rig) {
 	for _, r := range rigs {
 		all = append(all, r)
 		if r.name != clientgoRig.name {
-			r.encoded = true
+			r.packed = true
 			all = append(all, r)
 		}
 	}
 	return all
 }
 
-// useEncoding makes all stores encode until the test ends, if the rig asks for it.
-func (r rig) useEncoding(t *testing.T) *fakecodec.Codec {
-	if !r.encoded {
-		return nil
+// requireSame fails unless two objects are one, or equal if the rig's informers decode an object each time.
+func (r rig) requireSame(t T, want, got any, why ...any) {
+	if r.packed {
+		require.Equal(t, want, got, why...)
+	} else {
+		require.Same(t, want, got, why...)
 	}
-	c := new(fakecodec.Codec)
-	t.Cleanup(encoding.Use(c))
-	return c
+}
+
+// storage says how the rig's informers hold their objects.
+func (r rig) storage() (s informer.Storage) {
+	if r.packed {
+		s.Decoded = informer.NewBudget(r.budget)
+	}
+	return s
 }
 
 // settings of an informer; the zero value has no index and no resyncs.
 type settings struct {
 	resync  time.Duration
 	indexes cache.Indexers
+	storage informer.Storage // set by the rig
 }
 
 // subject is an informer under test, with the methods common to all implementations.
@@ -84,6 +92,8 @@ type subject interface {
 	addIndexers(ix cache.Indexers) error
 	transform(f cache.TransformFunc) error
 	onError(h func(error)) error
+	// storageStatus is of ours alone.
+	storageStatus() informer.StorageStatus
 }
 
 // registration is a handler added to a subject.
@@ -119,7 +129,9 @@ type world struct {
 
 // world makes an informer of a script. It does not run yet.
 func (r rig) world(t T, s *kit.Script, o ...settings) *world {
-	return &world{subject: r.make(t, s, append(o, settings{})[0]), Script: s, t: t}
+	with := append(o, settings{})[0]
+	with.storage = r.storage()
+	return &world{subject: r.make(t, s, with), Script: s, t: t}
 }
 
 // relist expires the watch, and waits out the first step of the back-off.

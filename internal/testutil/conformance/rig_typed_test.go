@@ -70,7 +70,7 @@ func eventsOf[E any](o *observer) (found []E) {
 func newTyped(_ T, lw cache.ListerWatcher, o settings) subject {
 	seen := &observer{}
 	i := informer.New(reflector.FromListerWatcher(lw), informer.Options[*corev1.Pod]{
-		Resync: o.resync, Indexes: typedIndexes(o.indexes), Observe: seen.observe,
+		Resync: o.resync, Indexes: typedIndexes(o.indexes), Observe: seen.observe, Storage: o.storage,
 	})
 	return typedSubject{i, seen}
 }
@@ -127,7 +127,9 @@ func (s typedSubject) synced() bool {
 	}
 }
 
-func (s typedSubject) stopped() bool        { return s.informer.Status().Stopped }
+func (s typedSubject) stopped() bool                         { return s.informer.Status().Stopped }
+func (s typedSubject) storageStatus() informer.StorageStatus { return s.informer.Status().Storage }
+
 func (s typedSubject) version() string      { return s.informer.Status().Version }
 func (s typedSubject) storeVersion() string { return s.informer.Indexer().Version() }
 

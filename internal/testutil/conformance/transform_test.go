@@ -354,6 +354,9 @@ func TestContract_D13_B84_TheTransformMayAsk(t *testing.T) {
 // keeps the object's key.
 func TestContract_D25_B89_AnotherType(t *testing.T) {
 	clientgoAPIDiffers(t, func(t T, r rig) {
+		if r.packed { // the informers of a manager hold objects of one type
+			return
+		}
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(func(any) (any, error) { return "a string", nil }))
 		w.collectErrors()
@@ -365,6 +368,9 @@ func TestContract_D25_B89_AnotherType(t *testing.T) {
 		require.Equal(t, []string{"update a string a string"}, rec.Take())
 	})
 	clientgoAPI(t, func(t T, r rig) { // a result with metadata, in client-go too
+		if r.packed {
+			return
+		}
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(func(obj any) (any, error) {
 			if p, ok := obj.(*corev1.Pod); ok {

@@ -87,7 +87,6 @@ func skipOthers(t *testing.T, why string) {
 func run(t *testing.T, test func(t T, r rig), rigs ...rig) {
 	for _, r := range inBothModes(rigs) {
 		t.Run(r.title(), func(t *testing.T) {
-			r.useEncoding(t)
 			bubble(t, func(t *testing.T) { test(t, r) })
 			if !t.Failed() {
 				record(t, r, holds)
@@ -183,7 +182,6 @@ func endsProcess(t *testing.T, words string, test func(t T, r rig)) {
 	for _, r := range inBothModes(rigs) {
 		if isChildProcess() {
 			t.Run(r.title(), func(t *testing.T) {
-				r.useEncoding(t)
 				bubble(t, func(t *testing.T) { test(t, r) })
 			})
 		} else {

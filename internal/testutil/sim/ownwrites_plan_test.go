@@ -129,7 +129,7 @@ type ownSetup struct {
 	sources   string
 	transform string
 	drop      bool // managedFields
-	encoded   bool // the store encodes its objects
+	packed    packed
 	noStream  bool
 }
 
@@ -142,7 +142,7 @@ func (s ownSetup) String() string {
 	}
 	say(s.transform != "", "the transform: "+s.transform)
 	say(s.drop, "no managedFields")
-	say(s.encoded, "an encoding store")
+	say(s.packed != decoded, s.packed.String())
 	say(s.noStream, "a server that does not stream")
 	say(s.unlinked, "without own writes")
 	return strings.Join(words, ", ")
@@ -162,7 +162,7 @@ func newOwnPlan(seed uint64) ownPlan {
 		sources:   []string{"all", "all", "a selector", "zones", "namespaces"}[r.IntN(5)],
 		transform: []string{"", "", "identity", "strip", renames}[r.IntN(5)],
 		drop:      r.IntN(4) == 0,
-		encoded:   r.IntN(4) == 0,
+		packed:    decoded,
 		noStream:  r.IntN(2) == 0,
 		unlinked:  r.IntN(12) == 0,
 	}}

@@ -22,8 +22,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer/refs"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
-	"github.com/tidemark-k8s/tidemark/internal/encoding"
-	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -80,9 +78,6 @@ func newOwnWorld(p ownPlan, m ownMutant) *ownWorld {
 		follows: reflector.NewOwnWrites(), reached: map[string]int{}, floors: map[key]floor{}, here: map[key]int{}, touched: map[key]bool{},
 	}
 	w.server.serve(w.kind, 0)
-	if w.setup.encoded {
-		defer encoding.Use(new(fakecodec.Codec))()
-	}
 	w.wire = newOwnWire(w.server, w.places, m)
 	w.wire.trace = &w.trace
 	w.wire.next = &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -130,6 +125,7 @@ func (w *ownWorld) options() informer.Options[any] {
 			return r.Float64()
 		},
 		Observe: func(informer.Event) {},
+		Storage: w.setup.packed.storage(),
 	}
 	if w.setup.drop {
 		o.Drop = []string{"metadata.managedFields"}

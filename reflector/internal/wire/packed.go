@@ -81,6 +81,32 @@ func (d *PackedDecoder) Meta(data []byte, f pack.Form) (any, error) {
 	return partOf(m), nil
 }
 
+// Packer is implemented by a sink that holds its objects packed, such as an informer's with a budget.
+type Packer interface {
+	// PacksEncoded is called when a reflector is made. It gets the decoder of objects that the sink has
+	// encoded itself.
+	PacksEncoded(pack.Decoder)
+	// Packs is called once by a reflector that decodes the objects of a source itself. It gets the decoder
+	// of their bytes in answers, which is equal for equal objects, and returns nil if the sink is to get
+	// the objects as they are.
+	Packs(objects any, d pack.Decoder) Pack
+}
+
+// Pack returns what a sink holds of an object that has been decoded from bytes. It keeps no part of them.
+type Pack = func(obj runtime.Object, data []byte, f pack.Form) (packed any)
+
+// PackAnswer is a [Pack] of the object of an answer to a write, or that object if it cannot be packed.
+func PackAnswer(with Pack, obj runtime.Object, data []byte, protobuf bool) any {
+	it := item{format: formatJSON, data: data}
+	if protobuf {
+		it.format = formatProtobuf
+	}
+	if _, form, ok := it.toPack(obj, nil, nil); ok && with != nil {
+		return with(obj, data, form)
+	}
+	return obj
+}
+
 // formatOf returns the format of stored bytes.
 func formatOf(data []byte) format {
 	if len(data) > 0 && data[0] == '{' {

@@ -44,6 +44,7 @@ type Reception struct {
 	Known   func(Identity) (any, bool) // nil if every object is to be decoded
 	Strict  bool                       // an object that cannot be decoded ends it
 	Initial bool                       // an initial state arrives, whose items are gathered
+	Pack    Pack                       // nil if the sink takes objects as they are
 
 	// Batches is closed at the end.
 	Batches chan []Received
@@ -53,6 +54,7 @@ type Reception struct {
 	// kindless is true once an item has no kind, nor its list yet. All further items wait for it.
 	kindless bool
 	bytes    int       // encoded, of the batch
+	buffer   []byte    // for the bytes of one object to pack
 	sent     time.Time // when the last batch was sent; zero before the first
 
 	// Valid once Batches is closed:
@@ -68,6 +70,8 @@ type Received struct {
 	ReadHere bool
 	ID       Identity
 	Size     int
+	// Packed is what the sink holds of the object, unless nil.
+	Packed any
 	// Known is the sink's own object of this id, if the sink has it. The bytes are not decoded then.
 	Known any
 	// Undecodable is the error of the object's decoder, if it failed.
@@ -269,6 +273,11 @@ func (r *Reception) read(it item, of *ListHead) (a Received, err error) {
 	}
 	r.Decoder.name(it)
 	a.Object, err = r.Decoder.decodeTimed(it, of)
+	if err == nil && r.Pack != nil {
+		if data, form, ok := it.toPack(a.Object, of, &r.buffer); ok {
+			a.Packed = r.Pack(a.Object, data, form)
+		}
+	}
 	switch {
 	case err == nil, r.Strict, errors.Is(err, ErrForeign):
 		return a, err

@@ -12,34 +12,33 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/informer"
-	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// countDecoding runs a test on our two rigs with encoding. Verify mode is off, since it decodes all
-// objects.
-func countDecoding(t *testing.T, test func(t *testing.T, r rig, decoded func(want int, of string))) {
+// countDecoding runs a test on our two rigs with packed objects, of which none are kept decoded. Verify mode
+// is off, since it decodes all objects.
+func countDecoding(t *testing.T, test func(t *testing.T, r rig)) {
 	on := verify.On
 	verify.On = false
 	t.Cleanup(func() { verify.On = on })
 	for _, r := range []rig{sharedRig, typedRig} {
-		r.encoded = true
-		t.Run(r.title(), func(t *testing.T) {
-			c := r.useEncoding(t)
-			bubble(t, func(t *testing.T) { test(t, r, decodedSince(t, c)) })
-		})
+		r.packed = true
+		t.Run(r.title(), func(t *testing.T) { bubble(t, func(t *testing.T) { test(t, r) }) })
 	}
 }
 
-// decodedSince returns a function that waits until all is idle, and compares the number of objects
-// decoded since its last call.
-func decodedSince(t *testing.T, c *fakecodec.Codec) func(want int, of string) {
+// decoding returns a function that waits until all is idle, and compares the number of objects decoded since
+// its last call.
+func (w *world) decoding() (decoded func(want int, of string)) {
+	var before uint64
 	return func(want int, of string) {
-		t.Helper()
+		w.t.Helper()
 		synctest.Wait()
-		require.Equal(t, want, c.Decoded(), of)
+		now := w.storageStatus().Decodes
+		require.EqualValues(w.t, want, now-before, of)
+		before = now
 	}
 }
 
@@ -47,23 +46,24 @@ var byApp = settings{resync: time.Hour, indexes: cache.Indexers{"app": func(obj 
 	return []string{obj.(*corev1.Pod).Labels["app"]}, nil
 }}}
 
-// Applying changes and relists decodes nothing.
-func TestEncodedApplyingDecodesNothing(t *testing.T) {
-	countDecoding(t, func(t *testing.T, r rig, decoded func(int, string)) {
+// Applying changes and relists decodes what index functions read.
+func TestPackedApplyingDecodesForIndexes(t *testing.T) {
+	countDecoding(t, func(t *testing.T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3")), byApp).start()
-		decoded(0, "the first list")
+		decoded := w.decoding()
+		decoded(3, "the first list")
 		for i := range 20 {
 			w.Send(watch.Modified, kit.Pod("a", fmt.Sprint(11+i)))
 		}
 		w.Send(watch.Added, kit.Pod("d", "40"))
 		w.Send(watch.Deleted, kit.Pod("b", "41"))
-		decoded(0, "events")
+		decoded(21, "events")
 		w.Set("50", kit.Pod("a", "30"), kit.Pod("c", "3"), kit.Pod("d", "40"))
 		w.relist()
 		decoded(0, "a list of what is stored")
 		w.Set("60", kit.Pod("a", "51"), kit.Pod("c", "3"), kit.Pod("e", "52"))
 		w.relist()
-		decoded(0, "a list of something else")
+		decoded(2, "a list of something else")
 		require.Len(t, w.keys(), 3)
 		found, err := w.by("app", "")
 		require.NoError(t, err)
@@ -75,9 +75,10 @@ func TestEncodedApplyingDecodesNothing(t *testing.T) {
 }
 
 // Each object is decoded once for each handler that gets it.
-func TestEncodedHandlersDecodeWhatTheyAreTold(t *testing.T) {
-	countDecoding(t, func(t *testing.T, r rig, decoded func(int, string)) {
-		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), byApp)
+func TestPackedHandlersDecodeWhatTheyAreTold(t *testing.T) {
+	countDecoding(t, func(t *testing.T, r rig) {
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), settings{resync: time.Hour})
+		decoded := w.decoding()
 		rec, _ := w.addRecorder()
 		w.start()
 		require.Len(t, rec.Take(), 2)
@@ -108,13 +109,14 @@ func TestEncodedHandlersDecodeWhatTheyAreTold(t *testing.T) {
 }
 
 // Events of a blocked handler stay encoded; merged events are decoded as one.
-func TestEncodedBacklogsAreNotDecoded(t *testing.T) {
+func TestPackedBacklogsAreNotDecoded(t *testing.T) {
 	for _, delivery := range []informer.Delivery{informer.Every, informer.Latest} {
-		countDecoding(t, func(t *testing.T, r rig, decoded func(int, string)) {
+		countDecoding(t, func(t *testing.T, r rig) {
 			if r.name != typedRig.name {
 				return
 			}
-			w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), byApp)
+			w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
+			decoded := w.decoding()
 			gate, last := make(chan struct{}), ""
 			reg, err := w.typed().informer.Handle(informer.Funcs[*corev1.Pod]{
 				Added:   func(*corev1.Pod) { <-gate },
@@ -143,9 +145,10 @@ func TestEncodedBacklogsAreNotDecoded(t *testing.T) {
 }
 
 // Nothing is decoded for a handler without a function for the event.
-func TestEncodedNothingIsDecodedForNobody(t *testing.T) {
-	countDecoding(t, func(t *testing.T, r rig, decoded func(int, string)) {
-		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), byApp)
+func TestPackedNothingIsDecodedForNobody(t *testing.T) {
+	countDecoding(t, func(t *testing.T, r rig) {
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
+		decoded := w.decoding()
 		adds := 0
 		if r.name == typedRig.name {
 			_, err := w.typed().informer.Handle(informer.Funcs[*corev1.Pod]{Added: func(*corev1.Pod) { adds++ }}, informer.HandlerOptions{})
@@ -163,36 +166,31 @@ func TestEncodedNothingIsDecodedForNobody(t *testing.T) {
 	})
 }
 
-// Users' writes are encoded, and users read decoded objects.
-func TestEncodedStoresOfUsers(t *testing.T) {
-	countDecoding(t, func(t *testing.T, r rig, decoded func(int, string)) {
+// Users' writes are held as they are, and users read them back.
+func TestPackedStoresOfUsers(t *testing.T) {
+	countDecoding(t, func(t *testing.T, r rig) {
 		if r.name != sharedRig.name {
 			return
 		}
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), byApp).start()
-		for of, x := range map[string]cache.Indexer{"of an informer": w.shared().GetIndexer(), "without one": r.newIndex(cache.MetaNamespaceKeyFunc, byApp.indexes)} {
-			require.NoError(t, x.Replace([]any{kit.Pod("a", "5"), kit.Pod("b", "6")}, "10"))
-			require.NoError(t, x.Add(kit.Pod("c", "7")))
-			require.NoError(t, x.Update(kit.Pod("c", "8")))
-			require.NoError(t, x.Delete(kit.Pod("a", "9")))
-			decoded(0, "writes "+of)
-			all := x.List()
-			require.Len(t, all, 2)
-			decoded(2, "a list "+of)
-			require.IsType(t, new(corev1.Pod), all[0])
-			found, err := x.ByIndex("app", "")
-			require.NoError(t, err)
-			require.Len(t, found, 2)
-			decoded(2, "an index "+of)
-			found, err = x.Index("app", kit.Pod("c", "1"))
-			require.NoError(t, err)
-			require.Len(t, found, 2)
-			decoded(2, "an index by an object "+of)
-			obj, exists, err := x.Get(kit.Pod("c", ""))
-			require.NoError(t, err)
-			require.True(t, exists)
-			require.Equal(t, "c@8", kit.Text(obj))
-			decoded(1, "a look-up "+of)
-		}
+		decoded := w.decoding()
+		decoded(2, "the first list")
+		x := w.shared().GetIndexer()
+		mine := kit.Pod("c", "7")
+		require.NoError(t, x.Replace([]any{kit.Pod("a", "5"), kit.Pod("b", "6")}, "10"))
+		require.NoError(t, x.Add(mine))
+		require.NoError(t, x.Delete(kit.Pod("a", "9")))
+		require.Equal(t, 2, w.storageStatus().Pinned)
+		all := x.List()
+		require.Len(t, all, 2)
+		require.Contains(t, all, mine)
+		found, err := x.ByIndex("app", "")
+		require.NoError(t, err)
+		require.Len(t, found, 2)
+		obj, exists, err := x.Get(kit.Pod("c", ""))
+		require.NoError(t, err)
+		require.True(t, exists)
+		require.Same(t, mine, obj)
+		decoded(0, "what is held as it is")
 	})
 }

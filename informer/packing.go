@@ -1,0 +1,261 @@
+package informer
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/heapsize"
+	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/pack"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+)
+
+// packing holds the objects of an informer packed. It is the codec of the store, and any goroutine may use it.
+//
+// An object is packed where it arrives, before anybody has got it, and whatever a program has got is never
+// read again. What is put into the store by hand, or does not survive packing, is pinned: held decoded.
+type packing struct {
+	kind    *pack.Kind
+	goType  reflect.Type // of the objects that may be packed, nil for none
+	onList  func(stored any) any
+	onWalk  func(stored any) any
+	observe func(Event)
+
+	// encoded decodes objects that have been encoded here, received those of the first source that sends
+	// their bytes. Each is set before the first of these objects is packed, and stays.
+	encoded, received decoding
+	packed            atomic.Uint64 // the number of objects packed from a source's bytes
+	trust             *sharing      // broken when a stored object could not be decoded; from then on, all are compared
+	told              sync.Map      // the causes of the reported errors
+	causes            atomic.Int64
+}
+
+// decoding is how some objects are decoded.
+type decoding struct{ set atomic.Pointer[decodingOf] }
+
+type decodingOf struct {
+	objects any // equal decoders have equal ones
+	pack.Decoder
+}
+
+// use sets the decoder. It returns false if another one is set.
+func (d *decoding) use(objects any, with pack.Decoder) bool {
+	return d.set.CompareAndSwap(nil, &decodingOf{objects, with}) || d.set.Load().objects == objects
+}
+
+const (
+	// Of the objects that a source's bytes decode to, the first comparedFirst and then one in comparedOneIn
+	// are decoded again and compared: a type may have a decoder of its own.
+	comparedFirst = 64
+	comparedOneIn = 1024
+	// mostCauses bounds the number of reported causes.
+	mostCauses = 100
+)
+
+var _ indexer.Codec = (*packing)(nil)
+
+// newPacking returns the packing of an informer of a type, nil without a budget. Objects of an interface
+// type cannot be packed.
+func newPacking(s Storage, t objectType, trust *sharing, observe func(Event)) *packing {
+	if s.Decoded == nil {
+		return nil
+	}
+	p := &packing{observe: observe, trust: trust}
+	if goType := t.watched(); goType != nil && goType.Kind() == reflect.Pointer {
+		p.goType = goType
+	}
+	held := p.goType
+	if held == nil {
+		held = reflect.TypeFor[*metav1.PartialObjectMetadata]() // nothing is packed
+	}
+	p.kind = pack.NewKind(pack.Options{
+		Type: held, Budget: (*pack.Budget)(s.Decoded),
+		Decode: func(data []byte, f pack.Form) (any, error) { return p.decoderOf(f).Decode(data, f) },
+		Meta:   func(data []byte, f pack.Form) (any, error) { return p.decoderOf(f).Meta(data, f) },
+		Weigh: func(decoded any) int64 {
+			var w heapsize.Weigher
+			w.Add(decoded)
+			return w.Bytes()
+		},
+	})
+	p.onList = func(stored any) any { return p.read(stored, pack.Main) }
+	p.onWalk = func(stored any) any { return p.read(stored, pack.Nowhere) }
+	return p
+}
+
+// packedObject is what the store holds of an object. It has the object's metadata, and is no object, so that
+// nobody takes it for one.
+type packedObject pack.Object
+
+// GetObjectMeta implements [metav1.ObjectMetaAccessor].
+func (o *packedObject) GetObjectMeta() metav1.Object {
+	m, err := (*pack.Object)(o).Meta()
+	if err != nil {
+		return nil
+	}
+	return object.Meta(m)
+}
+
+func unwrap(stored any) *pack.Object {
+	o, _ := stored.(*packedObject)
+	return (*pack.Object)(o)
+}
+
+// Encode implements [indexer.Codec]. What has not been packed where it arrived is pinned.
+func (p *packing) Encode(obj any) any {
+	if o, ok := obj.(*packedObject); ok {
+		return o
+	}
+	return (*packedObject)(p.kind.Pin(obj))
+}
+
+// Decode implements [indexer.Codec].
+func (p *packing) Decode(stored any) any { return p.read(stored, pack.Main) }
+
+// ForList implements [indexer.Codec]. A list that would take a large part of the budget leaves it alone.
+func (p *packing) ForList(n int) func(stored any) any {
+	if p.kind.RingFor(n) == pack.Main {
+		return p.onList
+	}
+	return p.onWalk
+}
+
+// forHandler decodes an object for a handler. Others may want it in a moment.
+func (p *packing) forHandler(stored any) any { return p.read(stored, pack.Passing) }
+
+// read returns an object decoded, or nil if that fails.
+func (p *packing) read(stored any, in pack.Ring) any {
+	o := unwrap(stored)
+	obj, err := o.Value(in)
+	if err == nil {
+		return obj
+	}
+	verify.That(false, "a packed object cannot be decoded: %v", err)
+	e := &StorageError{Err: err}
+	if m, err := o.Meta(); err == nil {
+		e.Key = object.Key(object.Meta(m))
+	}
+	go p.tell(e, "decoding") // a lock may be held
+	p.trust.distrust()
+	return nil
+}
+
+// decoderOf returns the decoder of objects in a form.
+func (p *packing) decoderOf(f pack.Form) pack.Decoder {
+	if f == pack.Marshalled {
+		return p.encoded.set.Load()
+	}
+	return p.received.set.Load()
+}
+
+// fromBytes returns the stored form of an object and the bytes that it was decoded from.
+func (p *packing) fromBytes(obj runtime.Object, data []byte, f pack.Form) any {
+	n := p.packed.Add(1)
+	compares := verify.On || n <= comparedFirst || n%comparedOneIn == 0 || closed(p.trust.broken)
+	return p.pack(obj, data, f, compares)
+}
+
+// fromObject returns the stored form of an object that has no bytes, or that a program has changed since.
+func (p *packing) fromObject(obj any) any {
+	if stored, ok := obj.(*packedObject); ok {
+		return stored
+	}
+	if p.goType == nil || reflect.TypeOf(obj) != p.goType {
+		return p.pin(obj, fmt.Errorf("%w: %T", errNotPacked, obj))
+	}
+	data, err := marshal(obj)
+	if err != nil {
+		return p.pin(obj, err)
+	}
+	return p.pack(obj, data, pack.Marshalled, true)
+}
+
+func (p *packing) pack(obj any, data []byte, f pack.Form, compares bool) any {
+	if compares {
+		if err := p.compare(obj, data, f); err != nil {
+			return p.pin(obj, err)
+		}
+	}
+	m := object.Meta(obj)
+	o, err := p.kind.Pack(m.GetNamespace(), m.GetName(), data, f)
+	if err != nil {
+		return p.pin(obj, err)
+	}
+	o.Keep(obj, len(data), pack.Main)
+	return (*packedObject)(o)
+}
+
+// compare returns an error if bytes decode to another object.
+func (p *packing) compare(obj any, data []byte, f pack.Form) error {
+	again, err := p.decoderOf(f).Decode(data, f)
+	if err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(obj, again) {
+		return fmt.Errorf("encoded and decoded again, it differs in %s", firstDifference(reflect.ValueOf(obj), reflect.ValueOf(again)))
+	}
+	return nil
+}
+
+// pin returns the stored form of an object that stays decoded, and reports it.
+func (p *packing) pin(obj any, why error) any {
+	e := &StorageError{Err: why}
+	if m := object.Meta(obj); m != nil {
+		e.Key = object.Key(m)
+	}
+	p.tell(e, why.Error())
+	return p.Encode(obj)
+}
+
+// tell reports an error, each cause once.
+func (p *packing) tell(e *StorageError, cause string) {
+	if _, again := p.told.LoadOrStore(cause, true); !again && p.causes.Add(1) <= mostCauses {
+		p.observe(e)
+	}
+}
+
+// marshal encodes an object: as protobuf if its type has that, and in JSON otherwise. An object that says its
+// kind needs JSON, since protobuf leaves the kind out.
+func marshal(obj any) (data []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: panic: %v", errNotPacked, p)
+		}
+	}()
+	if u, ok := obj.(runtime.Unstructured); ok {
+		return json.Marshal(u.UnstructuredContent())
+	}
+	o, encodes := obj.(interface {
+		runtime.Object
+		Marshal() ([]byte, error)
+	})
+	if encodes && o.GetObjectKind().GroupVersionKind().Empty() {
+		return o.Marshal()
+	}
+	return json.Marshal(obj)
+}
+
+// StorageError reports an object of an informer with [Storage].Decoded that is held decoded, outside of the
+// budget, since it cannot be packed: Err says why, and names the first field that changes when the object is
+// encoded and decoded again. Each reason is reported once. [StorageStatus].Pinned is the number of these objects.
+//
+// It also reports that a packed object could not be decoded, because of a defect or of broken memory. Reads
+// leave the object out, and the informer reads all objects anew, once.
+type StorageError struct {
+	Key indexer.Key // empty if it cannot be read
+	Err error
+}
+
+func (e *StorageError) Error() string {
+	return fmt.Sprintf("object %.*q is not packed: %.*v", object.MaxText, e.Key, object.MaxText, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *StorageError) Unwrap() error { return e.Err }

@@ -1,0 +1,70 @@
+package informer
+
+import "github.com/tidemark-k8s/tidemark/internal/pack"
+
+// Storage says how an informer holds its objects. The zero value: decoded, sharing equal values.
+type Storage struct {
+	// Decoded, if set, makes the informer hold its objects packed: as the differences of their encoded bytes
+	// to those of similar objects. Of some the decoded form is kept as well, as much as fits into this
+	// budget. Several informers may have the same one.
+	//
+	// A program gets objects as before, but for this: two reads may return two objects that are equal, so
+	// that pointers must not be compared; a read of an object that is not kept decoded takes some
+	// microseconds, and reading all of a large store often is slow; and nothing is shared between objects,
+	// so that Decoding.ShareBytes counts for nothing. What changes when it is encoded and decoded again, or
+	// what a program has written into the store, is held decoded, see [StorageError].
+	Decoded *Budget
+}
+
+// Budget bounds the memory of the objects that informers keep decoded beside the packed ones. The zero
+// value is the budget of zero bytes. Any goroutine may use it.
+type Budget pack.Budget
+
+// NewBudget returns a budget of so many bytes. With 0 nothing is kept decoded, and with math.MaxInt64
+// everything. A good value is the size of what a program reads again and again, or a tenth of the heap
+// that it took before. An informer with a negative one reports [ErrNegative].
+func NewBudget(bytes int64) *Budget { return (*Budget)(pack.NewBudget(bytes)) }
+
+// Limit returns the bytes of the budget.
+func (b *Budget) Limit() int64 { return (*pack.Budget)(b).Limit() }
+
+// Used returns the memory of the objects that are kept decoded, estimated to within some 15 percent.
+func (b *Budget) Used() int64 { return (*pack.Budget)(b).Used() }
+
+func (s Storage) validate() error {
+	if s.Decoded != nil && s.Decoded.Limit() < 0 {
+		return ErrNegative
+	}
+	return nil
+}
+
+// StorageStatus describes the objects of an informer with [Storage].Decoded. It is zero without.
+type StorageStatus struct {
+	// Packed is the memory of the packed objects, and of what they have in common. Decoded is that of the
+	// objects that are kept decoded within the budget, an estimate.
+	Packed, Decoded int64
+	// Pinned is the number of objects that are held decoded for ever, see [StorageError].
+	Pinned int
+	// Decodes counts the packed objects that were decoded for readers and handlers. If it grows quickly,
+	// the budget is too small.
+	Decodes uint64
+}
+
+// storageStatus returns the state of a packed store. It walks over all objects, without a lock and without
+// decoding: some 20 ns for each.
+func (c *core) storageStatus() (s StorageStatus) {
+	if c.packing == nil {
+		return s
+	}
+	kind := c.packing.kind
+	s.Packed, s.Decoded, s.Decodes = kind.Size(), kind.Hot(), kind.Decodes()
+	c.writer.Scan(0, func(stored any) bool {
+		o := unwrap(stored)
+		s.Packed += o.Size()
+		if o.IsPinned() {
+			s.Pinned++
+		}
+		return true
+	})
+	return s
+}
