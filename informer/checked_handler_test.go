@@ -99,12 +99,12 @@ type handlerHistory struct {
 	joined   int
 }
 
-func newHandlerHistory(t *testing.T, r *rand.Rand) *handlerHistory {
+func newHandlerHistory(t *testing.T, r *rand.Rand, o Options[*corev1.Pod]) *handlerHistory {
 	l := &handlerHistory{
 		rand: r, sources: 1 + r.IntN(3),
 		objects: map[indexer.Key]*corev1.Pod{}, owner: map[indexer.Key]uint16{},
 	}
-	l.testCore = newTestCore(t, Options[*corev1.Pod]{}, l.sources)
+	l.testCore = newTestCore(t, o, l.sources)
 	l.listed = make([]bool, l.sources)
 	return l
 }
@@ -290,7 +290,7 @@ func TestHandlersFoldToTheStore(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				l := newHandlerHistory(t, rand.New(rand.NewPCG(seed, 5)))
+				l := newHandlerHistory(t, rand.New(rand.NewPCG(seed, 5)), Options[*corev1.Pod]{})
 				l.register()
 				l.start()
 				for range 120 {

@@ -197,7 +197,7 @@ func TestContract_D35_OwnWritesAreShownUntilTheWatchHasThem(t *testing.T) {
 // D35: with packed objects a write section decodes nothing.
 func TestContract_D35_OwnWritesInAPackedStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWriting(t, Options[*corev1.Pod]{Storage: Storage{Decoded: NewBudget(0)}})
+		w := newWriting(t, packedCold())
 		require.NoError(t, w.clientgo.RemoveEventHandler(w.registered))
 		for word := range strings.FieldsSeq("a+5 a!7 a+6 a^9 a!12 a=6/11 af20 ae20 a0") {
 			w.says(word)

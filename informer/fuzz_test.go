@@ -19,7 +19,7 @@ func FuzzHandlers(f *testing.F) {
 	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
 		kit.SurvivePanics(t)
 		bubble(t, func(t *testing.T) {
-			l := newHandlerHistory(t, r)
+			l := newHandlerHistory(t, r, Options[*corev1.Pod]{})
 			l.register()
 			l.start()
 			for more() && !t.Failed() {

@@ -99,8 +99,7 @@ func TestEachChangeIsOneKey(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				decoded := encoded(t)
-				f, every, last, gate := newTestCore(t, Options[*corev1.Pod]{}, 1), &keyJournal{}, &keyJournal{}, make(chan struct{})
+				f, every, last, gate := newTestCore(t, packedCold(), 1), &keyJournal{}, &keyJournal{}, make(chan struct{})
 				f.joinsKeys(every.handle, HandlerOptions{Resync: time.Minute})
 				r := f.joinsKeys(last.handle, HandlerOptions{Delivery: Latest})
 				f.start()
@@ -119,7 +118,7 @@ func TestEachChangeIsOneKey(t *testing.T) {
 				require.Zero(t, r.Backlog())
 				time.Sleep(time.Minute)
 				require.Len(t, every.take(), f.writer.Indexer().Len(), "a resync")
-				decoded(0)
+				require.Zero(t, f.Status().Storage.Decodes)
 			})
 		})
 	}
@@ -172,11 +171,12 @@ func TestKeysAreThoseOfAHandlersChanges(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				if seed%2 == 0 {
-					encoded(t)
-				}
 				r := rand.New(rand.NewPCG(seed, 7))
-				l := newHandlerHistory(t, r)
+				var o Options[*corev1.Pod]
+				if seed%2 == 0 {
+					o = packedCold()
+				}
+				l := newHandlerHistory(t, r, o)
 				var twins []*keyTwins
 				l.start()
 				l.list(0)
@@ -286,9 +286,8 @@ func TestTheStatusOfAFunctionOfKeys(t *testing.T) {
 	})
 }
 
-// A key costs no memory, also of an encoded object. An event whose object shows no key is passed over.
+// A key costs no memory. An event whose object shows no key is passed over.
 func TestKeysAreReadWithoutAllocation(t *testing.T) {
-	decoded := encoded(t)
 	const runs = 100
 	f, keys := newTestCore(t, Options[*corev1.Pod]{}, 1), 0
 	to := f.withDecoding(&keyReceiver{handle: func(indexer.Key) { keys++ }})
@@ -303,7 +302,6 @@ func TestKeysAreReadWithoutAllocation(t *testing.T) {
 		require.Zero(t, testing.AllocsPerRun(runs, func() { to.CallHandler(batch) }))
 		require.Equal(t, runs+1, keys)
 	}
-	decoded(0)
 	keys = 0
 	to.CallHandler(batchOf(eventlog.Event{Pair: eventlog.Pair{New: "no object"}, Header: eventlog.Header{Kind: eventlog.Added}}))
 	require.Zero(t, keys)

@@ -85,6 +85,11 @@ func newTestCore(t *testing.T, o Options[*corev1.Pod], sources int) *testCore {
 	return f
 }
 
+// packedCold are options of an informer that holds its objects packed, and none decoded as well.
+func packedCold() Options[*corev1.Pod] {
+	return Options[*corev1.Pod]{Storage: Storage{Decoded: NewBudget(0)}}
+}
+
 // podDecoder decodes packed pods.
 type podDecoder struct{}
 
@@ -113,6 +118,7 @@ func (f *testCore) start() {
 }
 
 func (f *testCore) apply(deltas ...deltafifo.Delta) {
+	f.in.packBatch(deltas)
 	for f.batch = deltas; len(f.batch) > 0; {
 		f.applySome()
 	}
