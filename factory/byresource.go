@@ -52,6 +52,14 @@ func (f *byResource[T]) SetDecoding(d reflector.Decoding) {
 	f.decoding = d
 }
 
+// SetStorage sets how informers that are made from now on hold their objects, see [WithStorage].
+func (f *byResource[T]) SetStorage(s informer.Storage) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	f.storage = s
+}
+
 // ForResource returns the informer of a resource, and creates it if there is none. Whether the
 // server has the resource becomes known when the informer runs.
 func (f *byResource[T]) ForResource(resource schema.GroupVersionResource) informers.GenericInformer {

@@ -24,6 +24,7 @@ type common[K comparable] struct {
 	tweak      func(*metav1.ListOptions)
 	transform  cache.TransformFunc
 	decoding   reflector.Decoding
+	storage    informer.Storage
 	indexes    []indexer.Index[any]
 	misuse     error // in the indexes; nil if they are valid
 	name       *cache.InformerName
@@ -118,6 +119,7 @@ func (c *common[K]) settings(id K, k kind) settings {
 		resync:    c.resyncOf(id),
 		transform: c.transform,
 		decoding:  c.decoding,
+		storage:   c.storage,
 		indexes:   c.indexes,
 	}
 	if o, ok := c.configured[id]; ok {

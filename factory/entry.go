@@ -85,18 +85,22 @@ type settings struct {
 	resync     time.Duration
 	transform  cache.TransformFunc
 	decoding   reflector.Decoding
+	storage    informer.Storage
 	indexes    []indexer.Index[any]
 	configured *informer.Options[any] // set by Configure; nil if not configured
 }
 
 // build makes an informer of a Go type.
 func build(goType reflect.Type, sources []reflector.Source, s settings) informer.Shared {
-	o := informer.Options[any]{Decoding: s.decoding}
+	var o informer.Options[any]
 	if s.configured != nil {
 		o = *s.configured
-		if reflect.ValueOf(o.Decoding).IsZero() {
-			o.Decoding = s.decoding
-		}
+	}
+	if reflect.ValueOf(o.Decoding).IsZero() {
+		o.Decoding = s.decoding
+	}
+	if o.Storage == (informer.Storage{}) {
+		o.Storage = s.storage
 	}
 	if o.Name == "" {
 		o.Name = s.resource.String()

@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -45,6 +46,13 @@ func WithRetention(d time.Duration) Option {
 // is zero.
 func WithDecoding(d reflector.Decoding) Option {
 	return func(f *Factory) { f.decoding = d }
+}
+
+// WithStorage sets how all informers hold their objects: decoded, or packed to a fraction of the memory.
+// All of them have the same budget. For a type whose options are set by [Configure], their Storage
+// applies instead, unless it is zero. Informers with a negative budget report [informer.ErrNegative].
+func WithStorage(s informer.Storage) Option {
+	return func(f *Factory) { f.storage = s }
 }
 
 // WithIndexes adds indexes to all informers of the factory, such as those of package indexer/refs. For a type

@@ -55,8 +55,8 @@ func typed[T informer.Object](e *entry) (*informer.Informer[T], error) {
 }
 
 // Configure sets the options of a type's informers. It must be called before For, an accessor or
-// Acquire makes the first one. For a Resync, a Decoding or a Transform that is zero, the factory's
-// applies, and so do the factory's indexes with other names than the type's own. It returns
+// Acquire makes the first one. For a Resync, a Decoding, a Storage or a Transform that is zero, the
+// factory's applies, and so do the factory's indexes with other names than the type's own. It returns
 // [ErrUnknownKind], or [informer.ErrRunning] if the factory has already made an informer of the type.
 func Configure[T informer.Object](f *Factory, o informer.Options[T]) error {
 	return configure(&f.common, reflect.TypeFor[T](), o)

@@ -92,13 +92,26 @@ func (w *writer) managerOptions(options *ast.CompositeLit, field string) {
 // cacheOptions sets NewInformer in a literal of cache.Options.
 func (w *writer) cacheOptions(options *ast.CompositeLit) {
 	if of := fieldOf(options, "NewInformer"); of != nil {
-		if use, ok := of.Value.(*ast.SelectorExpr); !ok || use.Sel.Name != "ForControllerRuntime" {
+		if !makesOurs(of.Value) {
 			w.leave(of, "NewInformer is already set: check that it makes tidemark's informers")
 		}
 		return
 	}
 	w.insert(options.Lbrace+1, "NewInformer: "+w.informer()+".ForControllerRuntime"+after(options))
 	w.set(options)
+}
+
+// makesOurs reports whether a constructor is ForControllerRuntime, or ControllerRuntime{…}.NewInformer.
+func makesOurs(constructor ast.Expr) bool {
+	use, ok := constructor.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	if options, ok := use.X.(*ast.CompositeLit); ok {
+		of, ok := options.Type.(*ast.SelectorExpr)
+		return ok && of.Sel.Name == "ControllerRuntime" && use.Sel.Name == "NewInformer"
+	}
+	return use.Sel.Name == "ForControllerRuntime"
 }
 
 // set notes that NewInformer was set, and the setting that belongs with it.
