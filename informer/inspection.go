@@ -19,7 +19,7 @@ func (c *core) inspected() *measure.Inspection {
 	if m != nil {
 		return m
 	}
-	m = measure.New(c.log.End(), c.tally.Events())
+	m = measure.New(c.log.End(), measure.Moment{Events: c.tally.Events(), Decodes: c.decodes()})
 	c.processor.Time(m.Epoch)
 	c.decodeTimes.Start()
 	c.inspection.Store(m)
@@ -79,11 +79,13 @@ func (c weighed) EngineBytes(weigher *heapsize.Weigher) int64 {
 	return c.processor.Bytes() + c.sharing.table.Weigh(weigher)
 }
 
-// moment returns the present state of the informer. Its Events count from the beginning.
+// moment returns the present state of the informer. Its counts are of all events so far.
 func (c *core) moment(m *measure.Inspection) measure.Moment {
-	st, memory := c.Status(), m.Weight.Last()
+	var st Status
+	c.status.fill(&st) // the whole Status would visit all packed objects
+	memory := m.Weight.Last()
 	now := measure.Moment{
-		At: time.Now(), Events: c.tally.Events(), Objects: st.Objects,
+		At: time.Now(), Events: c.tally.Events(), Decodes: c.decodes(), Objects: c.writer.Indexer().Len(),
 		Bytes: memory.Objects + memory.Engine, Staleness: st.Staleness,
 	}
 	for _, r := range c.processor.All() {

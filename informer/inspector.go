@@ -110,6 +110,7 @@ func (i *Inspector) Recent() []RecentEvent {
 type Moment struct {
 	At        time.Time
 	Events    uint64 // added, updated and deleted since the previous moment
+	Decodes   uint64 // packed objects decoded since the previous moment, see [StorageStatus]
 	Objects   int
 	Bytes     int64         // of the heap, see [Memory]
 	Lag       time.Duration // the largest lag of a handler

@@ -299,6 +299,34 @@ func TestHistoryHasAMomentEachFiveSeconds(t *testing.T) {
 	})
 }
 
+// The history of an informer that holds objects packed counts how often they were decoded.
+func TestHistoryCountsDecodes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		budget := NewBudget(0)
+		f := newTestCore(t, Options[*corev1.Pod]{Storage: Storage{Decoded: budget}}, 1)
+		f.list("1", kit.Pod("a", "1"))
+		read := func(times int) {
+			for range times {
+				_, ok := f.writer.Indexer().Get(indexer.Key{Namespace: kit.Pod("a", "1").Namespace, Name: "a"})
+				require.True(t, ok)
+			}
+		}
+		read(5)
+		i := f.Inspector()
+		f.start()
+		read(3)
+		pass(6 * time.Second)
+		read(2)
+		pass(6 * time.Second)
+		var decodes []uint64
+		for _, m := range i.History() {
+			decodes = append(decodes, m.Decodes)
+		}
+		require.Equal(t, []uint64{3, 2}, decodes)
+		require.Same(t, budget, f.Status().Storage.Budget)
+	})
+}
+
 // After a run has ended, no call is measured, even if events still wait for the handler, and the
 // history grows old.
 func TestAnInformerThatHasStoppedIsInNoCall(t *testing.T) {

@@ -40,6 +40,7 @@ func (s Storage) validate() error {
 
 // StorageStatus describes the objects of an informer with [Storage].Decoded. It is zero without.
 type StorageStatus struct {
+	Budget *Budget // the informer's own, or one that it shares with others
 	// Packed is the memory of the packed objects, and of what they have in common. Decoded is that of the
 	// objects that are kept decoded within the budget, an estimate.
 	Packed, Decoded int64
@@ -57,7 +58,7 @@ func (c *core) storageStatus() (s StorageStatus) {
 		return s
 	}
 	kind := c.packing.kind
-	s.Packed, s.Decoded, s.Decodes = kind.Size(), kind.Hot(), kind.Decodes()
+	s.Budget, s.Packed, s.Decoded, s.Decodes = c.options.Storage.Decoded, kind.Size(), kind.Hot(), kind.Decodes()
 	c.writer.Scan(0, func(stored any) bool {
 		o := unwrap(stored)
 		s.Packed += o.Size()
@@ -67,4 +68,12 @@ func (c *core) storageStatus() (s StorageStatus) {
 		return true
 	})
 	return s
+}
+
+// decodes returns the number of packed objects that were decoded.
+func (c *core) decodes() uint64 {
+	if c.packing == nil {
+		return 0
+	}
+	return c.packing.kind.Decodes()
 }

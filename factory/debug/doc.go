@@ -3,9 +3,9 @@
 //	page := debug.New(debug.Options{}, factory.InUse(f))
 //	mux.Handle("/debug/informers", page) // beside net/http/pprof
 //
-// The page lists all informers: their state, scope, objects, memory and staleness, the number and
-// causes of their relists, how far behind each handler is, the last errors, and small plots of the
-// last 15 minutes. ?informer=ID shows a single informer: also its indexes, its label keys, its
+// The page lists all informers: their state, scope, objects, memory and what is packed of it,
+// staleness, the number and causes of their relists, how far behind each handler is, the last errors,
+// and small plots of the last 15 minutes. ?informer=ID shows a single informer: also its indexes, its label keys, its
 // quarantined objects and the last 200 events. An informer has the same id in the next run of the
 // program, as long as its resource and scope are the same. ?format=json returns the same as JSON, of all
 // informers or of one.

@@ -30,6 +30,7 @@ type shownInformer struct {
 	Unindexed   int          `json:"unindexed"`
 	LeftOut     int          `json:"leftOut"`
 	Memory      *shownMemory `json:"memory,omitempty"` // missing until it was measured
+	Packed      *shownPacked `json:"packed,omitempty"` // missing unless the objects are packed
 	Relists     int          `json:"relists"`
 	Causes      []count      `json:"causes,omitempty"`  // of full states, including the first one
 	Classes     []count      `json:"classes,omitempty"` // of errors
@@ -75,6 +76,15 @@ type shownMemory struct {
 	At      time.Time `json:"at"`
 	Objects int64     `json:"objects"`
 	Engine  int64     `json:"engine"` // the store's tables and indexes, and the events waiting for handlers
+}
+
+// shownPacked describes how an informer holds its packed objects. Sizes are in bytes.
+type shownPacked struct {
+	Packed  int64   `json:"packed"`
+	Decoded int64   `json:"decoded"` // of the objects that are kept decoded as well
+	Budget  int64   `json:"budget"`
+	Decodes float64 `json:"decodesPerSecond"`
+	Pinned  int     `json:"pinned"` // number of objects that are held decoded for ever
 }
 
 // count is the number of times something has happened.
@@ -128,7 +138,8 @@ type shownError struct {
 type shownMoment struct {
 	At        time.Time `json:"at"`
 	Rate      float64   `json:"eventsPerSecond"`
-	Lag       float64   `json:"lagSeconds"` // the largest of all handlers
+	Decodes   float64   `json:"decodesPerSecond,omitzero"` // of packed objects
+	Lag       float64   `json:"lagSeconds"`                // the largest of all handlers
 	Staleness float64   `json:"stalenessSeconds"`
 	Objects   int       `json:"objects"`
 	Bytes     int64     `json:"bytes"`

@@ -128,6 +128,18 @@ func stale() sample {
 	return s
 }
 
+func packedSample() sample {
+	s := healthy()
+	s.of.id, s.of.name = "replicasets.v1.apps-1c9a11b2", "replicasets.apps"
+	s.status.Storage = informer.StorageStatus{Budget: informer.NewBudget(8_000_000), Packed: 5_600_000, Decoded: 7_900_000, Pinned: 3, Decodes: 70_000}
+	s.status.Totals.Shared = 0
+	s.figures.memory = informer.Memory{At: ago(time.Minute), Objects: 13_560_000, Packed: 5_600_000, Decoded: 7_900_000, Engine: 3_900_000}
+	for n := range s.figures.history {
+		s.figures.history[n].Decodes = uint64(n)
+	}
+	return s
+}
+
 func quarantined() sample {
 	s := healthy()
 	s.of.id, s.of.name = "crontabs.v1.example.com-1c9a11b2", "crontabs.example.com"
@@ -144,5 +156,6 @@ func quarantined() sample {
 func samples() map[string]sample {
 	return map[string]sample{
 		"healthy": healthy(), "syncing": syncing(), "parked": parked(), "stuck": stuck(), "stale": stale(), "quarantined": quarantined(),
+		"packed": packedSample(),
 	}
 }

@@ -21,6 +21,7 @@ func viewOf(of subject, s informer.Status, f figures, now time.Time) shownInform
 		Totals: totals(s), Handlers: handlers(of, s.Handlers, f.handlers, now), Errors: recentErrors(of, s),
 		OwnWrites: ownWrites(s.OwnWrites), History: history(f.history, now), Details: inDetail(of, f.detail),
 	}
+	i.Packed = packed(s.Storage, i.History)
 	for _, note := range s.Notes {
 		note, _, _ = strings.Cut(note, ": ") // the rest may be an error's text, with values of an object
 		i.Notes = append(i.Notes, oneLine(note))
@@ -58,6 +59,17 @@ func memory(m informer.Memory) *shownMemory {
 		return nil
 	}
 	return &shownMemory{m.At, m.Objects, m.Engine}
+}
+
+func packed(s informer.StorageStatus, history []shownMoment) *shownPacked {
+	if s.Budget == nil {
+		return nil
+	}
+	shown := &shownPacked{Packed: s.Packed, Decoded: s.Decoded, Budget: s.Budget.Limit(), Pinned: s.Pinned}
+	if len(history) > 0 {
+		shown.Decodes = history[len(history)-1].Decodes
+	}
+	return shown
 }
 
 // counts returns the entries of a map, the largest count first.
@@ -122,7 +134,7 @@ func recentErrors(of subject, s informer.Status) []shownError {
 // window is the time that the page looks back.
 const window = 15 * time.Minute
 
-// history turns event counts into rates. The first moment is only the start of the first
+// history turns counts into rates. The first moment is only the start of the first
 // interval, and is not shown.
 func history(moments []informer.Moment, now time.Time) []shownMoment {
 	var all []shownMoment
@@ -132,7 +144,7 @@ func history(moments []informer.Moment, now time.Time) []shownMoment {
 			continue
 		}
 		all = append(all, shownMoment{
-			At: m.At, Rate: float64(m.Events) / took.Seconds(), Lag: m.Lag.Seconds(),
+			At: m.At, Rate: float64(m.Events) / took.Seconds(), Decodes: float64(m.Decodes) / took.Seconds(), Lag: m.Lag.Seconds(),
 			Staleness: m.Staleness.Seconds(), Objects: m.Objects, Bytes: m.Bytes,
 		})
 	}

@@ -154,10 +154,10 @@ func TestHistory(t *testing.T) {
 	require.Empty(t, history(nil, now))
 	got := history([]informer.Moment{
 		{At: ago(16 * time.Minute)}, {At: ago(15*time.Minute + 1)}, {At: ago(15 * time.Minute), Events: 1},
-		{At: ago(10 * time.Second), Events: 9}, {At: ago(5 * time.Second), Events: 10, Lag: time.Second, Staleness: 2 * time.Second, Objects: 3, Bytes: 4},
+		{At: ago(10 * time.Second), Events: 9}, {At: ago(5 * time.Second), Events: 10, Decodes: 20, Lag: time.Second, Staleness: 2 * time.Second, Objects: 3, Bytes: 4},
 	}, now)
 	require.Len(t, got, 3)
-	require.Equal(t, shownMoment{At: ago(5 * time.Second), Rate: 2, Lag: 1, Staleness: 2, Objects: 3, Bytes: 4}, got[2])
+	require.Equal(t, shownMoment{At: ago(5 * time.Second), Rate: 2, Decodes: 4, Lag: 1, Staleness: 2, Objects: 3, Bytes: 4}, got[2])
 }
 
 // A line is interrupted where moments are missing.

@@ -24,7 +24,8 @@
 //   - The first scrape of an informer makes it measure, see [informer.Inspector]. Until then an
 //     informer pays nothing.
 //   - Conditions, error classes, causes of relists and failures of a handler have no series before
-//     they first occur; own writes have none unless the informer is linked ([informer.OwnWrites]).
+//     they first occur; own writes have none unless the informer is linked ([informer.OwnWrites]),
+//     and packed objects none unless it holds objects packed ([informer.Storage]).
 //
 // All methods are safe for concurrent use.
 package metrics

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"maps"
 	"time"
 
@@ -13,8 +14,10 @@ import (
 // figures are the numbers of an informer, or of several informers with the same labels.
 type figures struct {
 	objects, quarantined, unindexed, leftOut int
-	objectBytes, engineBytes                 int64
-	synced, watching                         bool // of all informers
+	objectBytes, engineBytes                 int64 // of objects held decoded, of everything else
+	packedBytes, decodedBytes                int64
+	storage                                  informer.StorageStatus // Budget: of any of the informers
+	synced, watching                         bool                   // of all informers
 	conditions                               map[readiness.Condition]bool
 	staleness, syncTook                      time.Duration // the longest of the informers
 
@@ -68,7 +71,7 @@ func figuresOfStatus(s informer.Status) figures {
 		lists: s.Totals.Lists, streams: s.Totals.Streams, watches: s.Totals.Watches, retries: s.Totals.Waits,
 		relists: maps.Clone(s.Totals.Relists), errors: maps.Clone(s.Totals.Errors), waited: s.Totals.Waited,
 		added: s.Totals.Added, updated: s.Totals.Updated, deleted: s.Totals.Deleted, bookmarks: s.Totals.Bookmarks,
-		shared: s.Totals.Shared, ownWrites: s.OwnWrites,
+		shared: s.Totals.Shared, ownWrites: s.OwnWrites, storage: s.Storage,
 		index: make(map[string]int, len(s.Handlers)),
 	}
 	for _, found := range readiness.Examine(s, 0) {
@@ -82,7 +85,7 @@ func figuresOfStatus(s informer.Status) figures {
 
 // inspect adds the measurements of an inspector.
 func (f *figures) inspect(m informer.Memory, d informer.DecodeMeasures, handlers []informer.HandlerMeasures) {
-	f.objectBytes, f.engineBytes = m.Objects, m.Engine
+	f.objectBytes, f.packedBytes, f.decodedBytes, f.engineBytes = m.Objects-m.Packed-m.Decoded, m.Packed, m.Decoded, m.Engine
 	f.decoding = timed{d.Sampled, d.Took}
 	for _, h := range handlers {
 		f.addHandler(handlerFigures{name: h.Name, lag: h.Lag, calls: timed{h.Sampled, h.Took}})
@@ -119,6 +122,11 @@ func (f *figures) add(more figures) {
 	f.leftOut += more.leftOut
 	f.objectBytes += more.objectBytes
 	f.engineBytes += more.engineBytes
+	f.packedBytes += more.packedBytes
+	f.decodedBytes += more.decodedBytes
+	f.storage.Budget = cmp.Or(f.storage.Budget, more.storage.Budget)
+	f.storage.Pinned += more.storage.Pinned
+	f.storage.Decodes += more.storage.Decodes
 	f.synced = f.synced && more.synced
 	f.watching = f.watching && more.watching
 	maps.Copy(f.conditions, more.conditions)

@@ -46,6 +46,7 @@ func status() informer.Status {
 			Waits:   8, Waited: 9 * time.Second,
 			Added: 10, Updated: 11, Deleted: 12, Bookmarks: 13, Shared: 14,
 		},
+		Storage:   informer.StorageStatus{Budget: informer.NewBudget(0), Pinned: 30, Decodes: 31},
 		OwnWrites: informer.OwnWrites{Linked: true, Shown: 24, Outside: 25, Waiting: 26, Doubtful: 27, Ghosts: 28, Pending: 29},
 		Handlers:  []informer.HandlerStatus{{Name: "quick", Told: 15}, {Name: "slow", Told: 16, Backlog: 17, Failures: 18}},
 	}
@@ -54,7 +55,7 @@ func status() informer.Status {
 func inspected() figures {
 	f := figuresOfStatus(status())
 	f.inspect(
-		informer.Memory{Objects: 1 << 20, Engine: 1 << 10},
+		informer.Memory{Objects: 1 << 20, Packed: 1 << 11, Decoded: 1 << 12, Engine: 1 << 10},
 		informer.DecodeMeasures{Sampled: 19, Took: 20 * time.Microsecond},
 		[]informer.HandlerMeasures{{Name: "quick"}, {Name: "slow", Lag: 21 * time.Second, Sampled: 22, Took: 23 * time.Second}},
 	)
@@ -106,6 +107,27 @@ tidemark_informer_staleness_seconds{group="",resource="pods",scope="",version="v
 # TYPE tidemark_informer_synced gauge
 tidemark_informer_synced{group="",resource="pods",scope="",version="v1"} 0
 `), prefix+"errors_total", prefix+"handler_backlog_events", prefix+"objects", prefix+"staleness_seconds", prefix+"synced"))
+}
+
+// The parts of the memory add up, also of a packed and an unpacked informer together.
+func TestPartsOfTheMemory(t *testing.T) {
+	f, unpacked := inspected(), figuresOfStatus(informer.Status{})
+	unpacked.inspect(informer.Memory{Objects: 1 << 21, Engine: 1 << 9}, informer.DecodeMeasures{}, nil)
+	parts := func(f figures) (bytes float64, parts int) {
+		for _, s := range f.samples(nil) {
+			if s.series == memory {
+				bytes, parts = bytes+s.value, parts+1
+			}
+		}
+		return bytes, parts
+	}
+	bytes, n := parts(unpacked)
+	require.InEpsilon(t, 1<<21+1<<9, bytes, 0)
+	require.Equal(t, 2, n)
+	unpacked.add(f)
+	bytes, n = parts(unpacked)
+	require.InEpsilon(t, 1<<21+1<<9+1<<20+1<<10, bytes, 0)
+	require.Equal(t, 4, n)
 }
 
 // Scopes and handlers beyond the limits are counted as "other".

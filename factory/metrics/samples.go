@@ -18,6 +18,12 @@ func (f *figures) samples(labels []*dto.LabelPair) []sample {
 	add(objects, float64(f.objects))
 	addWith(memory, "objects", float64(f.objectBytes))
 	addWith(memory, "engine", float64(f.engineBytes))
+	if f.storage.Budget != nil {
+		addWith(memory, "packed", float64(f.packedBytes))
+		addWith(memory, "decoded", float64(f.decodedBytes))
+		add(pinned, float64(f.storage.Pinned))
+		add(decodes, float64(f.storage.Decodes))
+	}
 	for _, c := range readiness.Conditions {
 		if f.conditions[c] {
 			addWith(condition, string(c), 1)

@@ -48,7 +48,9 @@ var all []*series
 
 var (
 	objects     = gauge("objects", "", "Objects in the store.")
-	memory      = gauge("memory_bytes", "part", "Bytes of the heap that the informer holds: the objects, sampled about once a minute, and the engine's tables and queues.")
+	memory      = gauge("memory_bytes", "part", "Bytes of the heap that the informer holds; the parts add up: the objects that are held decoded; of packed objects, what is packed, and what the budget keeps decoded as well; the engine's tables and queues. Objects are measured about once a minute.")
+	pinned      = gauge("pinned_objects", "", "Objects of a packed store that are held decoded for ever, since they cannot be packed.")
+	decodes     = counter("decodes_total", "", "Packed objects that were decoded for readers and handlers.")
 	condition   = gauge("condition", "condition", "1 while the informer has a problem, by condition.")
 	synced      = gauge("synced", "", "1 once the store has been synced.")
 	watching    = gauge("watching", "", "1 while all sources are being watched.")

@@ -22,13 +22,13 @@ type Inspection struct {
 	mu      sync.Mutex
 	marks   marks
 	moments []Moment // of the history, at most MostMoments
-	events  uint64   // number of events up to the last moment
+	before  Moment   // the last one, or the one when the measuring began; its counts are of all events
 }
 
-// New begins the measuring, at a position of the log and after a number of events.
-func New(position, events uint64) *Inspection {
+// New begins the measuring, at a position of the log and a moment whose counts are of all events so far.
+func New(position uint64, now Moment) *Inspection {
 	epoch := newEpoch()
-	m := &Inspection{Epoch: epoch, Recent: RecentEvents{epoch: epoch}, marks: newMarks(), events: events}
+	m := &Inspection{Epoch: epoch, Recent: RecentEvents{epoch: epoch}, marks: newMarks(), before: now}
 	m.marks.add(position, epoch.now())
 	return m
 }
@@ -57,20 +57,24 @@ func (m *Inspection) Age(position uint64) time.Duration {
 // Moment is the state of an informer at one time.
 type Moment struct {
 	At        time.Time
-	Events    uint64 // since the previous moment
+	Events    uint64 // since the previous moment, as Decodes
+	Decodes   uint64
 	Objects   int
 	Bytes     int64
 	Lag       time.Duration
 	Staleness time.Duration
 }
 
-// Note adds a moment to the history. Its Events count from the beginning.
+// Note adds a moment to the history. Its counts are of all events so far.
 func (m *Inspection) Note(now Moment) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	now.Events, m.events = now.Events-m.events, now.Events
-	m.moments = append(m.moments[max(0, len(m.moments)+1-MostMoments):], now)
+	noted := now
+	noted.Events -= m.before.Events
+	noted.Decodes -= m.before.Decodes
+	m.before = now
+	m.moments = append(m.moments[max(0, len(m.moments)+1-MostMoments):], noted)
 }
 
 // History returns the moments of the last 15 minutes, the newest last.

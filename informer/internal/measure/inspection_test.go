@@ -44,7 +44,7 @@ func TestRecentIsReadInTheMidstOfASection(t *testing.T) {
 
 // The measures of an informer with ten handlers take less than 64 kB.
 func TestTheMeasuresAreSmall(t *testing.T) {
-	m := New(0, 0)
+	m := New(0, Moment{})
 	for range 3 * MostMoments {
 		m.Note(Moment{At: time.Now()})
 	}
