@@ -27,6 +27,7 @@ type mirror[T informer.Object] struct {
 	requests harness.Requests
 	indexes  []indexer.Index[T]
 	views    []*view[T]
+	packed   bool   // it decodes an object for each reader
 	stop     func() // stops the informer and waits for its end
 
 	mu     sync.Mutex
@@ -86,7 +87,7 @@ func (s *scenario) configMaps(config *rest.Config, wrap func(reflector.Source) r
 }
 
 func newMirror[T informer.Object](s *scenario) *mirror[T] {
-	m := &mirror[T]{s: s}
+	m := &mirror[T]{s: s, packed: s.storage.Decoded != nil}
 	s.counted = append(s.counted, m)
 	return m
 }
@@ -99,7 +100,7 @@ func (m *mirror[T]) counting(config *rest.Config) *rest.Config {
 }
 
 func (m *mirror[T]) options() informer.Options[T] {
-	return informer.Options[T]{Indexes: m.indexes, Observe: m.observe}
+	return informer.Options[T]{Indexes: m.indexes, Observe: m.observe, Storage: m.s.storage}
 }
 
 func (m *mirror[T]) observe(e informer.Event) {
@@ -114,7 +115,7 @@ func (m *mirror[T]) observe(e informer.Event) {
 // handle registers a handler, whose view is compared with the cache.
 func (m *mirror[T]) handle(v *view[T], o informer.HandlerOptions) informer.Registration {
 	m.s.t.Helper()
-	o.Name = v.Name
+	o.Name, v.Copies = v.Name, m.packed
 	r, err := m.informer.Handle(v, o)
 	require.NoError(m.s.t, err)
 	m.views = append(m.views, v)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
@@ -27,6 +28,7 @@ type scenario struct {
 	admin   kubernetes.Interface // straight to the kube-apiserver
 	counted []counted            // the mirrors and informers whose requests the table counts
 	note    string
+	storage informer.Storage // of the mirrors that are made from now on
 
 	mu     sync.Mutex
 	healed time.Time // when the fault ended

@@ -1,0 +1,152 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// ownWriter is a program that writes pods and reads each of them at once from a packed store.
+type ownWriter struct {
+	s      *scenario
+	client kubernetes.Interface
+	of     *mirror[*corev1.Pod]
+	shown  atomic.Int64
+}
+
+// during writes pods while a fault does its work. The pods are those that the churn leaves alone.
+func (w *ownWriter) during(first int, fault func()) {
+	ctx, cancel := context.WithCancel(w.s.ctx)
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			w.write(context.WithoutCancel(ctx), first+n%ownPods, n)
+			select {
+			case <-time.After(5 * time.Millisecond):
+			case <-ctx.Done():
+			}
+		}
+	})
+	fault()
+	cancel()
+	writer.Wait()
+}
+
+// ownPods is the number of pods that the program writes.
+const ownPods = 50
+
+// write patches a pod and, if that succeeds, requires the store to show it. On a busy machine an answer may be
+// too late to be shown at once, and then the watch has to bring it.
+func (w *ownWriter) write(ctx context.Context, i, n int) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"written":"%d"}}}`, n)
+	wrote, err := w.client.CoreV1().Pods(harness.Namespace(i%namespaces)).Patch(ctx, harness.PodName(i), types.MergePatchType, patch, metav1.PatchOptions{})
+	if err != nil || w.of.informer.WaitWritten(ctx) != nil {
+		return // during a fault
+	}
+	got, ok := w.of.informer.Indexer().Get(keyOf(wrote)) // nobody else writes it
+	if !ok || got.Annotations["written"] != wrote.Annotations["written"] {
+		w.s.t.Errorf("the store does not show version %s of %v, just written", wrote.ResourceVersion, keyOf(wrote))
+		return
+	}
+	w.shown.Add(1)
+}
+
+// Informers that hold their pods packed have what an unpacked one and the server have, after churn, cut watches,
+// a version that the server does not know, an outage and a second run; and one shows the program's own writes.
+func TestScenario_Packed(t *testing.T) {
+	s := begin(t, harness.Options{})
+	n := size(1000, 20_000)
+	s.createPods(n)
+	proxy := s.proxy()
+	config := harness.Via(s.cluster.Config(), proxy.Address())
+	own, linked := reflector.NewOwnWrites(), rest.CopyConfig(config)
+	linked.Wrap(own.Wire)
+	plain := s.pods(config, podSource)
+	s.storage = informer.Storage{Decoded: informer.NewBudget(0)}
+	cold := s.pods(config, podSource)
+	s.storage = informer.Storage{Decoded: informer.NewBudget(1 << 20)}
+	hot := s.pods(linked, podSource)
+	all := []*mirror[*corev1.Pod]{plain, cold, hot}
+	w := &ownWriter{s: s, client: kubernetes.NewForConfigOrDie(s.connect(rest.CopyConfig(linked))), of: hot}
+	for _, m := range all {
+		m.start()
+	}
+	for _, m := range all {
+		m.watching()
+	}
+	part, written := size(4*time.Second, 30*time.Second), int64(0)
+	during := func(fault func()) {
+		c := s.churn(8, n-ownPods, 2*time.Millisecond)
+		w.during(n-ownPods, fault)
+		c.end()
+		written += c.written.Load()
+	}
+	converge := func() {
+		s.heal()
+		for _, m := range all {
+			m.converge()
+			st := m.informer.Status().Storage
+			require.Zero(t, st.Pinned)
+			require.LessOrEqual(t, st.Decoded, int64(1<<20))
+			_, broken := saw[*informer.StorageError](m)
+			require.Zero(t, broken)
+		}
+	}
+	converge()
+	during(func() {
+		for range 3 {
+			s.sleep(part / 3)
+			proxy.Cut()
+		}
+	})
+	converge()
+	during(func() { // the informers' version is unknown to the server afterwards
+		proxy.Refuse()
+		proxy.Cut()
+		s.sleep(part)
+		s.must(s.cluster.RestartAPIServer(s.ctx))
+		s.must(proxy.Admit())
+	})
+	converge()
+	require.NotZero(t, cold.informer.Status().Relists)
+	during(func() {
+		s.must(s.cluster.Etcd.Freeze())
+		s.sleep(part)
+		s.must(s.cluster.Etcd.Thaw())
+		s.sleep(part)
+	})
+	converge()
+	for _, m := range all {
+		m.stop()
+	}
+	c := s.churn(8, n-ownPods, 2*time.Millisecond)
+	s.sleep(part)
+	c.end()
+	for _, m := range all {
+		m.run()
+	}
+	s.heal()
+	during(func() { s.sleep(part) })
+	converge()
+	require.NotZero(t, w.shown.Load())
+	st := cold.informer.Status()
+	s.note = fmt.Sprintf("%d writes, %d own ones read back; %d B a pod packed", written, w.shown.Load(), st.Storage.Packed/int64(st.Objects))
+	t.Log(s.note)
+	hot.settle()
+}
