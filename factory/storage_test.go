@@ -188,20 +188,20 @@ func TestConfigureKeepsTheFactorysStorage(t *testing.T) {
 
 func keeps[T informer.Object](t *testing.T, with func(*testing.T, *rest.Config, set) kindOfFactory[T], storage, decoding bool) {
 	_, config := serves(t, "a", "b")
-	factorys, own := decoded(math.MaxInt64), decoded(math.MaxInt64)
-	f := with(t, config, set{reflector.Decoding{Drop: []string{"metadata.labels"}}, factorys})
+	shared, own := decoded(math.MaxInt64), decoded(math.MaxInt64)
+	f := with(t, config, set{reflector.Decoding{Drop: []string{"metadata.labels"}}, shared})
 	o := informer.Options[T]{PageSize: 10}
 	if storage {
 		o.Storage = own
 	}
 	if decoding {
-		o.Decoding.Drop = []string{"metadata.annotations"}
+		o.Drop = []string{"metadata.annotations"}
 	}
 	require.NoError(t, f.configure(o))
 	got, ok := synced(t, f).Indexer().Get(indexer.Key{Namespace: "default", Name: "a"})
 	require.True(t, ok)
 	require.Equal(t, storage, own.Decoded.Used() > 0)
-	require.Equal(t, !storage, factorys.Decoded.Used() > 0)
+	require.Equal(t, !storage, shared.Decoded.Used() > 0)
 	require.Equal(t, decoding, got.GetLabels() != nil)
 	require.Equal(t, !decoding, got.GetAnnotations() != nil)
 }
