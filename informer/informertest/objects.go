@@ -3,6 +3,7 @@ package informertest
 import (
 	"context"
 	"reflect"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -118,8 +119,8 @@ func namespaceOf(k kind, obj Object) string {
 // byTest returns the writing of the server's own methods.
 func byTest() writing { return writing{view: viewWhole, now: now(), manager: "informertest"} }
 
-// now is the time as objects carry it.
-func now() metav1.Time { return metav1.Now().Rfc3339Copy() }
+// now is the time as clients decode it from objects: of whole seconds, in the local zone.
+func now() metav1.Time { return metav1.Unix(time.Now().Unix(), 0) }
 
 // assign copies an object into another one of the same type.
 func assign(into, from Object) {

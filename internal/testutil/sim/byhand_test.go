@@ -76,7 +76,7 @@ func (w *world) writtenBefore(a *handler) {
 	if len(w.sources) != 1 || w.tenants || w.sources[0].fullStates() > 0 {
 		return
 	}
-	for p := range a.of.Indexer().All() {
+	for _, p := range w.all(a.of) {
 		a.userWrites[keyOf(p)] = []userWrite{{nil, p}}
 	}
 }
@@ -107,10 +107,13 @@ func (w *world) randomUserWrite(r *rand.Rand) func(cache.Indexer) error {
 		return func(x cache.Indexer) error { return x.Delete(stored) }
 	case n == 2:
 		delete(all, keyOf(stored))
-		list := []any{w.unknownObject(r)}
-		for _, p := range all {
+		list, rewritten := []any{w.unknownObject(r)}, map[key]bool{}
+		for k, p := range all {
+			w.byHand.add(k)
+			rewritten[k] = w.packed != decoded // a store of decoded objects holds this very one
 			list = append(list, p)
 		}
+		w.rewritten = rewritten
 		return func(x cache.Indexer) error { return x.Replace(list, "") }
 	}
 	p := stored.DeepCopy()
@@ -119,6 +122,7 @@ func (w *world) randomUserWrite(r *rand.Rand) func(cache.Indexer) error {
 		p.Labels = map[string]string{}
 	}
 	p.Labels[handLabel] = "yes"
+	w.byHand.add(keyOf(p))
 	return func(x cache.Indexer) error { return x.Update(p) }
 }
 
@@ -129,13 +133,14 @@ func (w *world) unknownObject(r *rand.Rand) *pod {
 	p := &pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespaceOf(r.IntN(w.namespaces)), Name: fmt.Sprint("o", r.IntN(w.names+1))}}
 	w.handwrites++
 	mark{handEpoch, w.handwrites}.of(p)
+	w.byHand.add(keyOf(p))
 	w.model.announce(p)
 	return p
 }
 
 func (w *world) stored() map[key]*pod {
 	all := map[key]*pod{}
-	for p := range w.informer.Indexer().All() {
+	for _, p := range w.all(w.informer) {
 		all[keyOf(p)] = p
 	}
 	return all
@@ -158,7 +163,7 @@ func (w *world) doUserWrite(write func(cache.Indexer) error) {
 	<-done
 	after := w.stored()
 	for k := range allKeys(before, after) {
-		if before[k] == after[k] {
+		if before[k] == after[k] && !w.rewritten[k] {
 			continue
 		}
 		w.touched[k], w.everTouched[k] = true, true
@@ -173,6 +178,7 @@ func (w *world) doUserWrite(write func(cache.Indexer) error) {
 			a.mu.Unlock()
 		}
 	}
+	w.rewritten = nil
 }
 
 // handlersOfRun returns the handlers that are told what becomes of the user's writes. With several
@@ -207,7 +213,7 @@ func (w *world) undoUserWrites() {
 		return
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(w.touched), byName) {
-		p, stored := w.informer.Indexer().Get(k)
+		p, stored := w.get(k)
 		live := w.model.live[serverKey(k)]
 		if unknown := live == nil || w.fails(live) || w.storedKey(live) != k; stored && unknown && len(w.sources) > 1 {
 			w.doUserWrite(func(x cache.Indexer) error { return x.Delete(p) })

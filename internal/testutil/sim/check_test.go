@@ -28,6 +28,14 @@ var eventCheckers = []struct {
 		}
 		return ""
 	}},
+	{"content", func(a *handler, c event) string {
+		for _, p := range []*pod{c.Old, c.New} {
+			if p != nil && a.w.otherwise(p) {
+				return "what the server has otherwise"
+			}
+		}
+		return ""
+	}},
 	{"never back", func(a *handler, c event) string {
 		p := subject(c)
 		if m := markOf(p); m.before(a.newest[keyOf(p)]) && m.epoch != handEpoch {
@@ -109,6 +117,7 @@ var stepCheckers = []worldChecker{
 	{"asleep", calledAfterStop},
 	{"unproved", unproved},
 	{"two names", storedTwice},
+	{"storage", storage},
 }
 
 // restCheckers check an idle world without faults.
@@ -146,9 +155,16 @@ var stopCheckers = []worldChecker{
 func cachedWrong(w *world) (problems []string) {
 	now := map[key]mark{}
 	for p := range w.informer.Indexer().All() {
+		w.frozen.note(p)
 		k, m := keyOf(p), markOf(p)
 		if !w.model.everHad(p) {
 			problems = append(problems, "the cache holds what was never true: "+spell(p))
+		}
+		if w.otherwise(p) {
+			problems = append(problems, "the cache holds what the server has otherwise: "+spell(p))
+		}
+		if again, _ := w.get(k); again != w.one(p) {
+			problems = append(problems, "Get shows not what a list shows: "+spell(p))
 		}
 		if m.before(w.cached[k]) && w.zones == 0 && m.epoch != handEpoch {
 			problems = append(problems, fmt.Sprintf("the cache went back from %v to %s", w.cached[k], spell(p)))
@@ -156,10 +172,20 @@ func cachedWrong(w *world) (problems []string) {
 		if now[k] = m; w.mutant.rewindsCache {
 			now[k] = mark{m.epoch, m.serial + 1}
 		}
-		w.frozen.note(p)
 	}
 	w.cached = now
 	return problems
+}
+
+// storage checks the memory of a packed store.
+func storage(w *world) []string {
+	return storageWrong(w.packed, w.storage, w.statusOf(w.informer), slices.Collect(maps.Keys(w.cached)), &w.byHand, w.informer.Indexer().Get)
+}
+
+// otherwise reports whether an object differs from all that sources have sent of its version. Objects that a user
+// has written are no source's.
+func (w *world) otherwise(p *pod) bool {
+	return markOf(p).epoch != handEpoch && p.Labels[handLabel] == "" && !w.model.hasShown(p)
 }
 
 // syncedEarly checks that a synced handler has had the whole initial state.
@@ -245,12 +271,11 @@ func calledAfterStop(w *world) (problems []string) {
 // cacheDiffers returns the differences between the cache and the server. If the transform fails on
 // an object, the cache may have an older version of it, or none.
 func cacheDiffers(w *world) (problems []string) {
-	x := w.informer.Indexer()
 	for _, p := range w.model.live {
 		sick := w.fails(p)
-		stored, ok := x.Get(w.storedKey(p))
+		stored, ok := w.get(w.storedKey(p))
 		if !ok && sick {
-			stored, ok = x.Get(w.aliasOf(w.storedKey(p)))
+			stored, ok = w.get(w.aliasOf(w.storedKey(p)))
 		}
 		switch {
 		case !sick && ok && stored.Labels[handLabel] != "":
@@ -263,7 +288,7 @@ func cacheDiffers(w *world) (problems []string) {
 			problems = append(problems, fmt.Sprintf("the cache has %s, the server %s", spell(stored), spell(p)))
 		}
 	}
-	for p := range x.All() {
+	for _, p := range w.all(w.informer) {
 		if live := w.model.live[serverKey(keyOf(p))]; live == nil || !w.fails(live) && w.storedKey(live) != keyOf(p) {
 			problems = append(problems, "the cache has, and the server has not, "+spell(p))
 		}
@@ -308,7 +333,7 @@ func indexes(w *world) (problems []string) {
 	}
 	for _, name := range names {
 		want := map[string]map[*pod]bool{}
-		for p := range x.All() {
+		for _, p := range w.all(w.informer) {
 			for _, value := range valuesOf(name, p) {
 				if want[value] == nil {
 					want[value] = map[*pod]bool{}
@@ -327,7 +352,7 @@ func indexes(w *world) (problems []string) {
 		for value, objects := range want {
 			found := map[*pod]bool{}
 			for p := range x.By(name, value) {
-				found[p] = true
+				found[w.one(p)] = true
 			}
 			if !maps.Equal(found, objects) {
 				problems = append(problems, fmt.Sprintf("index %s has %d objects of %d at %q", name, len(found), len(objects), value))
@@ -364,7 +389,7 @@ func selectors(w *world) (problems []string) {
 		}
 		for _, namespace := range []string{"", "a"} {
 			want := map[*pod]bool{}
-			for p := range w.informer.Indexer().All() {
+			for _, p := range w.all(w.informer) {
 				if selector.Matches(labels.Set(p.Labels)) && (namespace == "" || p.Namespace == namespace) {
 					want[p] = true
 				}
@@ -375,7 +400,7 @@ func selectors(w *world) (problems []string) {
 			}
 			got := map[*pod]bool{}
 			for _, p := range w.mutant.queryResult(found) {
-				got[p] = true
+				got[w.one(p)] = true
 			}
 			if err != nil || !maps.Equal(got, want) || len(got) != len(found) {
 				problems = append(problems, fmt.Sprintf("%q in namespace %q has %d objects of %d, %v", query, namespace, len(got), len(want), err))
@@ -392,14 +417,14 @@ func handlersDiffer(w *world) (problems []string) {
 	for _, a := range w.presentHandlers() {
 		a.mu.Lock()
 		a.applyPendingWrites(func(k key) *pod {
-			stored, _ := x.Get(k)
+			stored, _ := w.get(k)
 			return stored
 		})
 		if len(a.known) != x.Len() {
 			problems = append(problems, fmt.Sprintf("%v knows %d objects, the cache %d", a, len(a.known), x.Len()))
 		}
 		for k, p := range a.known {
-			if stored, _ := x.Get(k); stored != p {
+			if stored, _ := w.get(k); stored != p {
 				problems = append(problems, fmt.Sprintf("%v knows %s, the cache does not", a, spell(p)))
 			}
 		}
@@ -414,7 +439,7 @@ func handlersDiffer(w *world) (problems []string) {
 func statusWrong(w *world) (problems []string) {
 	st, failed := w.statusOf(w.informer), w.failures()
 	unindexed := 0
-	for p := range w.informer.Indexer().All() {
+	for _, p := range w.all(w.informer) {
 		if w.frail && p.Labels["unindexed"] != "" {
 			unindexed++
 		}

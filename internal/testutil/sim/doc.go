@@ -18,6 +18,11 @@
 // goroutines. Garbage and races do not show in
 // virtual time: they are tested in stress_test.go.
 //
+// In two of three worlds the informer holds its objects packed (packed_test.go), with a budget or without.
+// The checkers compare objects by value there. In some of these worlds the program writes into the objects
+// that it gets, and nobody else must see that. Every object that a handler or the driver gets is held until
+// the end, and never changes (frozen_test.go).
+//
 // In some worlds the resource itself is removed and comes back, and requests are denied with 404 or
 // 401 (resource_test.go). In others the informers belong to factories. They live as long as leases
 // (tenants_test.go) or pins hold them, and are stopped and restarted one by one (pins_test.go).

@@ -62,15 +62,15 @@ func (w *world) questions() []asked[*pod] {
 
 // foundWrong checks the answer to each question.
 func foundWrong(w *world) (problems []string) {
-	all := slices.Collect(w.informer.Indexer().All())
+	all := w.all(w.informer)
 	for _, q := range w.questions() {
-		problems = append(problems, answerWrong(w.informer.Indexer(), all, q, keyOf, w.mutant.queryResult)...)
+		problems = append(problems, answerWrong(w.informer.Indexer(), all, q, keyOf, w.one, w.mutant.queryResult)...)
 	}
 	return problems
 }
 
 // answerWrong asks a store one question, and compares the answer with the objects that selects accepts.
-func answerWrong[T comparable](x *indexer.Indexer[T], all []T, q asked[T], keyOf func(T) key, seen func([]T) []T) (problems []string) {
+func answerWrong[T comparable](x *indexer.Indexer[T], all []T, q asked[T], keyOf func(T) key, one func(T) T, seen func([]T) []T) (problems []string) {
 	want, keys := map[T]bool{}, map[key]bool{}
 	for _, o := range all {
 		if q.selects(o) {
@@ -83,7 +83,7 @@ func answerWrong[T comparable](x *indexer.Indexer[T], all []T, q asked[T], keyOf
 	}
 	found, got := seen(s.List()), map[T]bool{}
 	for _, o := range found {
-		got[o] = true
+		got[one(o)] = true
 	}
 	if !maps.Equal(got, want) || len(got) != len(found) {
 		problems = append(problems, fmt.Sprintf("%v finds %d objects, %d of them different, and not %d", q.queries, len(found), len(got), len(want)))
@@ -110,6 +110,7 @@ func (a *handler) ask() {
 		}
 		found := map[*pod]bool{}
 		for p := range s.All() {
+			p = a.w.one(p)
 			if found[p] || !q.selects(p) {
 				a.w.fault("found", "%v finds %s by %v", a, spell(p), q.queries)
 			}
@@ -138,7 +139,10 @@ func ownQuestions() (all []asked[any]) {
 // ownFoundWrong checks that own writes are found by their new labels, index values and owners, and by no
 // older ones.
 func ownFoundWrong(w *ownWorld) (problems []string) {
-	all := slices.Collect(w.indexer.All())
+	var all []any
+	for _, o := range w.all() {
+		all = append(all, o)
+	}
 	seen := func(found []any) []any {
 		if w.mutant.findsOlder && len(found) > 1 {
 			return found[1:]
@@ -146,7 +150,7 @@ func ownFoundWrong(w *ownWorld) (problems []string) {
 		return found
 	}
 	for _, q := range ownQuestions() {
-		problems = append(problems, answerWrong(w.indexer, all, q, func(o any) key { return keyOfAny(o.(informertest.Object)) }, seen)...)
+		problems = append(problems, answerWrong(w.indexer, all, q, func(o any) key { return keyOfAny(o.(informertest.Object)) }, w.oneOf, seen)...)
 	}
 	return problems
 }

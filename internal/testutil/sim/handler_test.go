@@ -92,6 +92,14 @@ func (a *handler) String() string { return fmt.Sprintf("handler %d, %s", a.id, a
 
 // Handle receives an event from the informer, and passes it on as the mutant changes it.
 func (a *handler) Handle(c event) {
+	got := c
+	c.Old, c.New = a.w.one(c.Old), a.w.one(c.New)
+	if a.scribbles(got) {
+		defer scribbleEvent(got)
+	} else {
+		a.w.frozen.note(got.Old)
+		a.w.frozen.note(got.New)
+	}
 	if a.w.mutant.deliver == nil {
 		a.handle(c)
 		return
@@ -118,9 +126,6 @@ func (a *handler) handle(c event) {
 
 // check runs the checkers on an event, and then records it.
 func (a *handler) check(c event) {
-	for _, p := range []*pod{c.Old, c.New} {
-		a.w.frozen.note(p)
-	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.applyUserWrites(c)

@@ -3,6 +3,8 @@ package sim_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -56,12 +58,13 @@ type model struct {
 	log           []change // since the epoch began
 	live          map[key]*pod
 
-	mu   sync.Mutex
-	ever map[key]map[mark]bool // guarded by mu
+	mu    sync.Mutex
+	ever  map[key]map[mark]bool // guarded by mu
+	shown map[string][]*pod     // what the sources have sent, as it is stored, by its spelling; guarded by mu
 }
 
 func newModel() *model {
-	return &model{epoch: 1, live: map[key]*pod{}, ever: map[key]map[mark]bool{}}
+	return &model{epoch: 1, live: map[key]*pod{}, ever: map[key]map[mark]bool{}, shown: map[string][]*pod{}}
 }
 
 // randomChange returns a random change of a random object.
@@ -148,6 +151,22 @@ func (t *model) everHad(p *pod) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.ever[serverKey(keyOf(p))][markOf(p)]
+}
+
+// show records an object that a source has sent, as it is stored.
+func (t *model) show(p *pod) {
+	if !t.hasShown(p) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.shown[spell(p)] = append(t.shown[spell(p)], p)
+	}
+}
+
+// hasShown reports whether an object equals one that a source has sent.
+func (t *model) hasShown(p *pod) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.ContainsFunc(t.shown[spell(p)], func(sent *pod) bool { return reflect.DeepEqual(sent, p) })
 }
 
 // rollBack begins another epoch without the last n changes, and returns the changes left. Their

@@ -44,6 +44,9 @@ type mutant struct {
 	waitsForever     bool                   // WaitDelivered and WaitFresh do not return
 	rewindsCache     bool                   // the cache seems to have held newer versions
 	keepsNames       bool                   // the store seems to keep objects under earlier names
+	keepsHot         bool                   // Get seems to show what it has shown before
+	swapsBases       bool                   // some objects have something of others
+	evictsNothing    bool                   // the budget is larger than it should be
 	changesStored    bool                   // a stored object is changed
 	staleLists       bool                   // a list is one of before
 	extraBacklog     int                    // added to each backlog
@@ -107,6 +110,13 @@ type mutantCase struct {
 var mutants = []mutantCase{
 	{"the server sends what never was", "true", "what was never true", mutant{serve: serveNews}},
 	{"the cache holds what never was", "cached", "never true", mutant{serve: serveNews}},
+	{"an object of which another's base is undone", "content", "what the server has otherwise", mutant{swapsBases: true}},
+	{"a stored object of which another's base is undone", "cached", "otherwise", mutant{swapsBases: true}},
+	{"a decoded object is kept though another is put", "cached", "Get shows not", mutant{keepsHot: true}},
+	{"a budget that evicts nothing", "storage", "are used", mutant{evictsNothing: true}},
+	{"objects that are decoded beside the budget", "storage", "are decoded in a budget", mutant{evictsNothing: true}},
+	{"objects that are pinned, and nobody has written them", "storage", "are pinned", editsStatus(func(st *informer.Status) { st.Storage.Pinned += 1000 })},
+	{"an informer of decoded objects that packs", "storage", "nothing is packed", editsStatus(func(st *informer.Status) { st.Storage.Packed++ })},
 	{"the cache goes back", "cached", "went back", mutant{rewindsCache: true}},
 	{"an object that is renamed, and stays", "two names", "under two names", mutant{keepsNames: true}},
 	{"a handler is told what it was told before", "never back", "an older version", delivers(func(_ *handler, c event) []event {

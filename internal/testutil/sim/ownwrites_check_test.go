@@ -2,9 +2,13 @@ package sim_test
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
@@ -22,6 +26,12 @@ var ownCheckers = []struct {
 	{"events", eventsWrong},
 	{"made", madeWrong},
 	{"ghost", ghosts},
+	{"storage", ownStorage},
+}
+
+// ownStorage checks the memory of a packed store.
+func ownStorage(w *ownWorld) []string {
+	return storageWrong(w.setup.packed, w.storage, w.informer.Status(), slices.Collect(maps.Keys(w.all())), &w.byHand, w.get)
 }
 
 // readsWrong checks that Get, lists, the indexes and snapshots show the same objects.
@@ -29,11 +39,12 @@ func readsWrong(w *ownWorld) (problems []string) {
 	all := w.all()
 	zones := map[string]int{}
 	for k, o := range all {
-		if got, ok := w.indexer.Get(k); !ok || got != any(o) {
+		got, ok := w.get(k)
+		if w.frozen.note(got); !ok || w.one(got) != o {
 			problems = append(problems, fmt.Sprintf("Get shows not %s", spellOwn(o)))
 		}
 		zones[o.GetLabels()["zone"]]++
-		if got, ok, err := w.informer.GetStore().GetByKey(k.String()); err != nil || !ok || got != any(o) {
+		if got, ok, err := w.informer.GetStore().GetByKey(k.String()); err != nil || !ok || w.oneOf(got) != any(o) {
 			problems = append(problems, fmt.Sprintf("client-go's GetByKey shows not %s", spellOwn(o)))
 		}
 	}
@@ -44,7 +55,7 @@ func readsWrong(w *ownWorld) (problems []string) {
 			found = found[1:]
 		}
 		for _, o := range found {
-			if all[keyOfAny(o.(informertest.Object))] != o {
+			if all[keyOfAny(o.(informertest.Object))] != w.oneOf(o) {
 				problems = append(problems, fmt.Sprintf("the index has %s", spellOwn(o.(informertest.Object))))
 			}
 		}
@@ -222,14 +233,16 @@ func (w *ownWorld) concerns(k key, s ownState) bool {
 }
 
 // unreal says what is wrong with an object in the store, "" for nothing.
-func (w *ownWorld) unreal(o informertest.Object) string {
+func (w *ownWorld) unreal(o informertest.Object) (what string) {
+	what = "what the server never had"
 	k := serverKey(keyOfAny(o))
 	for _, h := range w.histories() {
 		s, _, ok := h.at(k, versionOf(o))
 		if !ok || s.gone || s.object.GetUID() != o.GetUID() || serialOf(s.object) != serialOf(o) {
 			continue
 		}
-		want := s.object.DeepCopy()
+		want := w.decoded(s.object)
+		want.GetObjectKind().SetGroupVersionKind(o.GetObjectKind().GroupVersionKind()) // a list's item has none
 		if w.setup.drop {
 			want.SetManagedFields(nil)
 		}
@@ -237,19 +250,26 @@ func (w *ownWorld) unreal(o informertest.Object) string {
 			f(want)
 		}
 		switch {
-		case content(want) != content(o):
-			return fmt.Sprintf("what the server has otherwise, %s and not %s", content(want), content(o))
+		case !equality.Semantic.DeepEqual(want, o): // when the server was set back, it has written its objects at other times
+			what = fmt.Sprintf("what the server has otherwise, %+v and not %+v", want, o)
 		case !w.inScope(s):
 			return "what no source reads"
+		default:
+			return ""
 		}
-		return ""
 	}
-	return "what the server never had"
+	return what
 }
 
-// content describes the sources of an object that a transform or a drop may change.
-func content(o metav1.Object) string {
-	return fmt.Sprint(o.GetName(), o.GetLabels(), o.GetFinalizers(), o.GetDeletionTimestamp() != nil, len(o.GetManagedFields()))
+// decoded returns an object of the server as the world's source decodes it.
+func (w *ownWorld) decoded(o *unstructured.Unstructured) informertest.Object {
+	o = o.DeepCopy()
+	if w.kind.object == reflect.TypeOf(o) {
+		return o
+	}
+	want := reflect.New(w.kind.object.Elem()).Interface().(informertest.Object)
+	must(runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, want))
+	return want
 }
 
 // ghosts checks that without a server that was set back everything shown was confirmed.

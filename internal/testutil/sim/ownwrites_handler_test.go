@@ -78,6 +78,10 @@ func (w *ownWorld) addHandlers() {
 }
 
 func (w *ownWorld) tell(h *ownHandler, e ownEvent) {
+	for _, o := range []*informertest.Object{&e.Old, &e.New} {
+		w.frozen.note(*o)
+		*o = w.one(*o)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.events = append(h.events, w.mutant.event(e)...)

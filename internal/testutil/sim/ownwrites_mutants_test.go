@@ -20,6 +20,8 @@ type ownMutant struct {
 	losesEvents      bool   // watches bring no updates
 	ignoresSelectors bool   // sources get everything
 	hidesLists       bool   // full states are not counted
+	evictsNothing    bool   // the budget is larger than it should be
+	scribbles        bool   // somebody writes into all that is read
 	staleIndex       bool   // an index lacks an object
 	findsOlder       bool   // a query lacks an object
 	auditsPending    bool   // an audit finds something
@@ -82,6 +84,13 @@ var ownMutants = []struct {
 		o.SetResourceVersion("9999")
 		all[k] = o
 	})},
+	{"an object of which another's base is undone", "current", "otherwise", showsAnother(func(all map[key]informertest.Object, k key) {
+		o := all[k].DeepCopyObject().(informertest.Object)
+		o.SetGeneration(77)
+		all[k] = o
+	})},
+	{"a budget that evicts nothing", "storage", "are used", ownMutant{evictsNothing: true}},
+	{"an object that is changed while it is held", "frozen", "was changed", ownMutant{scribbles: true}},
 	{"an object that no source reads", "current", "no source reads", ownMutant{ignoresSelectors: true}},
 	{"a renamed object that stays under its earlier name", "two names", "", showsAnother(func(all map[key]informertest.Object, k key) {
 		all[key{Namespace: k.Namespace, Name: k.Name + aliasSuffix}] = all[k]

@@ -130,6 +130,7 @@ type ownSetup struct {
 	transform string
 	drop      bool // managedFields
 	packed    packed
+	scribbles bool // the program writes into the objects that it gets
 	noStream  bool
 }
 
@@ -143,6 +144,7 @@ func (s ownSetup) String() string {
 	say(s.transform != "", "the transform: "+s.transform)
 	say(s.drop, "no managedFields")
 	say(s.packed != decoded, s.packed.String())
+	say(s.scribbles, "a program that writes into what it gets")
 	say(s.noStream, "a server that does not stream")
 	say(s.unlinked, "without own writes")
 	return strings.Join(words, ", ")
@@ -162,10 +164,10 @@ func newOwnPlan(seed uint64) ownPlan {
 		sources:   []string{"all", "all", "a selector", "zones", "namespaces"}[r.IntN(5)],
 		transform: []string{"", "", "identity", "strip", renames}[r.IntN(5)],
 		drop:      r.IntN(4) == 0,
-		packed:    decoded,
 		noStream:  r.IntN(2) == 0,
 		unlinked:  r.IntN(12) == 0,
 	}}
+	p.setup.packed, p.setup.scribbles = drawPacked(seed)
 	total := 0
 	for _, m := range ownMenu {
 		total += m.weight

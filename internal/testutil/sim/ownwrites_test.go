@@ -51,10 +51,13 @@ func TestWorldsOfOwnWrites(t *testing.T) {
 		for _, m := range ownMenu {
 			require.NotZero(t, reached[fmt.Sprintf("operation %v", m.op)], m.op)
 		}
+		for how := range packed(packedWays) {
+			require.NotZero(t, reached[fmt.Sprintf("holds %v", how)], how)
+		}
 		for _, f := range []fate{straight, heldRequest, heldAnswer, lostAnswer, failedAnswer, cutAnswer} {
 			require.NotZero(t, reached[fmt.Sprintf("fate %v", f)], f)
 		}
-		for _, what := range []string{"shown true", "shown false", "made true", "made false", "set back true", "set back false"} {
+		for _, what := range []string{"shown true", "shown false", "made true", "made false", "set back true", "set back false", "store scribbled"} {
 			require.NotZero(t, reached[what], what)
 		}
 	}

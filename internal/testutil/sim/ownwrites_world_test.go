@@ -53,6 +53,10 @@ type ownWorld struct {
 	floors   map[key]floor
 	here     map[key]int // by key: the version of an own write with which the object has moved, and is there
 	touched  map[key]bool
+	storage  informer.Storage
+	alike    alike[informertest.Object]
+	frozen   frozen[informertest.Object]
+	byHand   byHandKeys
 	missed   uint64    // writes that were not shown, as the status counts them
 	doubtful bool      // the server was set back since the last rest: nobody knows what the informer has noticed
 	quiet    time.Time // the last rest
@@ -75,8 +79,12 @@ func newOwnWorld(p ownPlan, m ownMutant) *ownWorld {
 	w := &ownWorld{
 		plan: p, setup: p.setup, kind: ownKinds[p.setup.kind], transform: p.setup.transform, places: ownPlaces[p.setup.sources], mutant: m,
 		server:  &ownServer{births: map[int]bool{}, noStream: p.setup.noStream},
+		storage: p.setup.packed.storage(m.evictsNothing),
+		alike:   alike[informertest.Object]{copied: func(o informertest.Object) informertest.Object { return o.DeepCopyObject().(informertest.Object) }},
+		frozen:  frozen[informertest.Object]{fingerprint: func(o informertest.Object) string { return fmt.Sprintf("%+v", o) }},
 		follows: reflector.NewOwnWrites(), reached: map[string]int{}, floors: map[key]floor{}, here: map[key]int{}, touched: map[key]bool{},
 	}
+	w.reach("holds", w.setup.packed)
 	w.server.serve(w.kind, 0)
 	w.wire = newOwnWire(w.server, w.places, m)
 	w.wire.trace = &w.trace
@@ -125,7 +133,7 @@ func (w *ownWorld) options() informer.Options[any] {
 			return r.Float64()
 		},
 		Observe: func(informer.Event) {},
-		Storage: w.setup.packed.storage(),
+		Storage: w.storage,
 	}
 	if w.setup.drop {
 		o.Drop = []string{"metadata.managedFields"}
@@ -145,7 +153,8 @@ func (w *ownWorld) synced() <-chan struct{} { return w.informer.HasSyncedChecker
 func (w *ownWorld) all() map[key]informertest.Object {
 	all := map[key]informertest.Object{}
 	for o := range w.indexer.All() {
-		all[keyOfAny(o.(informertest.Object))] = o.(informertest.Object)
+		own := o.(informertest.Object)
+		all[keyOfAny(own)] = w.one(own)
 	}
 	return w.mutant.store(all)
 }
@@ -193,6 +202,7 @@ func (w *ownWorld) check() {
 	for synctest.Wait(); w.running && w.busy(); synctest.Wait() {
 		time.Sleep(20 * time.Millisecond)
 	}
+	w.scribble()
 	for _, c := range ownCheckers {
 		for _, what := range c.find(w) {
 			w.fault(c.name, "%s", what)
@@ -292,6 +302,14 @@ func (w *ownWorld) settle() {
 		w.fault("settles", "%s", what)
 	}
 	w.check() // what comes of writes by hand, or of the server's past, is told now
+	if w.mutant.scribbles {
+		for o := range w.indexer.All() {
+			o.(informertest.Object).SetGeneration(77)
+		}
+	}
+	for _, what := range w.frozen.check() {
+		w.fault("frozen", "%s", what)
+	}
 	w.writes = nil
 	clear(w.touched)
 	clear(w.floors)
@@ -338,6 +356,7 @@ func (w *ownWorld) writeByHand(r *rand.Rand) {
 		}
 		w.trace.addLine("%s", k)
 		w.touched[k] = true
+		w.byHand.add(keyOfAny(o))
 		if r.IntN(2) == 0 {
 			must(w.informer.GetStore().Delete(o))
 			return

@@ -1,6 +1,25 @@
 package sim_test
 
-import "github.com/tidemark-k8s/tidemark/informer"
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/heapsize"
+	"github.com/tidemark-k8s/tidemark/internal/pack"
+)
+
+// In two of three worlds the informer holds its objects packed. Each read may return another object then, so the
+// checkers compare objects by value: an object stands for all that equal it. In some of these worlds the program
+// writes into the objects that it gets, which must harm nobody who reads them later.
 
 // packed says how the informer of a world holds its objects.
 type packed uint8
@@ -16,12 +35,243 @@ func (p packed) String() string {
 	return [packedWays]string{"decoded objects", "packed objects", "packed objects and a budget"}[p]
 }
 
-func (p packed) storage() (s informer.Storage) {
+// hotBytes is the budget of worlds of partlyHot.
+const hotBytes = 64 << 10
+
+// In worlds of partlyHot, an annotation makes the objects so large that not all of them fit into the budget.
+const (
+	paddingName  = "padding"
+	paddingTimes = 1000
+)
+
+// storage returns the options of an informer, with a budget that is too large if it should evict nothing.
+func (p packed) storage(evictsNothing bool) (s informer.Storage) {
 	switch p {
 	case cold:
 		s.Decoded = informer.NewBudget(0)
 	case partlyHot:
-		s.Decoded = informer.NewBudget(64 << 10)
+		s.Decoded = informer.NewBudget(hotBytes)
+	}
+	if p != decoded && evictsNothing {
+		s.Decoded = informer.NewBudget(math.MaxInt64)
 	}
 	return s
+}
+
+// drawPacked draws how a world holds its objects, and whether the program writes into those that it gets. It leaves
+// everything else in the world as it is.
+func drawPacked(seed uint64) (how packed, scribbles bool) {
+	r := rand.New(rand.NewPCG(seed, 6)) //nolint:gosec // a test
+	how = packed(r.IntN(packedWays))    //nolint:gosec // small
+	return how, how != decoded && r.IntN(3) == 0
+}
+
+// alike finds for each object one that equals it. Any goroutine may use it.
+type alike[T any] struct {
+	copied func(T) T
+	mu     sync.Mutex
+	known  map[string][]T // by descriptions; guarded by mu
+}
+
+// one returns the object that stands for all that equal this one.
+func (a *alike[T]) one(description string, o T) T {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, known := range a.known[description] {
+		if reflect.DeepEqual(known, o) {
+			return known
+		}
+	}
+	o = a.copied(o) // somebody may write into the other
+	if a.known == nil {
+		a.known = map[string][]T{}
+	}
+	a.known[description] = append(a.known[description], o)
+	return o
+}
+
+// one returns the object that stands for all that equal this one. In a world of decoded objects it is this one.
+func (w *world) one(p *pod) *pod {
+	if p == nil || w.packed == decoded {
+		return p
+	}
+	return w.alike.one(spell(p), p)
+}
+
+// all returns the objects of an informer.
+func (w *world) all(of *informer.Informer[*pod]) (all []*pod) {
+	for p := range of.Indexer().All() {
+		all = append(all, w.one(p))
+	}
+	return all
+}
+
+// get returns an object of the world's informer.
+func (w *world) get(k key) (*pod, bool) {
+	p, ok := w.informer.Indexer().Get(k)
+	if w.mutant.keepsHot && ok {
+		if w.hot[k] == nil {
+			w.hot[k] = p
+		}
+		p = w.hot[k]
+	}
+	return w.one(p), ok
+}
+
+// oneOf returns the object that stands for all that equal this one, as the method of a world does.
+func (w *ownWorld) oneOf(o any) any {
+	if o == nil || w.setup.packed == decoded {
+		return o
+	}
+	own := o.(informertest.Object)
+	return w.alike.one(spellOwn(own), own)
+}
+
+// one is oneOf for objects that may be nil.
+func (w *ownWorld) one(o informertest.Object) informertest.Object {
+	one, _ := w.oneOf(o).(informertest.Object)
+	return one
+}
+
+// byHandKeys are the keys of objects that users have put into a store, which holds these very objects. Any
+// goroutine may use it.
+type byHandKeys struct {
+	mu   sync.Mutex
+	keys map[key]bool // guarded by mu
+}
+
+func (b *byHandKeys) add(k key) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.keys == nil {
+		b.keys = map[key]bool{}
+	}
+	b.keys[k] = true
+}
+
+func (b *byHandKeys) has(k key) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.keys[k]
+}
+
+func (b *byHandKeys) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.keys)
+}
+
+// scribble writes into an object.
+func scribble(o metav1.Object) {
+	for _, m := range []map[string]string{o.GetLabels(), o.GetAnnotations()} {
+		for k := range m {
+			m[k] = "scribbled"
+		}
+	}
+	o.SetNamespace("scribbled")
+	o.SetUID("scribbled")
+	o.SetResourceVersion("0")
+	o.SetFinalizers([]string{"example.com/scribbled"})
+	o.SetOwnerReferences(nil)
+	if p, ok := o.(*pod); ok {
+		p.Spec.NodeName = "scribbled"
+	}
+}
+
+// scribble writes into all objects of the store, but for those that users have put there.
+func (w *world) scribble() {
+	if w.setup.scribbles && w.informer != nil {
+		w.reach("store", "scribbled")
+		keys := slices.Collect(maps.Keys(w.stored()))
+		scribbleInto(w.storage, slices.DeleteFunc(keys, w.byHand.has), w.informer.Indexer().Get)
+	}
+}
+
+// scribble writes into all objects of the store, but for those that users have put there.
+func (w *ownWorld) scribble() {
+	if w.setup.scribbles {
+		w.reach("store", "scribbled")
+		keys := slices.Collect(maps.Keys(w.all()))
+		scribbleInto(w.storage, slices.DeleteFunc(keys, w.byHand.has), w.get)
+	}
+}
+
+// get returns what the informer shows under a key.
+func (w *ownWorld) get(k key) (informertest.Object, bool) {
+	o, ok := w.indexer.Get(k)
+	own, _ := o.(informertest.Object)
+	return own, ok
+}
+
+// scribbles reports whether the handler writes into what it gets: every other one does, where nothing is hot, so that
+// nobody else gets it.
+func (a *handler) scribbles(c event) bool {
+	return a.w.setup.scribbles && a.w.packed == cold && a.id%2 == 1 && !a.w.byHand.has(keyOf(subject(c)))
+}
+
+func scribbleEvent(c event) {
+	for _, p := range []*pod{c.Old, c.New} {
+		if p != nil {
+			scribble(p)
+		}
+	}
+}
+
+// scribbleInto writes into what reads of some keys return. The budget has no room for it before and afterwards, so
+// that nobody else gets it.
+func scribbleInto[T metav1.Object](storage informer.Storage, keys []key, get func(key) (T, bool)) {
+	flood(storage.Decoded)
+	for _, k := range keys {
+		if o, ok := get(k); ok {
+			scribble(o)
+		}
+	}
+	flood(storage.Decoded)
+}
+
+// flood fills a budget with something else, as another informer may that has the same budget.
+func flood(b *informer.Budget) {
+	something := &struct{}{}
+	decode := func([]byte, pack.Form) (any, error) { return something, nil }
+	kind := pack.NewKind(pack.Options{
+		Type: reflect.TypeOf(something), Budget: (*pack.Budget)(b), Decode: decode, Meta: decode, Weigh: func(any) int64 { return 0 },
+	})
+	for ring, bytes := range map[pack.Ring]int64{pack.Main: b.Limit() - b.Limit()/8, pack.Passing: b.Limit() / 8} {
+		o, err := kind.Pack("", "something", []byte("something"), pack.Event)
+		must(err)
+		o.Keep(something, int(bytes), ring)
+	}
+}
+
+// storageWrong checks what an informer's status says of its packed objects, and that no more of them are hot than
+// the budget allows: the hot ones are those of which two reads return the same. Pinned are at most the keys of
+// what users have put into the store.
+func storageWrong[T metav1.Object](how packed, storage informer.Storage, st informer.Status, keys []key, byHand *byHandKeys, get func(key) (T, bool)) (problems []string) {
+	say := func(wrong bool, format string, args ...any) {
+		if wrong {
+			problems = append(problems, fmt.Sprintf(format, args...))
+		}
+	}
+	if how == decoded {
+		say(st.Storage != informer.StorageStatus{}, "nothing is packed, and the status says %+v", st.Storage)
+		return problems
+	}
+	limit := map[packed]int64{partlyHot: hotBytes}[how]
+	used := storage.Decoded.Used()
+	say(used > limit || st.Storage.Decoded > limit, "of a budget of %d bytes %d are used, and the status says %+v", limit, used, st.Storage)
+	say(st.Storage.Pinned > byHand.count(), "%d objects are pinned, and users have written %d", st.Storage.Pinned, byHand.count())
+	first := map[key]any{}
+	for _, k := range keys {
+		first[k], _ = get(k)
+	}
+	var hot heapsize.Weigher
+	objects := 0
+	for _, k := range keys {
+		if again, ok := get(k); ok && first[k] == any(again) && !byHand.has(k) {
+			hot.Add(again)
+			objects++
+		}
+	}
+	say(hot.Bytes() > limit+limit/4, "%d objects of %d bytes are decoded in a budget of %d", objects, hot.Bytes(), limit)
+	return problems
 }

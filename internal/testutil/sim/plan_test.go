@@ -156,6 +156,8 @@ type setup struct {
 	initialFailures int    // the number of failing requests at the beginning
 	tenants         bool   // leases of a factory's informers come and go
 	custom          bool   // the resource comes and goes
+	packed          packed
+	scribbles       bool // the program writes into the objects that it gets
 	chance          float64
 }
 
@@ -183,6 +185,8 @@ func (s setup) String() string {
 	say(s.initialFailures > 0, "%d failures to begin with", s.initialFailures)
 	say(s.tenants, "leases that come and go")
 	say(s.custom, "a resource that comes and goes")
+	say(s.packed != decoded, "%v", s.packed)
+	say(s.scribbles, "a program that writes into what it gets")
 	return strings.Join(words, ", ")
 }
 
@@ -201,6 +205,9 @@ func drawPlan(seed uint64, menu []menuItem, adjust func(*setup, *rand.Rand)) pla
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test
 	p := plan{seed: seed, setup: newSetup(r)}
 	adjust(&p.setup, r)
+	if !p.setup.lease && !p.setup.tenants { // whose factories hold objects decoded
+		p.setup.packed, p.setup.scribbles = drawPacked(seed)
+	}
 	total := 0
 	for _, m := range menu {
 		total += m.weight

@@ -46,6 +46,10 @@ func wantReached(t *testing.T) (all []string) {
 	want("answer", "a stream without a version")
 	want("answer", "an empty stream without a version")
 	want("store", "filled")
+	want("store", "scribbled")
+	for how := range packed(packedWays) {
+		want("holds", how)
+	}
 	for _, from := range onlookers {
 		want("onlooker", from)
 	}

@@ -395,8 +395,21 @@ func (s *source) alter(p *pod) {
 	case s.w.blank:
 		p.ResourceVersion = "1"
 	}
+	if s.w.packed == partlyHot {
+		p.Annotations[paddingName] = strings.Repeat(spell(p), paddingTimes)
+	}
 	if s.w.mutant.serve != nil {
 		s.w.mutant.serve(p)
+	}
+	if transform := s.w.transformer(); !s.w.fails(p) {
+		stored := p.DeepCopy()
+		if transform != nil {
+			stored, _ = transform(stored)
+		}
+		s.w.model.show(stored)
+	}
+	if s.w.mutant.swapsBases && markOf(p).serial%5 == 0 {
+		p.Spec.NodeName = "another"
 	}
 }
 

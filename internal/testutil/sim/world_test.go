@@ -50,7 +50,12 @@ type world struct {
 	script      bool // a transcript is played: its steps are small, so that nothing depends on the scheduler
 	model       *model
 	trace       trace
-	frozen      frozen
+	frozen      frozen[*pod]
+	alike       alike[*pod]
+	byHand      byHandKeys
+	rewritten   map[key]bool // objects that the running user write puts into the store as they are
+	storage     informer.Storage
+	hot         map[key]*pod // what the mutant shows as the present objects
 	server      *informertest.Server
 	sources     []*source
 	resource    *resource // nil if the resource is always served
@@ -85,7 +90,8 @@ type world struct {
 }
 
 func newWorld(p plan, s mutant) *world {
-	w := &world{setup: p.setup, plan: p, mutant: s, model: newModel(), callsAtStop: map[*handler]int64{}, touched: map[key]bool{}, everTouched: map[key]bool{}, removed: map[key]bool{}, over: make(chan struct{}), reached: map[string]int{}}
+	w := &world{setup: p.setup, plan: p, mutant: s, model: newModel(), alike: alike[*pod]{copied: (*pod).DeepCopy}, frozen: frozen[*pod]{fingerprint: fingerprint}, storage: p.setup.packed.storage(s.evictsNothing), hot: map[key]*pod{}, callsAtStop: map[*handler]int64{}, touched: map[key]bool{}, everTouched: map[key]bool{}, removed: map[key]bool{}, over: make(chan struct{}), reached: map[string]int{}}
+	w.reach("holds", w.packed)
 	w.trace.dropSections = p.setup.lease // its factory's back-offs are random
 	for n := range w.sourceCount() {
 		w.sources = append(w.sources, newSource(w, n))
@@ -114,7 +120,7 @@ func newWorld(p plan, s mutant) *world {
 	}
 	w.life = newOwned(sources, informer.Options[*pod]{
 		Name: "pods", Indexes: w.indexed(), Transform: w.looking(w.transformer()), PageSize: w.page,
-		Rand: func() float64 { return w.chance }, Observe: w.observe,
+		Rand: func() float64 { return w.chance }, Observe: w.observe, Storage: w.storage,
 	})
 	w.onlooker = w.newOnlooker()
 	return w
@@ -249,6 +255,7 @@ func (w *world) play() {
 		w.trace.step("%d. %v", i, s)
 		w.do(s)
 		synctest.Wait()
+		w.scribble()
 		w.checkStep()
 		if w.failed() {
 			break
@@ -362,7 +369,7 @@ func (w *world) presentHandlers() []*handler {
 
 func (w *world) traceStore() {
 	var objects []string
-	for p := range w.informer.Indexer().All() {
+	for _, p := range w.all(w.informer) {
 		objects = append(objects, spell(p))
 	}
 	slices.Sort(objects)
@@ -456,7 +463,7 @@ func (w *world) addHandlerTo(of *informer.Informer[*pod], k kind, racing bool) *
 	}
 	if !racing && closed(of.Synced()) {
 		a.expected = map[key]*pod{}
-		for p := range of.Indexer().All() {
+		for _, p := range w.all(of) {
 			a.expected[keyOf(p)] = p
 		}
 	}
