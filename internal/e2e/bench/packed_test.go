@@ -1,0 +1,215 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// Further implementations, for packed stores.
+const (
+	packed     = "packed"      // informer.New with a budget of 0
+	packedKeys = "packed-keys" // the same, with HandleKeys
+)
+
+// podStream answers a watch of all pods with a stream of n pods in protobuf, each made when it is sent, so that
+// the server holds nothing. It is an http.RoundTripper.
+type podStream struct {
+	n   int
+	pod func(i int) *corev1.Pod
+}
+
+// RoundTrip implements http.RoundTripper.
+func (s *podStream) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, w := io.Pipe()
+	stop := context.AfterFunc(r.Context(), func() { _ = w.CloseWithError(r.Context().Err()) })
+	go func() {
+		defer stop()
+		s.stream(w, r.URL.Query().Get("sendInitialEvents") == "true")
+		<-r.Context().Done()
+	}()
+	return &http.Response{
+		StatusCode: http.StatusOK, Body: body, Request: r,
+		Header: http.Header{"Content-Type": {"application/vnd.kubernetes.protobuf;stream=watch"}},
+	}, nil
+}
+
+// stream writes the initial state, and the bookmark behind it.
+func (s *podStream) stream(w io.Writer, initial bool) {
+	if !initial {
+		return
+	}
+	for i := range s.n {
+		if writeEvent(w, "ADDED", s.pod(i)) != nil {
+			return
+		}
+	}
+	_ = writeEvent(w, "BOOKMARK", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		ResourceVersion: version(s.n), Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
+	}})
+}
+
+// writeEvent writes an event as a kube-apiserver does: a frame with its length.
+func writeEvent(w io.Writer, typ string, pod *corev1.Pod) error {
+	raw, err := pod.Marshal()
+	if err != nil {
+		return err
+	}
+	envelope, err := (&k8sruntime.Unknown{TypeMeta: k8sruntime.TypeMeta{APIVersion: "v1", Kind: "Pod"}, Raw: raw}).Marshal()
+	if err != nil {
+		return err
+	}
+	event, err := (&metav1.WatchEvent{Type: typ, Object: k8sruntime.RawExtension{Raw: append([]byte("k8s\x00"), envelope...)}}).Marshal()
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(event))), event...)) //nolint:gosec // small
+	return err
+}
+
+func (s *podStream) client(b *testing.B) kubernetes.Interface {
+	client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://pods", Transport: s, ContentConfig: rest.ContentConfig{ContentType: k8sruntime.ContentTypeProtobuf}})
+	require.NoError(b, err)
+	return client
+}
+
+// packedWorld is an informer that has read the pods of a podStream.
+type packedWorld struct {
+	get  func(indexer.Key) any
+	stop func()
+}
+
+var podResource = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+
+// read starts an informer, and waits until its handler has got all pods.
+func (s *podStream) read(b *testing.B, impl string) packedWorld {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	var got sync.WaitGroup
+	got.Add(s.n)
+	w := packedWorld{stop: func() { cancel(); running.Wait() }}
+	if impl == clientgo {
+		i := informers.NewSharedInformerFactory(s.client(b), 0).Core().V1().Pods().Informer()
+		_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { got.Done() }})
+		require.NoError(b, err)
+		running.Go(func() { i.RunWithContext(ctx) })
+		w.get = shared{SharedIndexInformer: i}.get
+	} else {
+		var o informer.Options[*corev1.Pod]
+		if impl != typed {
+			o.Storage.Decoded = informer.NewBudget(0)
+		}
+		i := informer.New(reflector.FromGenerated[*corev1.Pod](s.client(b).CoreV1().Pods(""), podResource), o)
+		var err error
+		if impl == packedKeys {
+			_, err = i.HandleKeys(func(indexer.Key) { got.Done() }, informer.HandlerOptions{})
+		} else {
+			_, err = i.Handle(informer.Funcs[*corev1.Pod]{Added: func(*corev1.Pod) { got.Done() }}, informer.HandlerOptions{})
+		}
+		require.NoError(b, err)
+		running.Go(func() { _ = i.Run(ctx) })
+		w.get = own[*corev1.Pod]{i}.get
+	}
+	got.Wait()
+	return w
+}
+
+// owned returns pods in the order of a server, each so many with one owner.
+func owned(each int) func(i int) *corev1.Pod {
+	return func(i int) *corev1.Pod { return kit.RunningPod(fmt.Sprintf("%05d", i/each), i) }
+}
+
+// BenchmarkPackedHeap measures the heap for each pod, all included, of an informer that has read 500 pods of each
+// owner, five of each, and pods that share nothing.
+func BenchmarkPackedHeap(b *testing.B) {
+	for _, pods := range []struct {
+		name string
+		pod  func(i int) *corev1.Pod
+	}{
+		{"500-of-each", owned(500)},
+		{"5-of-each", owned(5)},
+		{"unique", cluster.New(1, 1).Unique},
+	} {
+		byEach(b, pods.name, []string{clientgo, typed, packed}, func(b *testing.B, impl string) {
+			count(b, "B/object", func() float64 {
+				s := &podStream{*objects, pods.pod}
+				before := heapAtRest()
+				w := s.read(b, impl)
+				beside := heapAtRest() - before
+				runtime.KeepAlive(w)
+				w.stop()
+				return beside / float64(s.n)
+			})
+		})
+	}
+}
+
+// BenchmarkPackedSync measures the processor time until a handler has got 100 pods of each owner. That of making
+// and encoding the pods is part of it, and the same for all.
+func BenchmarkPackedSync(b *testing.B) {
+	byEach(b, "100-of-each", []string{clientgo, typed, packed, packedKeys}, func(b *testing.B, impl string) {
+		s := &podStream{min(20_000, *objects), owned(100)}
+		m := newSection(b)
+		for range m.rounds {
+			m.begin()
+			w := s.read(b, impl)
+			m.end()
+			w.stop()
+		}
+	})
+}
+
+// BenchmarkPackedGet measures a read of a pod: of one that is not decoded, against Unmarshal of its bytes, and of
+// one that is.
+func BenchmarkPackedGet(b *testing.B) {
+	pod := owned(100)
+	keys := make([]indexer.Key, min(20_000, *objects))
+	bodies := make([][]byte, len(keys))
+	for i := range keys {
+		p := pod(i)
+		keys[i] = indexer.Key{Namespace: p.Namespace, Name: p.Name}
+		bodies[i], _ = p.Marshal()
+	}
+	s := &podStream{len(keys), pod}
+	b.Run("cold/impl="+clientgo, func(b *testing.B) {
+		measureAgain(b, func() {
+			for i := range b.N {
+				require.NoError(b, new(corev1.Pod).Unmarshal(bodies[i%len(bodies)]))
+			}
+		})
+	})
+	for _, impl := range []string{packed, typed} {
+		b.Run("cold/impl="+impl, func(b *testing.B) {
+			w := s.read(b, impl)
+			defer w.stop()
+			measureAgain(b, func() {
+				for i := range b.N {
+					if w.get(keys[i%len(keys)]) == nil {
+						b.Fatal("no pod")
+					}
+				}
+			})
+		})
+	}
+}
