@@ -65,8 +65,8 @@ type leasedInformer struct {
 	cancel  context.CancelFunc
 }
 
-func newLeased(s *source, transform func(*pod) (*pod, error)) *leasedInformer {
-	f := factory.NewSharedInformerFactoryWithOptions(clientset{sources: []*source{s}}, 0, factory.WithTransform(func(obj any) (any, error) {
+func newLeased(s *source, transform func(*pod) (*pod, error), storage informer.Storage) *leasedInformer {
+	f := factory.NewSharedInformerFactoryWithOptions(clientset{sources: []*source{s}}, 0, factory.WithStorage(storage), factory.WithTransform(func(obj any) (any, error) {
 		if transform == nil {
 			return obj, nil
 		}

@@ -205,9 +205,7 @@ func drawPlan(seed uint64, menu []menuItem, adjust func(*setup, *rand.Rand)) pla
 	r := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test
 	p := plan{seed: seed, setup: newSetup(r)}
 	adjust(&p.setup, r)
-	if !p.setup.lease && !p.setup.tenants { // whose factories hold objects decoded
-		p.setup.packed, p.setup.scribbles = drawPacked(seed)
-	}
+	p.setup.packed, p.setup.scribbles = drawPacked(seed)
 	total := 0
 	for _, m := range menu {
 		total += m.weight

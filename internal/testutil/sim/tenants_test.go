@@ -91,7 +91,7 @@ func newTenancy(w *world) *tenancy {
 		keep = -1
 	}
 	for _, s := range w.sources {
-		t.factories[s.namespace] = factory.NewSharedInformerFactoryWithOptions(clientset{sources: w.sources}, 0, factory.WithRetention(keep), factory.WithNamespace(s.namespace))
+		t.factories[s.namespace] = factory.NewSharedInformerFactoryWithOptions(clientset{sources: w.sources}, 0, factory.WithRetention(keep), factory.WithNamespace(s.namespace), factory.WithStorage(w.storage))
 		t.wishes[s.namespace] = &expectedInformer{}
 	}
 	return t

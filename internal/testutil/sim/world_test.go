@@ -106,7 +106,7 @@ func newWorld(p plan, s mutant) *world {
 		return w
 	}
 	if w.lease {
-		w.life = newLeased(w.sources[0], w.looking(w.transformer()))
+		w.life = newLeased(w.sources[0], w.looking(w.transformer()), w.storage)
 		w.onlooker = w.newOnlooker()
 		return w
 	}
