@@ -23,7 +23,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
-	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -145,15 +144,17 @@ func owned(each int) func(i int) *corev1.Pod {
 func BenchmarkPackedHeap(b *testing.B) {
 	for _, pods := range []struct {
 		name string
+		n    int
 		pod  func(i int) *corev1.Pod
 	}{
-		{"500-of-each", owned(500)},
-		{"5-of-each", owned(5)},
-		{"unique", cluster.New(1, 1).Unique},
+		{"500-of-each", *objects, owned(500)},
+		{"5-of-each", *objects, owned(5)},
+		{"unique", min(8000, *objects), func(i int) *corev1.Pod { return made().Unique(i) }},
 	} {
 		byEach(b, pods.name, []string{clientgo, typed, packed}, func(b *testing.B, impl string) {
+			made() // it is not the informer's
 			count(b, "B/object", func() float64 {
-				s := &podStream{*objects, pods.pod}
+				s := &podStream{pods.n, pods.pod}
 				before := heapAtRest()
 				w := s.read(b, impl)
 				beside := heapAtRest() - before
