@@ -75,7 +75,7 @@ func TestPackedApplyingDecodesForIndexes(t *testing.T) {
 }
 
 // Each object is decoded once for each handler that gets it.
-func TestPackedHandlersDecodeWhatTheyAreTold(t *testing.T) {
+func TestContract_D40_HandlersDecodeWhatTheyAreTold(t *testing.T) {
 	countDecoding(t, func(t *testing.T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), settings{resync: time.Hour})
 		decoded := w.decoding()
@@ -109,7 +109,7 @@ func TestPackedHandlersDecodeWhatTheyAreTold(t *testing.T) {
 }
 
 // Events of a blocked handler stay encoded; merged events are decoded as one.
-func TestPackedBacklogsAreNotDecoded(t *testing.T) {
+func TestContract_D40_BacklogsAreNotDecoded(t *testing.T) {
 	for _, delivery := range []informer.Delivery{informer.Every, informer.Latest} {
 		countDecoding(t, func(t *testing.T, r rig) {
 			if r.name != typedRig.name {
@@ -145,7 +145,7 @@ func TestPackedBacklogsAreNotDecoded(t *testing.T) {
 }
 
 // Nothing is decoded for a handler without a function for the event.
-func TestPackedNothingIsDecodedForNobody(t *testing.T) {
+func TestContract_D40_NothingIsDecodedForNobody(t *testing.T) {
 	countDecoding(t, func(t *testing.T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		decoded := w.decoding()
@@ -166,8 +166,84 @@ func TestPackedNothingIsDecodedForNobody(t *testing.T) {
 	})
 }
 
+// Reads return what was stored: the same object while it is kept decoded, and otherwise another one. What a
+// program has written into an object is seen as long as it is kept, and does not spoil what is stored.
+func TestContract_D40_ReadsOfPackedObjectsAreEqual(t *testing.T) {
+	for _, r := range []rig{sharedRig, typedRig} {
+		for _, budget := range []int64{0, 64 << 10} {
+			r.packed, r.budget = true, budget
+			t.Run(fmt.Sprint(r.title(), "-", budget), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
+					first := w.get("default/a").(*corev1.Pod)
+					require.Equal(t, kit.Pod("a", "1"), first)
+					second := w.get("default/a").(*corev1.Pod)
+					require.Equal(t, first, second)
+					require.Equal(t, budget > 0, first == second, "the same one while it is kept")
+					first.Spec.NodeName = "mine"
+					require.Equal(t, budget > 0, w.get("default/a").(*corev1.Pod).Spec.NodeName == "mine")
+					for n := range 300 {
+						w.Send(watch.Added, kit.Pod(fmt.Sprint("other-", n), fmt.Sprint(11+n)))
+					}
+					synctest.Wait()
+					require.Equal(t, kit.Pod("a", "1"), w.get("default/a"), "others have taken its room in the budget")
+					require.Zero(t, w.storageStatus().Pinned)
+				})
+			})
+		}
+	}
+}
+
+// In a resync of packed objects old and new are one object, for each handler.
+func TestContract_D40_AResyncOfAPackedObject(t *testing.T) {
+	countDecoding(t, func(t *testing.T, r rig) {
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Hour})
+		resyncs := 0
+		for range 2 {
+			w.addHandler(funcs{UpdateFunc: func(old, now any) {
+				resyncs++
+				require.Same(t, old, now)
+			}})
+		}
+		w.start()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.Equal(t, 2, resyncs)
+	})
+}
+
+// What a transform has made, and what changes when it is encoded and decoded again, is held as it is.
+func TestContract_D41_WhatDoesNotSurvivePackingIsPinned(t *testing.T) {
+	countDecoding(t, func(t *testing.T, r rig) {
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
+		errs := w.collectErrors()
+		require.NoError(t, w.transform(func(obj any) (any, error) {
+			if p := obj.(*corev1.Pod); p.Name == "a" {
+				p.Spec.Tolerations = []corev1.Toleration{}
+			}
+			return obj, nil
+		}))
+		w.start()
+		require.Same(t, w.get("default/a"), w.get("default/a"))
+		require.NotSame(t, w.get("default/b"), w.get("default/b"))
+		w.Send(watch.Modified, kit.Pod("a", "11"))
+		synctest.Wait()
+		require.Equal(t, 1, w.storageStatus().Pinned)
+		a := w.get("default/a").(*corev1.Pod)
+		require.Equal(t, "11", a.ResourceVersion)
+		require.NotNil(t, a.Spec.Tolerations)
+		if r.name == typedRig.name { // what only observers are told
+			var e *informer.StorageError
+			require.Len(t, errs(), 1, "each cause once")
+			require.ErrorAs(t, errs()[0], &e)
+			require.Equal(t, "default/a", e.Key.String())
+			require.ErrorContains(t, e, ".Spec.Tolerations")
+		}
+	})
+}
+
 // Users' writes are held as they are, and users read them back.
-func TestPackedStoresOfUsers(t *testing.T) {
+func TestContract_D41_WhatAProgramWritesIsPinned(t *testing.T) {
 	countDecoding(t, func(t *testing.T, r rig) {
 		if r.name != sharedRig.name {
 			return
