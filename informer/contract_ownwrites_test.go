@@ -196,6 +196,7 @@ func TestContract_D35_OwnWritesAreShownUntilTheWatchHasThem(t *testing.T) {
 
 // D35: with packed objects a write section decodes nothing.
 func TestContract_D35_OwnWritesInAPackedStore(t *testing.T) {
+	unverified(t)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriting(t, packedCold())
 		require.NoError(t, w.clientgo.RemoveEventHandler(w.registered))

@@ -22,23 +22,27 @@ func (c *core) withDecoding(to receiver) receiver {
 }
 
 func (r *decodingReceiver) CallHandler(b *eventlog.Batch) {
-	b.Prepare(r.AtOnce(), r.objects)
-	r.receiver.CallHandler(b)
+	if b.Prepare(r.AtOnce(), r.objects); b.Left() > 0 {
+		r.receiver.CallHandler(b)
+	}
 }
 
 // objects decodes the objects of an event that the handler needs. In a resync old and new are one
-// object.
-func (r *decodingReceiver) objects(p *eventlog.Pair, h eventlog.Header) {
+// object, and so they are in an update whose old object cannot be decoded. It returns false if another
+// object cannot be decoded.
+func (r *decodingReceiver) objects(p *eventlog.Pair, h eventlog.Header) (decoded bool) {
 	old, now := r.needs(h)
-	if old && now && object.Same(p.Old, p.New) {
-		p.New = r.decode(p.New)
-		p.Old = p.New
-		return
-	}
-	if old {
-		p.Old = r.decode(p.Old)
-	}
+	same := old && now && object.Same(p.Old, p.New)
 	if now {
 		p.New = r.decode(p.New)
 	}
+	switch {
+	case same:
+		p.Old = p.New
+	case old:
+		if p.Old = r.decode(p.Old); p.Old == nil && now {
+			p.Old = p.New
+		}
+	}
+	return !(old && p.Old == nil) && !(now && p.New == nil)
 }

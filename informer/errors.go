@@ -49,8 +49,12 @@ var (
 	ErrType = indexer.ErrType
 )
 
-// errNotPacked is the reason for which an object is pinned, in a [StorageError].
-var errNotPacked = errors.New("no object of the informer's type, or of one that cannot be encoded")
+// The reasons of a [StorageError]: those for which an object is pinned, and that a packed one is lost.
+var (
+	errUnpackable   = errors.New("it cannot be decoded any more")
+	errNotPacked    = errors.New("it is not of the informer's type, or that is an interface")
+	errTypePanicked = errors.New("a function of the type has panicked")
+)
 
 // undecodable wraps the error of an object that could not be decoded.
 func undecodable(err error) error { return fmt.Errorf("%w: %w", ErrDecode, err) }

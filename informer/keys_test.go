@@ -66,6 +66,7 @@ func (f *testCore) joinsKeys(h func(indexer.Key), o HandlerOptions) *registratio
 // A function gets one key for each change, of the initial state and of resyncs, too, and nothing is decoded
 // for it.
 func TestEachChangeIsOneKey(t *testing.T) {
+	unverified(t)
 	a := kit.Pod("a", "1", kit.UID("one"))
 	for _, row := range []struct {
 		name        string

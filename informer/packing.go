@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -33,8 +34,10 @@ type packing struct {
 	encoded, received decoding
 	packed            atomic.Uint64 // the number of objects packed from a source's bytes
 	trust             *sharing      // broken when a stored object could not be decoded; from then on, all are compared
-	told              sync.Map      // the causes of the reported errors
-	causes            atomic.Int64
+
+	mu     sync.Mutex
+	causes map[string]bool    // for which objects are pinned
+	errors chan *StorageError // to be reported, with room for one of each cause, and for one of a lost object
 }
 
 // decoding is how some objects are decoded.
@@ -67,7 +70,7 @@ func newPacking(s Storage, t objectType, trust *sharing, observe func(Event)) *p
 	if s.Decoded == nil {
 		return nil
 	}
-	p := &packing{observe: observe, trust: trust}
+	p := &packing{observe: observe, trust: trust, causes: map[string]bool{}, errors: make(chan *StorageError, mostCauses+1)}
 	if goType := t.watched(); goType != nil && goType.Kind() == reflect.Pointer {
 		p.goType = goType
 	}
@@ -77,8 +80,7 @@ func newPacking(s Storage, t objectType, trust *sharing, observe func(Event)) *p
 	}
 	p.kind = pack.NewKind(pack.Options{
 		Type: held, Budget: (*pack.Budget)(s.Decoded),
-		Decode: func(data []byte, f pack.Form) (any, error) { return p.decoderOf(f).Decode(data, f) },
-		Meta:   func(data []byte, f pack.Form) (any, error) { return p.decoderOf(f).Meta(data, f) },
+		Decode: p.decode, Meta: p.meta, Unreadable: p.lost,
 		Weigh: func(decoded any) int64 {
 			var w heapsize.Weigher
 			w.Add(decoded)
@@ -132,19 +134,46 @@ func (p *packing) forHandler(stored any) any { return p.read(stored, pack.Passin
 
 // read returns an object decoded, or nil if that fails.
 func (p *packing) read(stored any, in pack.Ring) any {
-	o := unwrap(stored)
-	obj, err := o.Value(in)
-	if err == nil {
-		return obj
+	obj, err := unwrap(stored).Value(in)
+	if err != nil {
+		return nil
 	}
-	verify.That(false, "a packed object cannot be decoded: %v", err)
-	e := &StorageError{Err: err}
+	return obj
+}
+
+// lost is called when an object cannot be read. The first time, it is reported, and all are read anew.
+func (p *packing) lost(o *pack.Object, err error) {
+	if verify.On {
+		verify.That(false, "a packed object cannot be decoded: %v", err)
+	}
+	if !p.trust.distrust() {
+		return
+	}
+	e := &StorageError{Err: fmt.Errorf("%w: %w", errUnpackable, err)}
 	if m, err := o.Meta(); err == nil {
 		e.Key = object.Key(object.Meta(m))
 	}
-	go p.tell(e, "decoding") // a lock may be held
-	p.trust.distrust()
-	return nil
+	p.errors <- e
+}
+
+func (p *packing) decode(data []byte, f pack.Form) (obj any, err error) {
+	defer caught(&err)
+	return p.decoderOf(f).Decode(data, f)
+}
+
+func (p *packing) meta(data []byte, f pack.Form) (m any, err error) {
+	defer caught(&err)
+	return p.decoderOf(f).Meta(data, f)
+}
+
+// caught makes a panic of a type's own functions an error, except in a program that checks itself.
+func caught(err *error) {
+	if verify.On {
+		return
+	}
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("%w: %v", errTypePanicked, p)
+	}
 }
 
 // decoderOf returns the decoder of objects in a form.
@@ -194,7 +223,7 @@ func (p *packing) pack(obj any, data []byte, f pack.Form, compares bool) any {
 
 // compare returns an error if bytes decode to another object.
 func (p *packing) compare(obj any, data []byte, f pack.Form) error {
-	again, err := p.decoderOf(f).Decode(data, f)
+	again, err := p.decode(data, f)
 	if err != nil {
 		return err
 	}
@@ -214,21 +243,34 @@ func (p *packing) pin(obj any, why error) any {
 	return p.Encode(obj)
 }
 
-// tell reports an error, each cause once.
+// tell lets the run report why an object is pinned, each cause once. Any goroutine calls it, also one of
+// the program.
 func (p *packing) tell(e *StorageError, cause string) {
-	if _, again := p.told.LoadOrStore(cause, true); !again && p.causes.Add(1) <= mostCauses {
-		p.observe(e)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	if !p.causes[cause] && len(p.causes) < mostCauses {
+		p.causes[cause] = true
+		p.errors <- e
+	}
+}
+
+// report reports errors until ctx ends. The next run reports what is left.
+func (p *packing) report(ctx context.Context) {
+	for {
+		select {
+		case e := <-p.errors:
+			p.observe(e)
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
 // marshal encodes an object: as protobuf if its type has that, and in JSON otherwise. An object that says its
 // kind needs JSON, since protobuf leaves the kind out.
 func marshal(obj any) (data []byte, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: panic: %v", errNotPacked, p)
-		}
-	}()
+	defer caught(&err)
 	if u, ok := obj.(runtime.Unstructured); ok {
 		return json.Marshal(u.UnstructuredContent())
 	}
@@ -254,7 +296,7 @@ type StorageError struct {
 }
 
 func (e *StorageError) Error() string {
-	return fmt.Sprintf("object %.*q is not packed: %.*v", object.MaxText, e.Key, object.MaxText, e.Err)
+	return fmt.Sprintf("storing object %.*q packed: %.*v", object.MaxText, e.Key, object.MaxText, e.Err)
 }
 
 // Unwrap returns the reason.

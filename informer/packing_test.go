@@ -1,65 +1,377 @@
-package informer_test
+package informer
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"reflect"
+	goruntime "runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer"
-	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-func TestSmoke(t *testing.T) {
-	server := informertest.New(informertest.Options{})
-	t.Cleanup(server.Close)
-	server.StartInMemory()
-	config := server.ClientConfig()
-	config.ContentType = "application/vnd.kubernetes.protobuf"
-	client := kubernetes.NewForConfigOrDie(config)
-	ctx := t.Context()
-	for i := range 200 {
-		pod := kit.RunningPod("web", i)
-		pod.ResourceVersion = ""
-		_, err := client.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
-		require.NoError(t, err)
+// unverified switches verify mode off, in which what is packed is decoded more often, and what cannot be
+// decoded panics.
+func unverified(t *testing.T) {
+	t.Helper()
+	on := verify.On
+	verify.On = false
+	t.Cleanup(func() { verify.On = on })
+}
+
+// packedCore returns a core of an informer that decodes what it has encoded as a program's does, and the sink
+// of its source.
+func packedCore[T Object](t *testing.T, o Options[T]) (*Informer[T], *informerSink) {
+	t.Helper()
+	if o.Storage.Decoded == nil {
+		o.Storage.Decoded = NewBudget(0)
 	}
-	var errs []error
-	i := informer.New[*corev1.Pod](reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), corev1.SchemeGroupVersion.WithResource("pods")), informer.Options[*corev1.Pod]{
-		Storage:      informer.Storage{Decoded: informer.NewBudget(100 << 10)},
-		LabelIndexes: []string{"app"},
-		Indexes:      []indexer.Index[*corev1.Pod]{{Name: "node", Append: func(v []string, p *corev1.Pod) []string { return append(v, p.Spec.NodeName) }}},
-		Observe: func(e informer.Event) {
-			if e, ok := e.(*informer.StorageError); ok {
-				errs = append(errs, e)
+	o.Observe = observed
+	i := New(silentSource{}, o)
+	in := newInformerSink(i.core, i.core.run, 0)
+	i.core.reflector(in, "", reflector.ResumeNever)
+	return i, in
+}
+
+// store puts an object into the store, as a delta of a source.
+func (s *informerSink) store(t *testing.T, obj apiObject) {
+	t.Helper()
+	key, _ := keyOf(obj)
+	batch := []deltafifo.Delta{{
+		Op: deltafifo.Modified, Key: key, UID: string(obj.GetUID()), Version: obj.GetResourceVersion(), Object: obj,
+		Stamp: records.StampOf(string(obj.GetUID())),
+	}}
+	s.packBatch(batch)
+	for s.core.batch = batch; len(s.core.batch) > 0; {
+		s.core.applySome()
+	}
+}
+
+// apiObject is any API object.
+type apiObject interface {
+	metav1.Object
+	runtime.Object
+}
+
+// untold returns the errors that wait to be reported.
+func (p *packing) untold() (all []*StorageError) {
+	for {
+		select {
+		case e := <-p.errors:
+			all = append(all, e)
+		default:
+			return all
+		}
+	}
+}
+
+func podWith(name string, change func(p *corev1.Pod)) *corev1.Pod {
+	p := kit.Pod(name, "1")
+	change(p)
+	return p
+}
+
+func unstructuredWith(name string, value any) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.com/v1", "kind": "Gadget", "spec": map[string]any{"value": value},
+		"metadata": map[string]any{"namespace": "default", "name": name, "resourceVersion": "1", "uid": "uid-" + name},
+	}}
+}
+
+// What does not survive packing is held decoded, and the error names the object and the field, once.
+func TestWhatDoesNotSurvivePackingIsPinned(t *testing.T) {
+	size := resource.MustParse("1Gi")
+	for name, row := range map[string]struct {
+		change func(p *corev1.Pod)
+		field  string // empty: it survives
+	}{
+		"an ordinary pod": {func(*corev1.Pod) {}, ""},
+		"an empty pod":    {func(p *corev1.Pod) { *p = corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: p.Name}} }, ""},
+		"a kind":          {func(p *corev1.Pod) { p.TypeMeta = metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"} }, ""},
+		"half a kind":     {func(p *corev1.Pod) { p.Kind = "Pod" }, ""},
+		"a quantity behind a pointer": {func(p *corev1.Pod) {
+			p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &size}}}}
+		}, ""},
+		"a quantity in a map":                {func(p *corev1.Pod) { p.Spec.Overhead = corev1.ResourceList{"cpu": resource.MustParse("250m")} }, ""},
+		"text that is not UTF-8":             {func(p *corev1.Pod) { p.Annotations = map[string]string{"a": "\xff\xfe"} }, ""},
+		"an empty list":                      {func(p *corev1.Pod) { p.Finalizers = []string{} }, ".ObjectMeta.Finalizers"},
+		"an empty map":                       {func(p *corev1.Pod) { p.Labels = map[string]string{} }, ".ObjectMeta.Labels"},
+		"nanoseconds":                        {func(p *corev1.Pod) { p.CreationTimestamp.Time = time.Unix(1, 1) }, ".ObjectMeta.CreationTimestamp.Time"},
+		"a time zone":                        {func(p *corev1.Pod) { p.CreationTimestamp.Time = time.Unix(1, 0).In(time.FixedZone("x", 3600)) }, ".ObjectMeta.CreationTimestamp.Time"},
+		"deep inside":                        {func(p *corev1.Pod) { p.Spec.Containers = []corev1.Container{{}, {Env: []corev1.EnvVar{}}} }, ".Spec.Containers[1].Env"},
+		"text that is not UTF-8, and a kind": {func(p *corev1.Pod) { p.Kind, p.Annotations = "Pod", map[string]string{"secret-key": "secret\xff"} }, ".ObjectMeta.Annotations[]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i, in := packedCore(t, Options[*corev1.Pod]{})
+			want := podWith("a", row.change).DeepCopy()
+			in.store(t, podWith("a", row.change))
+			b := podWith("b", row.change)
+			in.store(t, b)
+			key, _ := keyOf(want)
+			a, ok := i.Indexer().Get(key)
+			require.True(t, ok)
+			require.Equal(t, want, a)
+			errs := i.core.packing.untold()
+			if row.field == "" {
+				require.Empty(t, errs)
+				require.Zero(t, i.Status().Storage.Pinned)
+				return
 			}
-		},
-	})
-	n := 0
-	_, err := i.Handle(informer.Funcs[*corev1.Pod]{Added: func(p *corev1.Pod) { n++ }}, informer.HandlerOptions{})
-	require.NoError(t, err)
-	run, cancel := context.WithTimeout(ctx, time.Minute)
-	done := make(chan error)
-	go func() { done <- i.Run(run) }()
-	require.NoError(t, i.WaitSynced(ctx))
-	list, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
-	require.NoError(t, err)
-	for n := range list.Items {
-		got, ok := i.Indexer().Get(indexer.Key{Namespace: list.Items[n].Namespace, Name: list.Items[n].Name})
-		require.True(t, ok)
-		require.Equal(t, &list.Items[n], got)
+			require.Len(t, errs, 1)
+			require.Equal(t, key, errs[0].Key)
+			require.ErrorContains(t, errs[0], "default/a")
+			require.Equal(t, "encoded and decoded again, it differs in "+row.field, errs[0].Unwrap().Error())
+			require.NotContains(t, errs[0].Error(), "secret")
+			require.Equal(t, 2, i.Status().Storage.Pinned)
+			again, _ := i.Indexer().Get(key)
+			require.Same(t, a, again)
+			key.Name = "b"
+			got, _ := i.Indexer().Get(key)
+			require.Same(t, b, got)
+		})
 	}
-	fmt.Printf("%+v\n", i.Status().Storage)
-	cancel()
-	<-done
-	require.Equal(t, 200, n)
-	require.Empty(t, errs)
+}
+
+// Of objects without a Go type of their own, only those survive that have the numbers of JSON's decoder.
+func TestNumbersOfUnstructuredObjects(t *testing.T) {
+	for name, row := range map[string]struct {
+		value  any
+		pinned int
+	}{
+		"int64": {int64(1 << 60), 0}, "float64": {1.5, 0}, "nil": {nil, 0}, "a list": {[]any{"a", int64(1), true}, 0}, "an empty list": {[]any{}, 0},
+		"a whole float64": {float64(1), 1}, "int": {1, 1}, "a typed list": {[]string{"a"}, 1}, "a nil list": {[]any(nil), 1},
+		"what JSON has not": {func() {}, 1}, "a time": {metav1.Now(), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i, in := packedCore(t, Options[*unstructured.Unstructured]{})
+			u := unstructuredWith("a", row.value)
+			in.store(t, u)
+			require.Equal(t, row.pinned, i.Status().Storage.Pinned)
+			require.Len(t, i.core.packing.untold(), row.pinned)
+			got, ok := i.Indexer().Get(named("a"))
+			require.True(t, ok)
+			if row.pinned == 1 {
+				require.Same(t, u, got)
+			} else {
+				require.Equal(t, u, got)
+			}
+		})
+	}
+}
+
+// moody is a type with encoders of its own, which fail.
+type moody struct {
+	metav1.TypeMeta
+	metav1.ObjectMeta
+	mood func() ([]byte, error)
+}
+
+func (m *moody) DeepCopyObject() runtime.Object { c := *m; return &c }
+func (m *moody) MarshalJSON() ([]byte, error)   { return m.mood() }
+
+// An encoder that fails, panics or writes nonsense costs memory alone. However many reasons there are, some are
+// reported, and remembered; that an object cannot be decoded is reported in any case.
+func TestEncodersThatFail(t *testing.T) {
+	unverified(t)
+	i, in := packedCore(t, Options[*moody]{})
+	p := i.core.packing
+	put := func(name string, mood func() ([]byte, error)) {
+		m := &moody{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, mood: mood}
+		in.store(t, m)
+		got, ok := i.Indexer().Get(named(name))
+		require.True(t, ok)
+		require.Same(t, m, got)
+	}
+	put("panics", func() ([]byte, error) { panic("moody") })
+	put("nonsense", func() ([]byte, error) { return []byte(`[1]`), nil })
+	put("empty", func() ([]byte, error) { return []byte(`{}`), nil })
+	require.Len(t, p.untold(), 3)
+	for n := range 3 * mostCauses {
+		put(fmt.Sprint(n), func() ([]byte, error) { return nil, fmt.Errorf("mood %d", n) })
+	}
+	require.Len(t, p.untold(), mostCauses-3)
+	require.Len(t, p.causes, mostCauses)
+	require.Equal(t, 3+3*mostCauses, i.Status().Storage.Pinned)
+	for range 2 {
+		o, err := p.kind.Pack("", "a", nil, pack.Marshalled)
+		require.NoError(t, err)
+		p.lost(o, errDamaged)
+	}
+	require.Len(t, p.untold(), 1)
+}
+
+// What a program puts into the store itself stays that very pointer.
+func TestWrittenByHandIsPinned(t *testing.T) {
+	f := newTestCore(t, packedCold(), 1)
+	f.list("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
+	mine := podWith("a", func(p *corev1.Pod) { p.Finalizers = []string{} })
+	require.NoError(t, f.clientgo.store.Update(mine))
+	require.NoError(t, f.clientgo.store.Add(kit.Pod("c", "3")))
+	for range 2 {
+		got, ok := podsIn(f.core).Get(named("a"))
+		require.True(t, ok)
+		require.Same(t, mine, got)
+	}
+	require.Equal(t, 2, f.Status().Storage.Pinned)
+	require.Empty(t, f.packing.untold(), "nothing is wrong with them")
+	f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "11")), deltaOf(deltafifo.Deleted, kit.Pod("c", "12")))
+	require.Zero(t, f.Status().Storage.Pinned)
+}
+
+// An informer of an interface type, or of a type without a pointer, holds all objects decoded, and says so.
+func TestAnInterfaceTypePinsAll(t *testing.T) {
+	i, in := packedCore(t, Options[apiObject]{Storage: Storage{Decoded: NewBudget(1 << 20)}})
+	require.Nil(t, in.Packs("pods", podDecoder{}), "of a source that decodes here, too")
+	a, b := kit.Pod("a", "1"), kit.Pod("b", "2")
+	in.store(t, a)
+	in.store(t, b)
+	got, ok := i.Indexer().Get(named("a"))
+	require.True(t, ok)
+	require.Same(t, a, got)
+	require.Len(t, i.Indexer().Select("default"), 2)
+	require.Equal(t, 2, i.Status().Storage.Pinned)
+	errs := i.core.packing.untold()
+	require.Len(t, errs, 1)
+	require.ErrorIs(t, errs[0], errNotPacked)
+	require.ErrorContains(t, errs[0], "*v1.Pod")
+	require.Zero(t, i.core.options.Storage.Decoded.Used())
+}
+
+// An object of another Go type than the informer's is pinned.
+func TestAForeignTypeIsPinned(t *testing.T) {
+	i := JoinShared([]reflector.Source{silentSource{}}, reflect.TypeFor[*corev1.Pod](), Options[any]{Storage: packedCold().Storage, Observe: observed})
+	c := i.(*clientgoInformer).core
+	in := newInformerSink(c, c.run, 0)
+	c.reflector(in, "", reflector.ResumeNever)
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}}
+	in.store(t, service)
+	in.store(t, kit.Pod("a", "1"))
+	got, ok := c.writer.Indexer().Get(named("s"))
+	require.True(t, ok)
+	require.Same(t, service, got)
+	require.Equal(t, 1, i.Status().Storage.Pinned)
+	require.Len(t, c.packing.untold(), 1)
+}
+
+// The objects of a second source are packed from its bytes if it decodes as the first one does, and else from
+// bytes of this process.
+func TestSourcesThatDecodeDifferently(t *testing.T) {
+	f := newTestCore(t, packedCold(), 3)
+	sinks := []*informerSink{f.in, newInformerSink(f.core, f.run, 1), newInformerSink(f.core, f.run, 2)}
+	require.NotNil(t, sinks[0].Packs("pods", podDecoder{}))
+	require.Nil(t, sinks[1].Packs("other pods", podDecoder{}))
+	again := sinks[2].Packs("pods", podDecoder{})
+	require.NotNil(t, again)
+
+	p := kit.Pod("a", "1")
+	data, err := p.Marshal()
+	require.NoError(t, err)
+	require.Equal(t, 0, pinnedIn(f.core))
+	received := deltaOf(deltafifo.Added, p)
+	received.Object = again(p, data, pack.Event)
+	other := deltaOf(deltafifo.Added, kit.Pod("b", "2"))
+	batch := []deltafifo.Delta{received, other}
+	sinks[1].packBatch(batch)
+	require.Same(t, received.Object, batch[0].Object)
+	require.IsType(t, (*packedObject)(nil), batch[1].Object)
+	f.apply(batch...)
+	require.Equal(t, "a@1", kit.Text(podAt(t, f.core, "a")))
+	require.Equal(t, "b@2", kit.Text(podAt(t, f.core, "b")))
+	require.Equal(t, 0, pinnedIn(f.core))
+}
+
+func pinnedIn(c *core) int { return c.Status().Storage.Pinned }
+
+func podAt(t *testing.T, c *core, name string) *corev1.Pod {
+	t.Helper()
+	p, ok := podsIn(c).Get(named(name))
+	require.True(t, ok, name)
+	return p
+}
+
+// A state that a program fills in, and what a transform returns, are packed, and equal.
+func TestFilledAndTransformedObjectsArePacked(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("empty", "2"))
+		var errs []error
+		i := New(s, Options[*corev1.Pod]{
+			Storage: packedCold().Storage,
+			Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+				p.Status.Message = "transformed"
+				if p.Name == "empty" {
+					p.Status.Conditions = []corev1.PodCondition{}
+				}
+				return p, nil
+			},
+			Observe: func(e Event) {
+				if e, ok := e.(*StorageError); ok {
+					errs = append(errs, e)
+				}
+			},
+		})
+		require.NoError(t, i.Fill(State[*corev1.Pod]{Version: "5", Objects: []*corev1.Pod{kit.Pod("a", "1"), kit.Pod("empty", "2")}}))
+		start(t, i)
+		require.NoError(t, i.WaitSynced(t.Context()))
+		for _, name := range []string{"a", "b", "empty"} {
+			p := podAt(t, i.core, name)
+			require.Equal(t, "transformed", p.Status.Message)
+			require.Equal(t, "uid-"+name, string(p.UID))
+		}
+		require.Equal(t, 1, pinnedIn(i.core))
+		require.Len(t, errs, 1)
+		require.ErrorContains(t, errs[0], "default/empty")
+		require.ErrorContains(t, errs[0], ".Status.Conditions")
+		var e *StorageError
+		require.True(t, errors.As(fmt.Errorf("wrapped: %w", errs[0]), &e))
+	})
+}
+
+// The run reports the errors: an observer may look at the informer, and, as on any event, end the run. The
+// next run reports what is left.
+func TestErrorsAreReportedByTheRun(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newScript("10", podWith("a", func(p *corev1.Pod) { p.Finalizers = []string{} }), podWith("b", func(p *corev1.Pod) { p.Labels = map[string]string{} }))
+		var i *Informer[*corev1.Pod]
+		var told []indexer.Key
+		i = New(s, Options[*corev1.Pod]{Storage: packedCold().Storage, Observe: func(e Event) {
+			if e, ok := e.(*StorageError); ok {
+				_ = i.Status()
+				_ = i.Indexer().Select("")
+				if told = append(told, e.Key); len(told) == 1 {
+					goruntime.Goexit()
+				}
+			}
+		}})
+		wait, err := i.Start(t.Context())
+		require.NoError(t, err)
+		err = wait()
+		require.ErrorIs(t, err, ErrExited)
+		require.ErrorContains(t, err, "Observe, called with a *informer.StorageError")
+		require.Len(t, told, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		wait, err = i.Start(ctx)
+		require.NoError(t, err)
+		require.NoError(t, i.WaitSynced(ctx))
+		synctest.Wait()
+		require.ElementsMatch(t, []indexer.Key{named("a"), named("b")}, told)
+		require.Equal(t, 2, pinnedIn(i.core))
+		cancel()
+		require.NoError(t, wait())
+	})
 }

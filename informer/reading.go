@@ -45,6 +45,11 @@ func (r *reading) begin() {
 			r.run.Within(func() { r.core.sharing.guard(r.run.Context, func(err error) { r.core.observe(err) }) })
 		})
 	}
+	if p := r.core.packing; p != nil {
+		r.group.Go(func() {
+			r.run.Within(func() { p.report(r.run.Context) })
+		})
+	}
 	for i, sink := range r.sinks {
 		version, how := r.core.resume(sink)
 		r.core.followed[i].Store(false)

@@ -22,12 +22,15 @@ type sharing struct {
 	breaking      sync.Once
 }
 
-// distrust makes the informer read all objects anew, once: those stored are not to be trusted.
-func (s *sharing) distrust() {
+// distrust makes the informer read all objects anew, once: those stored are not to be trusted. It reports
+// whether this is the first call.
+func (s *sharing) distrust() (first bool) {
 	s.breaking.Do(func() {
 		s.table.Close()
 		close(s.broken)
+		first = true
 	})
+	return first
 }
 
 // newSharing returns what the objects of an informer share: nothing if they are packed.

@@ -170,7 +170,7 @@ func (s *informerSink) PacksEncoded(d pack.Decoder) {
 // decoded otherwise than those of an earlier one.
 func (s *informerSink) Packs(objects any, d pack.Decoder) func(runtime.Object, []byte, pack.Form) any {
 	p := s.core.packing
-	if p == nil || s.prepares() || !p.received.use(objects, d) {
+	if p == nil || p.goType == nil || s.prepares() || !p.received.use(objects, d) {
 		return nil
 	}
 	return p.fromBytes

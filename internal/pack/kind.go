@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// Options say what a kind's bytes mean, and how much of it is hot. All are required. Any goroutine calls
-// the functions, which keep no part of the bytes.
+// Options say what a kind's bytes mean, and how much of it is hot. All but Unreadable are required. Any
+// goroutine calls the functions, which keep no part of the bytes.
 type Options struct {
 	// Type is the type of decoded objects, a pointer's.
 	Type reflect.Type
@@ -23,6 +23,8 @@ type Options struct {
 	Meta func(data []byte, f Form) (any, error)
 	// Weigh returns the memory of a decoded object.
 	Weigh func(decoded any) int64
+	// Unreadable, if set, is told when a stored object cannot be undone, or Decode or Meta fails on it.
+	Unreadable func(o *Object, err error)
 	// Budget bounds the memory of hot objects. Other kinds may have the same.
 	Budget *Budget
 }

@@ -110,11 +110,12 @@ func (o *Object) read(f func(data []byte, form Form) (any, error)) (v any, size 
 	s := k.scratches.Get().(*scratch)
 	defer k.scratches.Put(s)
 
-	s.data, err = o.undo(s.data[:0], &s.base)
-	if err != nil {
-		return nil, 0, err
+	if s.data, err = o.undo(s.data[:0], &s.base); err == nil {
+		v, err = f(s.data, Form(o.header()&formBits))
 	}
-	v, err = f(s.data, Form(o.header()&formBits))
+	if err != nil && k.options.Unreadable != nil {
+		k.options.Unreadable(o, err)
+	}
 	return v, len(s.data), err
 }
 

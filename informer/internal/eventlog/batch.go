@@ -1,6 +1,10 @@
 package eventlog
 
-import "github.com/tidemark-k8s/tidemark/indexer"
+import (
+	"slices"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+)
 
 // Batch holds copies of some events, on their way to one handler, so that clearing the log need not
 // wait for the handler. It belongs to one goroutine.
@@ -60,11 +64,33 @@ func (b *Batch) Next() (p *Pair, h Header, key *indexer.Key) {
 	return &b.pairs[i], h, key
 }
 
-// Prepare lets a function change the objects of the next few events, once for each.
-func (b *Batch) Prepare(events int, prepare func(p *Pair, h Header)) {
-	for end := min(b.n, b.next+events); b.prepared < end; b.prepared++ {
-		prepare(&b.pairs[b.prepared], b.headers[b.prepared])
+// Prepare lets a function change the objects of the next few events, once for each. An event for which it
+// returns false is not delivered.
+func (b *Batch) Prepare(events int, prepare func(p *Pair, h Header) bool) {
+	for b.prepared < min(b.n, b.next+events) {
+		if prepare(&b.pairs[b.prepared], b.headers[b.prepared]) {
+			b.prepared++
+		} else {
+			b.remove(b.prepared)
+		}
 	}
+}
+
+// remove removes an undelivered event.
+func (b *Batch) remove(i int) {
+	if b.headers[i].needsKey() {
+		key := b.nextKey
+		for _, h := range b.headers[b.next:i] {
+			if h.needsKey() {
+				key++
+			}
+		}
+		b.keys = slices.Delete(b.keys, key, key+1)
+	}
+	copy(b.headers[i:b.n], b.headers[i+1:b.n])
+	copy(b.pairs[i:b.n], b.pairs[i+1:b.n])
+	b.n--
+	b.pairs[b.n] = Pair{}
 }
 
 // Skip drops the undelivered events, except for the last keep.

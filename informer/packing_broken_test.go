@@ -1,0 +1,321 @@
+package informer
+
+import (
+	"errors"
+	"fmt"
+	goruntime "runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/pack"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+)
+
+var errDamaged = errors.New("damaged")
+
+// damagedDecoder decodes pods, but for those that are damaged.
+type damagedDecoder struct {
+	damage atomic.Pointer[damage]
+}
+
+type damage struct {
+	name     string
+	metadata bool // it cannot be read either
+	fail     func() error
+}
+
+func (d *damagedDecoder) Decode(data []byte, f pack.Form) (any, error) {
+	obj, err := podDecoder{}.Decode(data, f)
+	if by := d.damage.Load(); by != nil && obj.(*corev1.Pod).Name == by.name {
+		return nil, by.fail()
+	}
+	return obj, err
+}
+
+func (d *damagedDecoder) Meta(data []byte, f pack.Form) (any, error) {
+	if by := d.damage.Load(); by != nil && by.metadata {
+		return d.Decode(data, f)
+	}
+	return podDecoder{}.Decode(data, f)
+}
+
+// broken is a running informer whose decoder a test damages.
+type broken struct {
+	*Informer[*corev1.Pod]
+	script  *script
+	decoder *damagedDecoder
+	journal *journal
+
+	mu   sync.Mutex
+	told []*StorageError
+	seen []int // the objects in the store when an error was told
+}
+
+// newBroken runs an informer of the pods a, b and c, of which b and c have the label app=web.
+func newBroken(t *testing.T, o Options[*corev1.Pod]) *broken {
+	t.Helper()
+	w := &broken{
+		script:  newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("app", "web")), kit.Pod("c", "3", kit.Label("app", "web"))),
+		decoder: &damagedDecoder{}, journal: &journal{},
+	}
+	o.Storage = packedCold().Storage
+	o.Indexes, o.LabelIndexes = append(o.Indexes, byApp), []string{"app"}
+	o.Observe = func(e Event) {
+		if e, ok := e.(*StorageError); ok {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.told = append(w.told, e)
+			w.seen = append(w.seen, len(w.Indexer().Select("", indexer.Requirement{Key: "app", Op: indexer.Exists})))
+		}
+	}
+	w.Informer = New(w.script, o)
+	w.core.packing.encoded.use(nil, w.decoder)
+	_, err := w.Handle(w.journal, HandlerOptions{})
+	require.NoError(t, err)
+	start(t, w.Informer)
+	require.NoError(t, w.WaitSynced(t.Context()))
+	w.journal.take()
+	return w
+}
+
+var byApp = indexer.Index[*corev1.Pod]{Name: "app", Append: func(values []string, p *corev1.Pod) []string {
+	return append(values, p.Labels["app"])
+}}
+
+func (w *broken) lists() int { lists, _ := w.script.Requests(); return lists }
+
+// damages are the ways in which an object cannot be decoded.
+var damages = map[string]damage{
+	"an error":                       {fail: func() error { return errDamaged }},
+	"a panic":                        {fail: func() error { panic("damaged") }},
+	"an error, in the metadata, too": {fail: func() error { return errDamaged }, metadata: true},
+	"a panic, in the metadata, too":  {fail: func() error { panic("damaged") }, metadata: true},
+}
+
+// readAnew is what handlers are told when all is read anew.
+var readAnew = []string{"update a@1 a@1", "update b@2 b@2", "update c@3 c@3"}
+
+// Reads leave out a packed object that cannot be decoded, and do not call it one of another type. It is reported
+// once, and everything is read anew, once. From then on what arrives is compared, and pinned.
+func TestAnObjectThatCannotBeDecoded(t *testing.T) {
+	unverified(t)
+	web := indexer.Requirement{Key: "app", Op: indexer.In, Values: []string{"web"}}
+	odd := indexer.Requirement{Key: "odd", Op: indexer.NotExists}
+	reads := map[string]func(t *testing.T, w *broken, left int){
+		"Get": func(t *testing.T, w *broken, _ int) {
+			_, ok := w.Indexer().Get(named("b"))
+			require.False(t, ok)
+		},
+		"GetChecked": func(t *testing.T, w *broken, _ int) {
+			_, ok, err := indexer.GetChecked[*corev1.Pod](w.core.writer.Indexer(), named("b"))
+			require.NoError(t, err)
+			require.False(t, ok)
+		},
+		"client-go's Get": func(t *testing.T, w *broken, _ int) {
+			_, ok, err := w.Shared().GetStore().GetByKey("default/b")
+			require.NoError(t, err)
+			require.False(t, ok)
+		},
+		"the lister": func(t *testing.T, w *broken, _ int) {
+			_, err := w.Lister().Namespace("default").Get("b")
+			if err != nil { // it reads twice, and all may have been read anew meanwhile
+				require.ErrorContains(t, err, "not found")
+			}
+		},
+		"the lister's list": func(t *testing.T, w *broken, left int) {
+			all, err := w.Lister().List(labels.Everything())
+			require.NoError(t, err)
+			require.Len(t, all, left)
+		},
+		"a list":           func(t *testing.T, w *broken, left int) { require.Len(t, w.Indexer().Snapshot().List(), left) },
+		"client-go's list": func(t *testing.T, w *broken, left int) { require.Len(t, w.Shared().GetStore().List(), left) },
+		"a loop": func(t *testing.T, w *broken, left int) {
+			n := 0
+			for p := range w.Indexer().All() {
+				require.NotNil(t, p)
+				n++
+			}
+			require.Equal(t, left, n)
+		},
+		"an index": func(t *testing.T, w *broken, left int) {
+			found, err := w.Indexer().Lookup("app", "web")
+			require.NoError(t, err)
+			require.Len(t, found.List(), left-1)
+		},
+		"a union": func(t *testing.T, w *broken, left int) {
+			found, err := w.Indexer().Union("app", "web", "")
+			require.NoError(t, err)
+			require.Len(t, found, left)
+		},
+		"client-go's index": func(t *testing.T, w *broken, left int) {
+			found, err := w.Shared().GetIndexer().ByIndex("app", "web")
+			require.NoError(t, err)
+			require.Len(t, found, left-1)
+		},
+		"a selector":                  func(t *testing.T, w *broken, left int) { require.Len(t, w.Indexer().Select("default", web), left-1) },
+		"a selector without an index": func(t *testing.T, w *broken, _ int) { require.NotEmpty(t, w.Indexer().Select("", web, odd)) },
+		"SelectChecked": func(t *testing.T, w *broken, left int) {
+			found, err := indexer.SelectChecked[*corev1.Pod](w.core.writer.Indexer(), "default", web)
+			require.NoError(t, err)
+			require.Len(t, found, left-1)
+		},
+		"SelectChecked of all": func(t *testing.T, w *broken, left int) {
+			found, err := indexer.SelectChecked[*corev1.Pod](w.core.writer.Indexer(), "")
+			require.NoError(t, err)
+			require.Len(t, found, left)
+		},
+		"an index that is added": func(t *testing.T, w *broken, _ int) { // its function is not called for b
+			more := byApp
+			more.Name = "more"
+			require.NoError(t, w.AddIndexes(more))
+		},
+	}
+	for how, d := range damages {
+		for name, read := range reads {
+			t.Run(how+"/"+name, func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					w := newBroken(t, Options[*corev1.Pod]{})
+					d.name = "b"
+					w.decoder.damage.Store(&d)
+					read(t, w, 2)
+					synctest.Wait()
+					require.Len(t, w.told, 2)
+					lost, pinned := w.told[0], w.told[1]
+					if !errors.Is(lost, errUnpackable) {
+						lost, pinned = pinned, lost
+					}
+					require.ErrorIs(t, lost, errUnpackable)
+					require.NotErrorIs(t, pinned, errUnpackable, "it is pinned from now on, for the same reason")
+					require.Equal(t, named("b"), pinned.Key)
+					if !d.metadata {
+						require.Equal(t, named("b"), lost.Key)
+					}
+					require.ErrorContains(t, lost, "damaged")
+					require.Equal(t, 2, w.lists(), "everything is read anew")
+					require.Equal(t, 1, pinnedIn(w.core))
+					require.Equal(t, 3, w.Indexer().Len())
+					require.Equal(t, "b@2", kit.Text(podAt(t, w.core, "b")))
+					require.Len(t, w.Indexer().Select("default", web), 2)
+					require.Equal(t, readAnew, w.journal.take())
+
+					w.script.Send(watch.Modified, kit.Pod("b", "11"))
+					w.script.Send(watch.Modified, kit.Pod("a", "12"))
+					time.Sleep(time.Hour)
+					require.Equal(t, []string{"update b@2 b@11", "update a@1 a@12"}, w.journal.take())
+					require.Equal(t, 2, w.lists())
+					require.Len(t, w.told, 2)
+					require.Equal(t, 1, pinnedIn(w.core))
+					d.name = "a"
+					_, ok := w.Indexer().Get(named("a"))
+					require.False(t, ok)
+					time.Sleep(time.Hour)
+					require.Equal(t, 2, w.lists(), "the one list is over")
+				})
+			})
+		}
+	}
+}
+
+// A program that checks itself panics instead.
+func TestAnObjectThatCannotBeDecodedPanicsInVerifyMode(t *testing.T) {
+	on := verify.On
+	verify.On = true
+	t.Cleanup(func() { verify.On = on })
+	for how, d := range damages {
+		t.Run(how, func(t *testing.T) {
+			f := newTestCore(t, packedCold(), 1)
+			f.list("10", kit.Pod("a", "1"))
+			damaged := &damagedDecoder{}
+			d.name = "a"
+			damaged.damage.Store(&d)
+			f.packing.encoded.set.Store(&decodingOf{nil, damaged})
+			require.Panics(t, func() { podsIn(f.core).Get(named("a")) })
+		})
+	}
+}
+
+// A handler is not called with an object that cannot be decoded. If it is the old object of an update, the
+// handler gets the new one in its place.
+func TestHandlersAndObjectsThatCannotBeDecoded(t *testing.T) {
+	unverified(t)
+	for how, d := range damages {
+		t.Run(how, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newBroken(t, Options[*corev1.Pod]{})
+				var batches []string
+				_, err := w.HandleBatch(func(b Batch[*corev1.Pod]) {
+					for c := range b.All() {
+						batches = append(batches, line(c))
+					}
+				}, 2, HandlerOptions{})
+				require.NoError(t, err)
+				shared := &kit.Recorder{}
+				_, err = w.Shared().AddEventHandler(shared.Handler())
+				require.NoError(t, err)
+				synctest.Wait()
+				batches = nil
+				shared.Take()
+
+				d.name = "b"
+				w.decoder.damage.Store(&d)
+				late := &journal{}
+				_, err = w.Handle(late, HandlerOptions{})
+				require.NoError(t, err)
+				require.ElementsMatch(t, append([]string{"initial a@1", "initial c@3"}, readAnew...), late.take(), "in the initial state")
+				require.Equal(t, readAnew, w.journal.take())
+				require.Equal(t, readAnew, batches)
+				require.Equal(t, readAnew, shared.Take())
+
+				w.decoder.damage.Store(nil)
+				w.script.Send(watch.Modified, kit.Pod("a", "20"))
+				synctest.Wait()
+				w.decoder.damage.Store(&damage{name: "a", fail: d.fail, metadata: d.metadata})
+				batches = nil
+				w.journal.take()
+				w.script.Send(watch.Modified, kit.Pod("c", "30"))
+				w.script.Send(watch.Deleted, kit.Pod("a", "31"))
+				w.script.Send(watch.Modified, kit.Pod("c", "32"))
+				require.Equal(t, []string{"update c@3 c@30", "delete a@31", "update c@30 c@32"}, w.journal.take(), "what arrives is compared")
+				require.Equal(t, []string{"update c@3 c@30", "delete a@31", "update c@30 c@32"}, batches)
+			})
+		})
+	}
+}
+
+// A function of a type that ends the goroutine while an object is read leaves nothing locked.
+func TestADecoderThatEndsItsGoroutine(t *testing.T) {
+	unverified(t)
+	bubble(t, func(t *testing.T) {
+		w := newBroken(t, Options[*corev1.Pod]{})
+		exit := &damage{name: "b", fail: func() error { goruntime.Goexit(); return nil }}
+		for name, read := range map[string]func(){
+			"Get":      func() { w.Indexer().Get(named("b")) },
+			"a list":   func() { w.Indexer().Snapshot().List() },
+			"By":       func() { _, _ = w.Indexer().Union("app", "web") },
+			"Select":   func() { w.Indexer().Select("default", indexer.Requirement{Key: "app", Op: indexer.Exists}) },
+			"metadata": func() { w.Indexer().Select("", indexer.Requirement{Key: "odd", Op: indexer.Exists}) },
+		} {
+			for _, metadata := range []bool{false, true} {
+				exit.metadata = metadata
+				w.decoder.damage.Store(exit)
+				_ = apart(read)
+				w.decoder.damage.Store(nil)
+				require.Len(t, w.Indexer().Snapshot().List(), 3, name)
+				w.script.Send(watch.Modified, kit.Pod("a", fmt.Sprint(100+len(w.journal.lines))))
+				synctest.Wait()
+			}
+		}
+		require.Empty(t, w.told)
+		require.Equal(t, 1, w.lists())
+	})
+}
