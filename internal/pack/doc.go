@@ -10,7 +10,9 @@
 // how much is hot. An object that has no bytes, or whose bytes decode to something else, is pinned:
 // held decoded, outside of any budget.
 //
-// The package does not know how objects are encoded: functions of the kind read the bytes.
+// The package does not know how objects are encoded: functions of the kind read the bytes. An informer has a
+// kind, and its store holds objects of it: they are packed where the server's bytes arrive, and decoded for
+// readers and handlers.
 //
 // # Guarantees
 //

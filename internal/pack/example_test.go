@@ -22,7 +22,8 @@ func (s *stored) GetObjectMeta() metav1.Object {
 	return m.(metav1.Object)
 }
 
-// A codec of a store packs objects when they arrive, and decodes those that are read.
+// Objects are packed when they arrive, and decoded when they are read. In an informer, the codec of its store
+// does this.
 func Example() {
 	decode := func(data []byte, _ pack.Form) (any, error) {
 		p := new(corev1.Pod)

@@ -10,7 +10,12 @@
 // What comes out is a batch of [Received] events. A body that only client-go can read ends with
 // [ErrForeign].
 //
+// A sink that holds its objects packed is a [Packer]. It is given a [PackedDecoder] of the source's bytes, and
+// returns the function to which a reception passes each decoded object with its bytes, while they still lie in
+// its buffer.
+//
 // Invariants: what is decoded here equals what client-go's client would have decoded, or is an error; in a
-// program that checks itself a part of the objects is decoded both ways. Bytes of a body are never kept by
+// program that checks itself a part of the objects is decoded both ways. What is packed decodes to what the
+// reception had decoded, without shared values. Bytes of a body are never kept by
 // an object. A body is closed exactly once, and a reception's goroutine ends with its context or its body.
 package wire
