@@ -11,9 +11,9 @@
 //
 //	go run -C examples/controllerruntime . --demo --for 10s
 //	go run -C examples/controllerruntime . --demo --metrics-address 127.0.0.1:8080 --health-address 127.0.0.1:8081
-//	go run -C examples/controllerruntime .
+//	go run -C examples/controllerruntime . --budget 64
 //
-// It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config or the pod's service account. With
+// With --budget the informers hold their objects packed, and so many MiB of them decoded as well. It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config or the pod's service account. With
 // --demo, or if there is none, it uses a demo cluster: an API server in this process, with pods that
 // come and go. The exit code is 0, or 1 after an error.
 //
@@ -41,6 +41,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/tidemark-k8s/tidemark/examples/internal/demo"
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -55,6 +56,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := demo.NewFlags("controllerruntime")
 	var serve addresses
+	budget := flags.Uint("budget", 0, "hold the objects packed, and this many `MiB` of them decoded as well; 0 for all decoded")
 	flags.StringVar(&serve.metrics, "metrics-address", "0", "serve /metrics and /debug/informers at this `address`, such as 127.0.0.1:8080; 0 for nowhere")
 	flags.StringVar(&serve.health, "health-address", "0", "serve /readyz and /healthz at this `address`, such as 127.0.0.1:8081; 0 for nowhere")
 	if err := flags.Parse(args); err != nil {
@@ -66,7 +68,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		running, stop := context.WithCancel(context.WithoutCancel(ctx))
 		defer stop()
 		defer context.AfterFunc(ctx, stop)()
-		return watch(running, c.Config, serve, stdout)
+		return watch(running, c.Config, serve, storage(*budget), stdout)
 	})
 	return flags.Exit(err, stdout, stderr)
 }
@@ -74,12 +76,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // addresses are the addresses of the manager's servers.
 type addresses struct{ metrics, health string }
 
+// storage says how the informers hold their objects, with a budget of so many MiB.
+func storage(budget uint) (s informer.Storage) {
+	if budget > 0 {
+		s.Decoded = informer.NewBudget(int64(budget) << 20)
+	}
+	return s
+}
+
 // watch runs the manager until ctx ends.
-func watch(ctx context.Context, config *rest.Config, serve addresses, out io.Writer) error {
+func watch(ctx context.Context, config *rest.Config, serve addresses, held informer.Storage, out io.Writer) error {
 	// These two lines make the manager use tidemark's informers. If you do not need the list of
-	// informers in watched, set NewInformer to informer.ForControllerRuntime.
+	// informers in watched, set NewInformer to informer.ForControllerRuntime, or, for packed objects, to
+	// informer.ControllerRuntime{Storage: held}.NewInformer.
 	config.Wrap(reflector.NewOwnWrites().Wire)
-	informers := &watched{scheme: scheme.Scheme}
+	informers := &watched{scheme: scheme.Scheme, made: informer.ControllerRuntime{Storage: held}}
 	m, err := ctrl.NewManager(config, ctrl.Options{
 		Cache: cache.Options{NewInformer: informers.newInformer},
 

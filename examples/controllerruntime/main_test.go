@@ -149,6 +149,7 @@ func TestMistakes(t *testing.T) {
 		says string
 	}{
 		"unknown flag": {[]string{"--what"}, 1, "not defined: -what"},
+		"no budget":    {[]string{"--budget", "-1"}, 1, "invalid value"},
 		"no duration":  {[]string{"--for", "ever"}, 1, "invalid value"},
 		"no cluster":   {nil, 1, "the kubeconfig .* does not exist: .*; try --demo"},
 	} {

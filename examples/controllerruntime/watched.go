@@ -25,6 +25,7 @@ import (
 // debug page.
 type watched struct {
 	scheme *runtime.Scheme
+	made   informer.ControllerRuntime // what makes the informers
 
 	mu  sync.Mutex
 	all []iter.Seq[factory.Held]
@@ -32,7 +33,7 @@ type watched struct {
 
 // newInformer is the cache's NewInformer. It adds the informer to the list.
 func (w *watched) newInformer(lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, ix toolscache.Indexers) toolscache.SharedIndexInformer {
-	i := informer.ForControllerRuntime(lw, example, resync, ix)
+	i := w.made.NewInformer(lw, example, resync, ix)
 	if kind, err := apiutil.GVKForObject(example, w.scheme); err == nil {
 		resource, _ := meta.UnsafeGuessKindToResource(kind) // only for display
 		w.mu.Lock()

@@ -54,6 +54,16 @@ func TestTheManagerTellsOfItsInformers(t *testing.T) {
 	p.stops(t)
 }
 
+// With a budget the manager's informers hold their objects packed.
+func TestBudget(t *testing.T) {
+	metrics := freeAddress(t)
+	p := start(t, "--demo", "--budget", "1", "--metrics-address", metrics)
+	p.prints(t, `shop: \d+ of \d+ pods are ready`)
+	told := get(t, "http://"+metrics+"/metrics", http.StatusOK)
+	assert.Regexp(t, `tidemark_informer_pinned_objects\{group="",resource="pods",scope="",version="v1"\} 0\n`, told)
+	p.stops(t)
+}
+
 // A second run in one process registers its metrics again.
 func TestTwoManagersInTurn(t *testing.T) {
 	for range 2 {

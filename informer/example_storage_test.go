@@ -1,0 +1,44 @@
+package informer_test
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// An informer with a budget holds its objects packed, and as many of them decoded as well as fit into it. With
+// a budget of 0 each read decodes: two reads return objects that are equal, and not the same.
+func ExampleStorage() {
+	client := fake.NewClientset(examplePod("web-1"), examplePod("web-2"), examplePod("web-3"))
+	pods := informer.New(reflector.From(client.CoreV1().Pods("")), informer.Options[*corev1.Pod]{
+		Storage: informer.Storage{Decoded: informer.NewBudget(0)}, // a program would rather give 64 << 20
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- pods.Run(ctx) }()
+	if err := pods.WaitSynced(ctx); err != nil {
+		fmt.Println(err)
+	}
+
+	key := indexer.Key{Namespace: "prod", Name: "web-1"}
+	first, _ := pods.Indexer().Get(key)
+	second, _ := pods.Indexer().Get(key)
+	fmt.Println("the same version:", first.UID == second.UID && first.ResourceVersion == second.ResourceVersion)
+	fmt.Println("the same pointer:", first == second)
+	status := pods.Status().Storage
+	fmt.Println("decoded:", status.Decodes, "times; pinned:", status.Pinned)
+
+	cancel()
+	fmt.Println("ran:", <-done)
+	// Output:
+	// the same version: true
+	// the same pointer: false
+	// decoded: 2 times; pinned: 0
+	// ran: <nil>
+}
