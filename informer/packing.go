@@ -289,7 +289,8 @@ func marshal(obj any) (data []byte, err error) {
 // encoded and decoded again. Each reason is reported once. [StorageStatus].Pinned is the number of these objects.
 //
 // It also reports that a packed object could not be decoded, because of a defect or of broken memory. Reads
-// leave the object out, and the informer reads all objects anew, once.
+// leave the object out, no handler is called with it, and the informer reads all objects anew, once. The run
+// reports these errors, not the goroutine that has met them.
 type StorageError struct {
 	Key indexer.Key // empty if it cannot be read
 	Err error
