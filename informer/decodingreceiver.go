@@ -44,5 +44,5 @@ func (r *decodingReceiver) objects(p *eventlog.Pair, h eventlog.Header) (decoded
 			p.Old = p.New
 		}
 	}
-	return !(old && p.Old == nil) && !(now && p.New == nil)
+	return (!old || p.Old != nil) && (!now || p.New != nil)
 }

@@ -95,7 +95,8 @@ type podDecoder struct{}
 
 func (podDecoder) Decode(data []byte, _ pack.Form) (any, error) {
 	p := &corev1.Pod{}
-	return p, p.Unmarshal(data)
+	err := p.Unmarshal(data)
+	return p, err
 }
 
 func (d podDecoder) Meta(data []byte, f pack.Form) (any, error) { return d.Decode(data, f) }

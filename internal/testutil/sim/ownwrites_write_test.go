@@ -234,7 +234,7 @@ func (w *writing) finalizers(now *unstructured.Unstructured) request {
 		// the store tells them apart only if it holds the object with the finalizers, and nothing else is on its way.
 		shown := w.stored()[w.on.key]
 		knows := w.informer.Status().OwnWrites.Pending == 0 && shown != nil && shown.GetResourceVersion() == now.GetResourceVersion() && len(shown.GetFinalizers()) > 0 && !w.touched[w.on.key]
-		w.on.unsure = now.GetDeletionTimestamp() != nil && !(knows && w.on.fate == straight && !w.on.late) || w.on.fate == heldRequest
+		w.on.unsure = now.GetDeletionTimestamp() != nil && (!knows || w.on.fate != straight || w.on.late) || w.on.fate == heldRequest
 		return w.patch(now, map[string]any{"finalizers": nil})
 	}
 	return w.patch(now, map[string]any{"finalizers": []any{"example.com/wait"}})

@@ -180,7 +180,7 @@ func scribble(o metav1.Object) {
 
 // scribble writes into all objects of the store, but for those that users have put there.
 func (w *world) scribble() {
-	if w.setup.scribbles && w.informer != nil {
+	if w.scribbles && w.informer != nil {
 		w.reach("store", "scribbled")
 		keys := slices.Collect(maps.Keys(w.stored()))
 		scribbleInto(w.storage, slices.DeleteFunc(keys, w.byHand.has), w.informer.Indexer().Get)
@@ -206,7 +206,7 @@ func (w *ownWorld) get(k key) (informertest.Object, bool) {
 // scribbles reports whether the handler writes into what it gets: every other one does, where nothing is hot, so that
 // nobody else gets it.
 func (a *handler) scribbles(c event) bool {
-	return a.w.setup.scribbles && a.w.packed == cold && a.id%2 == 1 && !a.w.byHand.has(keyOf(subject(c)))
+	return a.w.scribbles && a.w.packed == cold && a.id%2 == 1 && !a.w.byHand.has(keyOf(subject(c)))
 }
 
 func scribbleEvent(c event) {

@@ -52,7 +52,7 @@ func randomMeta(r *rand.Rand) (m metav1.ObjectMeta) {
 		}
 		m.Finalizers = append(m.Finalizers, text())
 		m.OwnerReferences = append(m.OwnerReferences, metav1.OwnerReference{Kind: text(), UID: types.UID(text())})
-		m.ManagedFields = append(m.ManagedFields, metav1.ManagedFieldsEntry{FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{}}`)}})
+		m.ManagedFields = append(m.ManagedFields, metav1.ManagedFieldsEntry{FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{}}`)})
 	}
 	return m
 }
@@ -167,7 +167,7 @@ type renamed struct {
 
 func (r *renamed) UnmarshalJSON([]byte) error { r.Name = "another"; return nil }
 func (r *renamed) DeepCopyObject() runtime.Object {
-	return &renamed{r.TypeMeta, *r.ObjectMeta.DeepCopy()}
+	return &renamed{r.TypeMeta, *r.DeepCopy()}
 }
 
 // Dropped fields are missing in the metadata, too.
