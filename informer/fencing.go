@@ -109,7 +109,7 @@ func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on 
 }
 
 // hasVersion reports whether a stored object says that it has a version: one whose version a transform has
-// removed does not, and a packed one cannot be copied with another.
+// removed does not. A packed object counts as one that does not: nobody copies it with another version.
 func hasVersion(stored any, version string) bool {
 	_, ok := stored.(runtime.Object)
 	m := object.Meta(stored)

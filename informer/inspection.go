@@ -60,17 +60,22 @@ func (c *core) tick(run *run, m *measure.Inspection) {
 // weighed is an informer whose memory is measured.
 type weighed struct{ *core }
 
-// Pinned returns the object that the store holds decoded for ever.
-func (c weighed) Pinned(stored any) (obj any, ok bool) {
+// Stored returns the object that the store holds decoded for ever, and the size of the packed form.
+func (c weighed) Stored(stored any) (obj any, packed int64) {
 	if c.packing == nil {
-		return stored, true
+		return stored, 0
 	}
-	return unwrap(stored).Pinned()
+	o := unwrap(stored)
+	obj, _ = o.Pinned()
+	return obj, o.Size()
 }
 
-func (c weighed) PackedBytes() (packed, decoded int64) {
-	s := c.storageStatus()
-	return s.Packed, s.Decoded
+// CommonBytes returns the size of what the packed objects have in common, and of the decoded ones.
+func (c weighed) CommonBytes() (packed, decoded int64) {
+	if c.packing == nil {
+		return 0, 0
+	}
+	return c.packing.kind.Size(), c.packing.kind.Hot()
 }
 
 // EngineBytes returns the size of what the informer holds beside the store, and adds the values kept

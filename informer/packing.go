@@ -92,8 +92,8 @@ func newPacking(s Storage, t objectType, trust *sharing, observe func(Event)) *p
 	return p
 }
 
-// packedObject is what the store holds of an object. It has the object's metadata, and is no object, so that
-// nobody takes it for one.
+// packedObject is what the store holds of an object. It shows the object's metadata and does not implement
+// [metav1.Object], so that no code takes it for the object.
 type packedObject pack.Object
 
 // GetObjectMeta implements [metav1.ObjectMetaAccessor].

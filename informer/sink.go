@@ -166,8 +166,8 @@ func (s *informerSink) PacksEncoded(d pack.Decoder) {
 }
 
 // Packs is called by a reflector before the first object arrives. If a function of the user's or of client-go's
-// sees the objects before the store, they are packed behind it. So are the objects of a source that are
-// decoded otherwise than those of an earlier one.
+// sees the objects before the store, the sink encodes and packs them behind it. The sink does the same with
+// the objects of a source whose decoder differs from an earlier source's.
 func (s *informerSink) Packs(objects any, d pack.Decoder) func(runtime.Object, []byte, pack.Form) any {
 	p := s.core.packing
 	if p == nil || p.goType == nil || s.prepares() || !p.received.use(objects, d) {

@@ -13,7 +13,9 @@
 //	go run -C examples/controllerruntime . --demo --metrics-address 127.0.0.1:8080 --health-address 127.0.0.1:8081
 //	go run -C examples/controllerruntime . --budget 64
 //
-// With --budget the informers hold their objects packed, and so many MiB of them decoded as well. It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config or the pod's service account. With
+// With --budget the informers hold their objects packed, and so many MiB of them decoded as well.
+//
+// It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config or the pod's service account. With
 // --demo, or if there is none, it uses a demo cluster: an API server in this process, with pods that
 // come and go. The exit code is 0, or 1 after an error.
 //

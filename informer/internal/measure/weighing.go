@@ -20,8 +20,8 @@ const (
 // Memory is the heap memory of an informer, in bytes.
 type Memory struct {
 	At time.Time // when the objects were measured; zero before the first time
-	// Objects is the size of the stored objects, and of the values kept for sharing. Of these, Packed is
-	// that of packed objects, and Decoded that of objects kept decoded as well.
+	// Objects is the size of the stored objects, and of the values kept for sharing. It includes Packed, the
+	// size of the packed objects, and Decoded, that of the objects kept decoded within the budget.
 	Objects, Packed, Decoded int64
 	// Engine is the size of everything else.
 	Engine int64
@@ -31,6 +31,7 @@ type Memory struct {
 // the other without the store's lock. Owned by the ticker, except for Last.
 type Weighing struct {
 	weigher heapsize.Weigher
+	packed  int64     // the size of the packed objects weighed so far
 	place   int       // of the next object in the store
 	began   time.Time // zero between two weighings
 	next    time.Time // when the next one begins
@@ -48,11 +49,12 @@ func (w *Weighing) Last() Memory {
 
 // Weighed is what a weighing asks for beside the objects of a store.
 type Weighed interface {
-	// Pinned returns the object that a stored form holds decoded; false for a packed one, which
-	// PackedBytes counts.
-	Pinned(stored any) (obj any, ok bool)
-	// PackedBytes returns the size of the packed objects, and of those kept decoded as well.
-	PackedBytes() (packed, decoded int64)
+	// Stored returns the object that a stored form holds decoded, nil for a packed one, and the size of
+	// the packed form, 0 in a store of decoded objects.
+	Stored(stored any) (obj any, packed int64)
+	// CommonBytes returns the size of what the packed objects have in common, and of the objects that are
+	// kept decoded within the budget.
+	CommonBytes() (packed, decoded int64)
 	// EngineBytes adds what the informer holds beside the store to the weigher, and returns the size
 	// of what the weigher does not count.
 	EngineBytes(w *heapsize.Weigher) int64
@@ -66,11 +68,12 @@ func (w *Weighing) Weigh(store *indexer.Writer, complete bool, of Weighed) {
 		if now.Before(w.next) || !complete {
 			return
 		}
-		w.weigher, w.began = heapsize.Weigher{}, now
+		w.weigher, w.packed, w.began = heapsize.Weigher{}, 0, now
 	}
 	n := 0
 	w.place = store.Scan(w.place, func(stored any) bool {
-		if obj, ok := of.Pinned(stored); ok {
+		obj, packed := of.Stored(stored)
+		if w.packed += packed; obj != nil {
 			w.weigher.Add(obj)
 		}
 		n++
@@ -80,7 +83,8 @@ func (w *Weighing) Weigh(store *indexer.Writer, complete bool, of Weighed) {
 		return
 	}
 	more := of.EngineBytes(&w.weigher)
-	packed, decoded := of.PackedBytes()
+	packed, decoded := of.CommonBytes()
+	packed += w.packed
 	w.shown.Store(&Memory{
 		At: now, Objects: w.weigher.Bytes() + packed + decoded, Packed: packed, Decoded: decoded,
 		Engine: store.Indexer().Bytes() + more,
