@@ -32,7 +32,7 @@ type packing struct {
 	// encoded decodes objects that have been encoded here, received those of the first source that sends
 	// their bytes. Each is set before the first of these objects is packed, and stays.
 	encoded, received decoding
-	packed            atomic.Uint64 // the number of objects packed from a source's bytes
+	packed            atomic.Uint64 // the number of objects packed from a source's bytes, for samples
 	trust             *sharing      // broken when a stored object could not be decoded; from then on, all are compared
 
 	mu     sync.Mutex
@@ -54,8 +54,8 @@ func (d *decoding) use(objects any, with pack.Decoder) bool {
 }
 
 const (
-	// Of the objects that a source's bytes decode to, the first comparedFirst and then one in comparedOneIn
-	// are decoded again and compared: a type may have a decoder of its own.
+	// Of the objects that come as bytes, the first comparedFirst and then one in comparedOneIn are decoded
+	// twice and compared: a type may have a decoder of its own.
 	comparedFirst = 64
 	comparedOneIn = 1024
 	// mostCauses bounds the number of reported causes.
@@ -184,12 +184,28 @@ func (p *packing) decoderOf(f pack.Form) pack.Decoder {
 	return p.received.set.Load()
 }
 
-// fromBytes returns the stored form of an object and the bytes that it was decoded from.
-func (p *packing) fromBytes(obj runtime.Object, data []byte, f pack.Form) any {
-	n := p.packed.Add(1)
-	compares := verify.On || n <= comparedFirst || n%comparedOneIn == 0 || closed(p.trust.broken)
+// Take implements [pack.Taker].
+func (p *packing) Take(obj any, data []byte, f pack.Form) any {
+	compares := sampled(p.packed.Add(1)) || verify.On || closed(p.trust.broken)
 	return p.pack(obj, data, f, compares)
 }
+
+// TakeUnread implements [pack.Taker]. As long as the budget has room, objects are decoded. A program that
+// checks itself has decoded them, and samples none.
+func (p *packing) TakeUnread(namespace, name string, data []byte, f pack.Form) any {
+	if sampled(p.packed.Load()+1) && !verify.On || closed(p.trust.broken) || p.kind.HasRoom(len(data)) {
+		return nil
+	}
+	o, err := p.kind.Pack(namespace, name, data, f)
+	if err != nil {
+		return nil
+	}
+	p.packed.Add(1)
+	return (*packedObject)(o)
+}
+
+// sampled reports whether the nth object is compared with what its bytes decode to.
+func sampled(n uint64) bool { return n <= comparedFirst || n%comparedOneIn == 0 }
 
 // fromObject returns the stored form of an object that has no bytes, or that a program has changed since.
 func (p *packing) fromObject(obj any) any {

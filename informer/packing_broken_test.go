@@ -3,6 +3,7 @@ package informer
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	goruntime "runtime"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,8 @@ type damage struct {
 	metadata bool // it cannot be read either
 	fail     func() error
 }
+
+func (d *damagedDecoder) Type() reflect.Type { return podDecoder{}.Type() }
 
 func (d *damagedDecoder) Decode(data []byte, f pack.Form) (any, error) {
 	obj, err := podDecoder{}.Decode(data, f)

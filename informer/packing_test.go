@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	goruntime "runtime"
 	"testing"
@@ -284,7 +285,7 @@ func TestSourcesThatDecodeDifferently(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 0, pinnedIn(f.core))
 	received := deltaOf(deltafifo.Added, p)
-	received.Object = again(p, data, pack.Event)
+	received.Object = again.Take(p, data, pack.Event)
 	other := deltaOf(deltafifo.Added, kit.Pod("b", "2"))
 	batch := []deltafifo.Delta{received, other}
 	sinks[1].packBatch(batch)
@@ -295,6 +296,49 @@ func TestSourcesThatDecodeDifferently(t *testing.T) {
 	require.Equal(t, "b@2", kit.Text(podAt(t, f.core, "b")))
 	require.Equal(t, 0, pinnedIn(f.core))
 }
+
+// Of an initial state the first objects are decoded, and those for which the budget has room; then only one in
+// many, until one could not be read.
+func TestWhatHasNoRoomStaysUnread(t *testing.T) {
+	unverified(t)
+	const pods = 3 * comparedFirst
+	unread := func(f *testCore) (n int) {
+		taker := f.in.Packs("pods", podDecoder{})
+		for i := range pods {
+			p := kit.RunningPod("owner", i)
+			data, err := p.Marshal()
+			require.NoError(t, err)
+			stored := taker.TakeUnread(p.Namespace, p.Name, data, pack.Event)
+			if stored == nil {
+				stored = taker.Take(p, data, pack.Event)
+			} else {
+				n++
+			}
+			again, err := unwrap(stored).Value(pack.Nowhere)
+			require.NoError(t, err)
+			require.Equal(t, p, again)
+		}
+		return n
+	}
+	within := func(budget int64) *testCore {
+		return newTestCore(t, Options[*corev1.Pod]{Storage: Storage{Decoded: NewBudget(budget)}}, 1)
+	}
+	cold := within(0)
+	require.Equal(t, pods-comparedFirst, unread(cold))
+	require.Zero(t, unread(within(math.MaxInt64)))
+	cold.sharing.distrust()
+	require.Zero(t, unread(cold))
+	some := within(2 << 20)
+	n := unread(some)
+	require.Positive(t, n)
+	require.Less(t, n, pods-comparedFirst)
+	require.Nil(t, within(0).in.Packs("services", serviceDecoder{}), "objects of another type")
+}
+
+// serviceDecoder is a decoder of objects of another type.
+type serviceDecoder struct{ podDecoder }
+
+func (serviceDecoder) Type() reflect.Type { return reflect.TypeFor[*corev1.Service]() }
 
 func pinnedIn(c *core) int { return c.Status().Storage.Pinned }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync/atomic"
 
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -168,12 +167,12 @@ func (s *informerSink) PacksEncoded(d pack.Decoder) {
 // Packs is called by a reflector before the first object arrives. If a function of the user's or of client-go's
 // sees the objects before the store, the sink encodes and packs them behind it. The sink does the same with
 // the objects of a source whose decoder differs from an earlier source's.
-func (s *informerSink) Packs(objects any, d pack.Decoder) func(runtime.Object, []byte, pack.Form) any {
+func (s *informerSink) Packs(objects any, d pack.Decoder) pack.Taker {
 	p := s.core.packing
-	if p == nil || p.goType == nil || s.prepares() || !p.received.use(objects, d) {
+	if p == nil || p.goType == nil || d.Type() != p.goType || s.prepares() || !p.received.use(objects, d) {
 		return nil
 	}
-	return p.fromBytes
+	return p
 }
 
 // prepares reports whether a function of the user's or of client-go's sees the objects before the store.

@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,6 +93,8 @@ func packedCold() Options[*corev1.Pod] {
 
 // podDecoder decodes packed pods.
 type podDecoder struct{}
+
+func (podDecoder) Type() reflect.Type { return reflect.TypeFor[*corev1.Pod]() }
 
 func (podDecoder) Decode(data []byte, _ pack.Form) (any, error) {
 	p := &corev1.Pod{}

@@ -72,6 +72,8 @@ func (d deltaMaker) fromReceived(delta *deltafifo.Delta, op deltafifo.Op, a *wir
 	}
 	delta.Op, delta.Key, delta.UID, delta.Version = op, a.ID.Key, a.ID.UID, a.ID.Version
 	switch {
+	case a.Packed != nil:
+		delta.Object = a.Packed
 	case a.Known != nil:
 		delta.Object, delta.Recalled = a.Known, true
 	case op == deltafifo.Deleted:

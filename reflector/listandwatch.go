@@ -30,7 +30,7 @@ type loop struct {
 	raw      rawSource                  // without a function if the client decodes
 	kind     *wire.Decoder              // with raw
 	reader   *reader                    // with raw, if the sink shows the program's writes
-	pack     wire.Pack                  // with raw, if the sink holds objects packed
+	taker    wire.Taker                 // with raw, if the sink holds objects packed
 	incoming *incoming                  // a page that is being read
 	learning chan wire.Outcome[learned] // the source's answer on what it can do; nil before the question
 	presence presence                   // of the source's resource

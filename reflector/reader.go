@@ -20,7 +20,7 @@ type reader struct {
 	sink   ownwrites.Sink
 	kind   *wire.Decoder // another one than the reflector's, since any goroutine may write
 	deltas deltaMaker
-	pack   wire.Pack // nil if the sink takes objects as they are
+	taker  wire.Taker // nil if the sink gets objects as they are
 
 	// Set by the first request, before it is linked:
 	origin origin
@@ -175,5 +175,5 @@ func (r *reader) decode(e ownwrites.Encoded) any {
 	if err != nil || r.deltas.fromWatch(&d, deltafifo.Modified, obj) != nil {
 		return nil
 	}
-	return wire.PackAnswer(r.pack, obj, e.Data, e.Protobuf)
+	return wire.TakeAnswer(r.taker, obj, e.Data, e.Protobuf)
 }

@@ -41,14 +41,14 @@ func (l *loop) readHere(raw rawSource) {
 	}
 	drop, _ := fields.Parse(l.o.Drop...) // it was validated
 	if sink, ok := l.sink.(wire.Packer); ok {
-		l.pack = sink.Packs(raw.objects, wire.NewPackedDecoder(raw.objects, drop))
+		l.taker = sink.Packs(raw.objects, wire.NewPackedDecoder(raw.objects, drop))
 	}
 	l.kind = wire.NewDecoder(raw.objects, s, drop)
 	if l.o.DecodeTimes != nil {
 		l.kind.Times = &l.o.DecodeTimes.times
 	}
 	if sink, ok := l.sink.(ownwrites.Sink); ok {
-		l.reader = &reader{sink: sink, kind: wire.NewDecoder(raw.objects, s, drop), deltas: l.deltaMaker, pack: l.pack}
+		l.reader = &reader{sink: sink, kind: wire.NewDecoder(raw.objects, s, drop), deltas: l.deltaMaker, taker: l.taker}
 	}
 }
 
@@ -77,7 +77,7 @@ func (l *loop) receiving(initial bool) func(context.Context, io.ReadCloser) *wir
 		known = nil
 	}
 	return func(ctx context.Context, body io.ReadCloser) *wire.Reception {
-		r := &wire.Reception{Ctx: ctx, Body: body, Decoder: l.kind, Known: known, Strict: l.o.FailOnUndecodable, Initial: initial, Pack: l.pack}
+		r := &wire.Reception{Ctx: ctx, Body: body, Decoder: l.kind, Known: known, Strict: l.o.FailOnUndecodable, Initial: initial, Taker: l.taker}
 		return wire.Receive(r, false)
 	}
 }

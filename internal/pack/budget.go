@@ -46,6 +46,14 @@ func (b *Budget) Used() int64 {
 	return b.rings[Main].used + b.rings[Passing].used
 }
 
+// hasRoom reports whether the main ring has room for an object of a size beside those that are there.
+func (b *Budget) hasRoom(size int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	return size <= b.rings[Main].limit-b.rings[Main].used
+}
+
 // keep makes an object hot if it has room, and returns the decoded object that everybody gets.
 func (b *Budget) keep(e entry, decoded unsafe.Pointer, in Ring) unsafe.Pointer {
 	b.mu.Lock()

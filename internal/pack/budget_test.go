@@ -64,6 +64,18 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// There is room as long as nothing has to become cold for a further object.
+func TestRoom(t *testing.T) {
+	k := newKind(NewBudget(8 * 1000)) // of which seven eighths are the main ring
+	for i := range 23 {
+		require.True(t, k.HasRoom(100), i)
+		arrive(t, k, fmt.Sprint(i), 100) // 300 bytes
+	}
+	require.False(t, k.HasRoom(100))
+	require.True(t, k.HasRoom(30))
+	require.False(t, newKind(NewBudget(0)).HasRoom(1))
+}
+
 func TestWhatIsReadStaysHot(t *testing.T) {
 	k := newKind(NewBudget(8 * 1000))
 	read, d := arrive(t, k, "read", 100)

@@ -45,6 +45,11 @@ func (o *Object) Keep(decoded any, size int, in Ring) any {
 	return k.value(k.options.Budget.keep(entry{o, k.weights.estimate(size)}, w.data, in))
 }
 
+// HasRoom reports whether a decoded object of so many bytes could be kept without making others cold.
+func (k *Kind) HasRoom(size int) bool {
+	return k.options.Budget.hasRoom(k.weights.estimate(size))
+}
+
 // words are the two words of an interface value.
 type words struct{ typ, data unsafe.Pointer }
 

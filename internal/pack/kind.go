@@ -32,8 +32,20 @@ type Options struct {
 // Decoder decodes the objects of a kind, or their metadata alone. Any goroutine calls it, and it keeps no
 // part of the bytes.
 type Decoder interface {
+	// Type returns the type of what Decode returns.
+	Type() reflect.Type
 	Decode(data []byte, f Form) (any, error)
 	Meta(data []byte, f Form) (any, error)
+}
+
+// Taker takes the objects of a source that has the bytes of each. The goroutine that reads them calls it,
+// before anybody gets the object. It keeps no part of the bytes.
+type Taker interface {
+	// Take returns the stored form of an object that was decoded from bytes.
+	Take(decoded any, data []byte, f Form) (stored any)
+	// TakeUnread returns the stored form of an object that can be decoded from bytes, and was not. It
+	// returns nil if the object is to be decoded first.
+	TakeUnread(namespace, name string, data []byte, f Form) (stored any)
 }
 
 // A Kind packs the objects of one kind. Any goroutine may use it.

@@ -33,7 +33,7 @@ type Decoder struct {
 	options Options
 
 	planned   sync.Once
-	plan      *plan // after planned
+	plan      *plan // by planOnce
 	walks     sync.Pool
 	fallbacks atomic.Uint64
 }
@@ -51,15 +51,11 @@ func (d *Decoder) Fallbacks() uint64 { return d.fallbacks.Load() }
 // Decode returns a pointer to a new object of the decoder's type. The object keeps no part of the
 // message.
 func (d *Decoder) Decode(data []byte) (any, error) {
-	d.planned.Do(func() {
-		if d.object.Kind() == reflect.Struct && gotype.Of(d.object).Decodes&gotype.Protobuf != 0 {
-			d.plan = build(d.object, d.options.Drop)
-		}
-	})
-	if d.plan == nil {
+	p := d.planOnce()
+	if p == nil {
 		return nil, fmt.Errorf("%w: %v", ErrNotProto, d.object)
 	}
-	if d.plan.form == formTable {
+	if p.form == formTable {
 		object := reflect.New(d.object)
 		switch d.walk(object.UnsafePointer(), data) {
 		case endGood:
@@ -70,6 +66,16 @@ func (d *Decoder) Decode(data []byte) (any, error) {
 	}
 	d.fallbacks.Add(1)
 	return d.generated(data)
+}
+
+// planOnce returns the plan of the object, or nil if the type has no generated Unmarshal.
+func (d *Decoder) planOnce() *plan {
+	d.planned.Do(func() {
+		if d.object.Kind() == reflect.Struct && gotype.Of(d.object).Decodes&gotype.Protobuf != 0 {
+			d.plan = build(d.object, d.options.Drop)
+		}
+	})
+	return d.plan
 }
 
 // walk decodes into the memory of a new object.

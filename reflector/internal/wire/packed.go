@@ -87,22 +87,22 @@ type Packer interface {
 	// encoded itself.
 	PacksEncoded(pack.Decoder)
 	// Packs is called once by a reflector that decodes the objects of a source itself. It gets the decoder
-	// of their bytes in answers, which is equal for equal objects, and returns nil if the sink is to get
+	// of their bytes in answers, which is equal for equal objects. It returns nil if the sink is to get
 	// the objects as they are.
-	Packs(objects any, d pack.Decoder) Pack
+	Packs(objects any, d pack.Decoder) Taker
 }
 
-// Pack returns what a sink holds of an object that has been decoded from bytes. It keeps no part of them.
-type Pack = func(obj runtime.Object, data []byte, f pack.Form) (packed any)
+// Taker is what a sink packs its objects with.
+type Taker = pack.Taker
 
-// PackAnswer is a [Pack] of the object of an answer to a write, or that object if it cannot be packed.
-func PackAnswer(with Pack, obj runtime.Object, data []byte, protobuf bool) any {
+// TakeAnswer returns what a sink holds of the object of an answer to a write: that object if it cannot be packed.
+func TakeAnswer(to Taker, obj runtime.Object, data []byte, protobuf bool) any {
 	it := item{format: formatJSON, data: data}
 	if protobuf {
 		it.format = formatProtobuf
 	}
-	if _, form, ok := it.toPack(obj, nil, nil); ok && with != nil {
-		return with(obj, data, form)
+	if _, form, ok := it.toPack(obj, nil, nil); ok && to != nil {
+		return to.Take(obj, data, form)
 	}
 	return obj
 }

@@ -15,12 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/fields"
 	"github.com/tidemark-k8s/tidemark/internal/jsondecode"
 	"github.com/tidemark-k8s/tidemark/internal/object"
@@ -274,4 +276,73 @@ func packAll(t *testing.T, d *PackedDecoder, body string, listed bool) (packed i
 		require.Equal(t, any(obj), again)
 		requireMeta(t, d, data, f)
 	}
+}
+
+// journalOf is a taker that notes what it gets. It takes all unread objects but those it is to read.
+type journalOf struct {
+	reads string // the name of an object to decode
+	taken []string
+}
+
+func (j *journalOf) Take(decoded any, _ []byte, f pack.Form) any {
+	return j.note(object.Meta(decoded).GetName(), "", f)
+}
+
+func (j *journalOf) TakeUnread(_, name string, _ []byte, f pack.Form) any {
+	if name == j.reads {
+		return nil
+	}
+	return j.note(name, " unread", f)
+}
+
+func (j *journalOf) note(name, how string, f pack.Form) any {
+	j.taken = append(j.taken, fmt.Sprint(name, how, " ", f))
+	return name
+}
+
+// The plain objects of an initial state and of lists are packed without being decoded, if the sink wants that.
+// What comes later, or is not plain, is decoded.
+func TestAnInitialStateIsNotDecoded(t *testing.T) {
+	var events []watch.Event
+	pods := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "9"}}
+	for _, event := range []struct {
+		typ  watch.EventType
+		name string
+	}{{"ADDED", "a"}, {"ADDED", "b"}, {"ADDED", "odd"}, {"BOOKMARK", ""}, {"ADDED", "c"}} {
+		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: event.name, UID: types.UID(event.name), ResourceVersion: "1"}}
+		if event.name == "odd" {
+			p.Spec.Overhead = corev1.ResourceList{"cpu": resource.MustParse("1e3")}
+		}
+		events = append(events, watch.Event{Type: event.typ, Object: &p})
+		pods.Items = append(pods.Items, p)
+	}
+	raw, err := pods.Marshal()
+	require.NoError(t, err)
+	envelope, err := (&runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Raw: raw}).Marshal()
+	require.NoError(t, err)
+	stream, list := encoded(t, events...), append(slices.Clone(magic), envelope...)
+
+	receive := func(body []byte, r Reception, isList bool) (got []Received) {
+		r.Ctx, r.Body, r.Decoder = t.Context(), io.NopCloser(bytes.NewReader(body)), NewDecoder(Objects{Type: typeOfPod}, Sharing{}, nil)
+		for batch := range Receive(&r, isList).Batches {
+			got = append(got, batch...)
+		}
+		return got
+	}
+	j := &journalOf{reads: "b"}
+	got := receive(stream, Reception{Taker: j, Initial: true}, false)
+	require.Equal(t, []string{"a unread 0", "b 0", "odd 0", "c 0"}, j.taken)
+	require.Nil(t, got[0].Object)
+	require.Equal(t, Received{
+		Event: watch.Event{Type: watch.Added}, ReadHere: true, Size: got[0].Size, Packed: "a",
+		ID: Identity{Key: indexer.Key{Namespace: "n", Name: "a"}, UID: "a", Version: "1"},
+	}, got[0])
+	require.NotNil(t, got[1].Object)
+
+	j = &journalOf{}
+	receive(stream, Reception{Taker: j}, false)
+	require.Equal(t, []string{"a 0", "b 0", "odd 0", "c 0"}, j.taken, "events of a watch")
+	j = &journalOf{reads: "b"}
+	receive(list, Reception{Taker: j}, true)
+	require.Equal(t, []string{"a unread 1", "b 1", "odd 1"}, j.taken[:3])
 }

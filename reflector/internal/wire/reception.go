@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
@@ -44,7 +45,7 @@ type Reception struct {
 	Known   func(Identity) (any, bool) // nil if every object is to be decoded
 	Strict  bool                       // an object that cannot be decoded ends it
 	Initial bool                       // an initial state arrives, whose items are gathered
-	Pack    Pack                       // nil if the sink takes objects as they are
+	Taker   Taker                      // nil if the sink gets objects as they are
 
 	// Batches is closed at the end.
 	Batches chan []Received
@@ -70,7 +71,8 @@ type Received struct {
 	ReadHere bool
 	ID       Identity
 	Size     int
-	// Packed is what the sink holds of the object, unless nil.
+	// Packed is what the sink holds of the object, unless nil. If there is no object beside it, the bytes were
+	// not decoded.
 	Packed any
 	// Known is the sink's own object of this id, if the sink has it. The bytes are not decoded then.
 	Known any
@@ -268,14 +270,14 @@ func (r *Reception) read(it item, of *ListHead) (a Received, err error) {
 		a.ID, _ = it.identity() // for the message
 		return a, nil           //nolint:nilerr // the event is skipped, and says why
 	}
-	if r.isKnown(&a, it) {
+	if r.isKnown(&a, it) || r.isUnread(&a, it, of) {
 		return a, nil
 	}
 	r.Decoder.name(it)
 	a.Object, err = r.Decoder.decodeTimed(it, of)
-	if err == nil && r.Pack != nil {
+	if err == nil && r.Taker != nil {
 		if data, form, ok := it.toPack(a.Object, of, &r.buffer); ok {
-			a.Packed = r.Pack(a.Object, data, form)
+			a.Packed = r.Taker.Take(a.Object, data, form)
 		}
 	}
 	switch {
@@ -293,6 +295,28 @@ func (r *Reception) read(it item, of *ListHead) (a Received, err error) {
 	}
 	a.Object = nil
 	return a, nil
+}
+
+// isUnread packs an object of an initial state without decoding it, if that is sure to succeed later: hardly
+// any of them are read soon, and a sink may have no room for them decoded.
+func (r *Reception) isUnread(a *Received, it item, of *ListHead) bool {
+	if r.Taker == nil || !r.list && !r.Initial || it.event != watch.Added || !r.Decoder.isPlain(it) {
+		return false
+	}
+	id, named := it.identity()
+	if !named {
+		return false
+	}
+	form := pack.Event
+	if of != nil {
+		form = pack.Item
+	}
+	a.ID, a.Packed = id, r.Taker.TakeUnread(id.Key.Namespace, id.Key.Name, it.data, form)
+	if verify.On && a.Packed != nil {
+		_, err := r.Decoder.decode(it, of)
+		verify.That(err == nil, "%v was not decoded, and cannot be: %v", id.Key, err)
+	}
+	return a.Packed != nil
 }
 
 // isKnown sets the sink's own object in what was received, if the sink has this version.
