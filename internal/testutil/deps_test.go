@@ -45,6 +45,11 @@ var arrows = []arrow{
 		why:  "it knows the types of k8s.io/api by their names: who asks for one relation should not link all APIs",
 	},
 	{
+		from: "shard",
+		to:   []string{"k8s.io/apimachinery/pkg/sharding", "k8s.io/apimachinery/pkg/types"},
+		why:  "a set knows hashes, and the server's spelling of them; who reads what is not its affair",
+	},
+	{
 		from: "deltafifo",
 		to:   []string{"./internal/verify", "./indexer"},
 		why:  "a queue moves what it is given and needs no Kubernetes for it",
@@ -52,13 +57,13 @@ var arrows = []arrow{
 	{
 		from: "reflector",
 		to: []string{"./internal/verify", "./internal/around", "./internal/object", "./internal/share", "./internal/fields", "./internal/served", "./internal/ownwrites",
-			"./reflector/internal/wire", "./indexer", "./deltafifo", apimachinery, clientCache,
+			"./reflector/internal/wire", "./shard", "./indexer", "./deltafifo", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/client-go/util/watchlist"},
 		why: "it reads any source and writes to the Sink that it declares; what stands behind either is not its affair, nor are the bytes of an answer",
 	},
 	{
 		from: "reflector/internal/wire",
-		to: []string{"./internal/verify", "./internal/object", "./internal/share", "./internal/fields", "./internal/protodecode", "./internal/jsondecode", "./internal/gotype", "./internal/pack", "./indexer", apimachinery,
+		to: []string{"./internal/verify", "./internal/object", "./internal/share", "./internal/fields", "./internal/protodecode", "./internal/jsondecode", "./internal/gotype", "./internal/pack", "./shard", "./indexer", apimachinery,
 			"k8s.io/client-go/rest/...", "google.golang.org/protobuf/..."},
 		why: "it makes objects of the answer to one request; which requests to send, and where the objects go, is the reflector's affair",
 	},
@@ -69,7 +74,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer",
-		to: []string{"./internal/verify", "./internal/object", "./internal/report", "./internal/pack", "./internal/share", "./internal/sharepass", "./internal/heapsize", "./indexer", "./deltafifo", "./reflector", "./lister",
+		to: []string{"./internal/verify", "./internal/object", "./internal/report", "./internal/pack", "./internal/share", "./internal/sharepass", "./internal/heapsize", "./shard", "./indexer", "./deltafifo", "./reflector", "./lister",
 			"./informer/internal/eventlog", "./informer/internal/measure", "./informer/internal/delivery", "./informer/internal/records", "./informer/internal/fences", "./informer/internal/clientgostore", "./informer/internal/limits", "./internal/ownwrites", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/klog/v2"},
 		why: "an informer serves one kind that it is handed; knowing all kinds is the factory's part",
@@ -152,7 +157,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "factory",
-		to:   []string{"./internal/verify", "./internal/around", "./internal/report", "./indexer", "./reflector", "./informer", "./lister", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
+		to:   []string{"./internal/verify", "./internal/around", "./internal/report", "./shard", "./indexer", "./reflector", "./informer", "./lister", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
 		why:  "it composes informers and listers over the sources that it makes of clients; what they are made of is their affair",
 	},
 	{
@@ -182,7 +187,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "examples/controllerruntime",
-		to: []string{"./indexer/...", "./informer/...", "./reflector", "./factory", "./factory/readiness", "./factory/metrics", "./factory/debug", "./examples/internal/demo", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...",
+		to: []string{"./shard", "./indexer/...", "./informer/...", "./reflector", "./factory", "./factory/readiness", "./factory/metrics", "./factory/debug", "./examples/internal/demo", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...",
 			"k8s.io/klog/v2", "sigs.k8s.io/controller-runtime/..."},
 		why: "it is a module of its own, with what a user of controller-runtime has anyway",
 	},
@@ -193,7 +198,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "examples/...",
-		to: []string{"./indexer/...", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", "./factory/debug", "./examples/internal/demo", apimachinery,
+		to: []string{"./shard", "./indexer/...", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", "./factory/debug", "./examples/internal/demo", apimachinery,
 			"k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
 		why: "an example can be copied out of this repository, with the requirements that everybody has and a rest.Config in place of examples/internal/demo",
 	},
@@ -286,7 +291,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "internal/testutil/...",
-		to: []string{"./indexer", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", "./internal/...", apimachinery,
+		to: []string{"./shard", "./indexer", "./deltafifo", "./reflector", "./lister", "./informer/...", "./factory", "./internal/...", apimachinery,
 			"k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2/...", "github.com/stretchr/testify/...", "go.uber.org/goleak"},
 		why: "shared parts of tests need what the tests need, and no more",
 	},
@@ -301,6 +306,7 @@ var bans = []ban{
 	{"./indexer", "net/http", "a store talks to no server"},
 	{"./indexer", "./indexer/refs", "a relation is an index as any other; a store knows none of its own"},
 	{"./indexer/refs", "k8s.io/api/...", "who asks for one relation should not link all APIs"},
+	{"./shard", "k8s.io/client-go/...", "a set talks to no server"},
 	{"./deltafifo", "k8s.io/client-go/...", "a queue talks to no server"},
 	{"./lister", "k8s.io/client-go/...", "a lister talks to no server"},
 	{"./lister", "./deltafifo", "a lister sees what was applied, not what is queued"},

@@ -1,0 +1,13 @@
+package shard
+
+import "errors"
+
+// The errors of this package; test for them with errors.Is. Each comes with the value that was refused.
+var (
+	// ErrField means that a field is neither ByUID nor ByNamespace, or that a share has none.
+	ErrField = errors.New("a share is by uid or by namespace")
+	// ErrRange means that a range does not begin before its end.
+	ErrRange = errors.New("a range of hashes begins before its end")
+	// ErrNth means that a share is not one of 0/N to N-1/N.
+	ErrNth = errors.New("the shares of N replicas are 0/N to N-1/N")
+)
