@@ -18,13 +18,22 @@ import (
 )
 
 // The faithful behaviour that README.md promises, as scripts that a real server passes as well.
-func TestClaims(t *testing.T) {
-	s := startServer(t, Options{})
+func TestClaims(t *testing.T) { playHere(t, Options{}, "testdata/claims/*.txt") }
+
+// What a server does with the feature gate ShardedListAndWatch.
+func TestClaims_Sharded(t *testing.T) {
+	playHere(t, Options{ShardedListAndWatch: true}, "testdata/claims/sharded/*.txt")
+}
+
+// playHere plays scripts against a server of this package.
+func playHere(t *testing.T, o Options, scripts string) {
+	t.Helper()
+	s := startServer(t, o)
 	compact := func() error {
 		s.Compact()
 		return nil
 	}
-	playAll(t, claims.Server{
+	playAll(t, scripts, claims.Server{
 		URL: s.ClientConfig().Host, Client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, Compact: compact,
 		Register: func(k claims.Kind) error {
 			return s.Register(Kind{
@@ -52,16 +61,16 @@ func TestClaimsOfARealServer(t *testing.T) {
 	require.NoError(t, err)
 	client, err := rest.HTTPClientFor(c)
 	require.NoError(t, err)
-	playAll(t, claims.Server{URL: c.Host, Client: client})
+	playAll(t, "testdata/claims/*.txt", claims.Server{URL: c.Host, Client: client})
 	utilnet.CloseIdleConnectionsFor(client.Transport)
 }
 
-func playAll(t *testing.T, s claims.Server) {
+func playAll(t *testing.T, scripts string, s claims.Server) {
 	t.Helper()
-	scripts, err := filepath.Glob("testdata/claims/*.txt")
+	names, err := filepath.Glob(scripts)
 	require.NoError(t, err)
-	require.NotEmpty(t, scripts)
-	for _, name := range scripts {
+	require.NotEmpty(t, names)
+	for _, name := range names {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			script, err := os.ReadFile(name)
 			require.NoError(t, err)

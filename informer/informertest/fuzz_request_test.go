@@ -33,6 +33,8 @@ var seedRequests = [][4]string{
 	{"GET", "/api/v1/pods?watch=1&timeoutSeconds=1&resourceVersion=1&allowWatchBookmarks=true"},
 	{"GET", "/api/v1/pods?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"},
 	{"GET", "/api/v1/pods?watch=true&resourceVersion=x"},
+	{"GET", "/api/v1/pods?shardSelector=shardRange(object.metadata.uid,'0x0000000000000000','0x8000000000000000')&limit=1"},
+	{"GET", "/api/v1/pods?watch=1&timeoutSeconds=1&shardSelector=shardRange(object.metadata.namespace,'0x0','0x8')||x"},
 	{"GET", "/api/v1/watch/pods"},
 	{"GET", "/api/v1/namespaces/a/pods/p?resourceVersion=x"},
 	{"GET", "/apis/example.com/v1/namespaces/a/crons/c/scale"},
@@ -92,7 +94,7 @@ func FuzzRequest(f *testing.F) {
 		if err != nil || strings.HasPrefix(target, "//") {
 			return // net/http refuses it
 		}
-		inBubble(t, Options{}, func(t *testing.T, s *Server) {
+		inBubble(t, Options{ShardedListAndWatch: true}, func(t *testing.T, s *Server) {
 			addObjects(t, s)
 			request := &http.Request{Method: method, URL: u, Header: http.Header{}, Body: http.NoBody, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 			if body != "" {

@@ -16,6 +16,7 @@ import (
 func FuzzModel(f *testing.F) {
 	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
 		w := &twins{t: t, rand: r, model: newTestModel(t)}
+		w.model.sharded = true
 		for more() {
 			w.step()
 		}

@@ -13,6 +13,8 @@ import (
 type model struct {
 	// noWatchList and noWatchCache are [Options].NoWatchList and NoWatchCache.
 	noWatchList, noWatchCache bool
+	// sharded is [Options].ShardedListAndWatch.
+	sharded bool
 	// version is the version of the last change to any resource. Invariant: no change in any
 	// collection has a larger version.
 	version uint64

@@ -123,6 +123,12 @@ func errInvalidOptions(problems field.ErrorList) *apierrors.StatusError {
 	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", problems)
 }
 
+// errBadShards returns the error for a shardSelector that kube-apiserver cannot read: it does not say whose
+// fault it is.
+func errBadShards(problem string) *apierrors.StatusError {
+	return errPlain("invalid shard selector: " + problem)
+}
+
 func errBadVersion(err error) *apierrors.StatusError {
 	return apierrors.NewBadRequest(fmt.Sprintf("invalid resource version: %v", err))
 }

@@ -94,6 +94,7 @@ func (k kind) listOf(p page) (runtime.Object, error) {
 	about.SetResourceVersion(format(p.version))
 	about.SetContinue(p.next)
 	about.SetRemainingItemCount(p.remaining)
+	p.showShards(list)
 	return list, nil
 }
 

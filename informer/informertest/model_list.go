@@ -16,6 +16,8 @@ type page struct {
 	// remaining is the number of objects on later pages. As in a real server, it is known only
 	// without selectors.
 	remaining *int64
+	// shards is the selector of the shards that the page shows, "" if there is none.
+	shards string
 }
 
 func (m *model) list(r schema.GroupVersionResource, namespace string, o internalversion.ListOptions) (kind, page, error) {
@@ -82,7 +84,7 @@ func (m *model) resume(prefix string, o internalversion.ListOptions) (version ui
 // page collects up to limit objects, or all if limit is 0. As in a real server, another page
 // follows if objects are left, even if the selectors match none of them.
 func (s selection) page(version uint64, from string, limit int64) page {
-	p := page{version: version, objects: []runtime.Object{}}
+	p := page{version: version, objects: []runtime.Object{}, shards: s.shards.String()}
 	var last string
 	var more int64
 	for path, obj := range s.scan(s.prefix, from, version) {

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/sharding"
 )
 
 // selection is the objects of a collection that a request selects.
@@ -14,6 +15,7 @@ type selection struct {
 	prefix string
 	labels labels.Selector
 	fields fields.Selector
+	shards sharding.Selector
 }
 
 // query reads the options common to lists and watches. It sets and validates the other options with
@@ -27,7 +29,7 @@ func (m *model) query(r schema.GroupVersionResource, namespace string, o *intern
 	if problems := validation.ValidateListOptions(o, !m.noWatchList); len(problems) > 0 {
 		return selection{}, errInvalidOptions(problems)
 	}
-	s := selection{c, prefix(namespace), o.LabelSelector, o.FieldSelector}
+	s := selection{collection: c, prefix: prefix(namespace), labels: o.LabelSelector, fields: o.FieldSelector}
 	if s.labels == nil {
 		s.labels = labels.Everything()
 	}
@@ -40,13 +42,14 @@ func (m *model) query(r schema.GroupVersionResource, namespace string, o *intern
 			return selection{}, errUnknownField(c.kind, r.Field)
 		}
 	}
-	return s, nil
+	s.shards, err = m.shardsOf(o.ShardSelector)
+	return s, err
 }
 
 // everything reports whether the request has no selectors.
-func (s selection) everything() bool { return s.labels.Empty() && s.fields.Empty() }
+func (s selection) everything() bool { return s.labels.Empty() && s.fields.Empty() && s.shards.Empty() }
 
 func (s selection) matches(obj Object) bool {
 	return s.labels.Matches(labels.Set(obj.GetLabels())) &&
-		(s.fields.Empty() || s.fields.Matches(s.kind.fieldsOf(obj)))
+		(s.fields.Empty() || s.fields.Matches(s.kind.fieldsOf(obj))) && s.inShards(obj)
 }

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // twin is a slow, obvious second model: it keeps every write, and computes each result from all of
@@ -29,17 +31,24 @@ type twinWrite struct {
 }
 
 // twinQuery is a query to both models.
-type twinQuery struct{ namespace, app string }
+type twinQuery struct {
+	namespace, app string
+	share          shard.Set // the zero value: everything
+}
 
-func (q twinQuery) options() metav1.ListOptions {
-	if q.app == "" {
-		return metav1.ListOptions{}
+func (q twinQuery) options() (o metav1.ListOptions) {
+	if q.app != "" {
+		o.LabelSelector = "app=" + q.app
 	}
-	return metav1.ListOptions{LabelSelector: "app=" + q.app}
+	if q.share.Field() != 0 {
+		o.ShardSelector = q.share.Selector()
+	}
+	return o
 }
 
 func (q twinQuery) selects(p *corev1.Pod) bool {
-	return p != nil && (q.namespace == "" || p.Namespace == q.namespace) && (q.app == "" || p.Labels["app"] == q.app)
+	return p != nil && (q.namespace == "" || p.Namespace == q.namespace) && (q.app == "" || p.Labels["app"] == q.app) &&
+		(q.share.Field() == 0 || q.share.Has(p.Namespace, p.UID))
 }
 
 func (w *twin) state(version uint64) map[string]*corev1.Pod {
@@ -121,6 +130,7 @@ func TestModelIsItsTwin(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			w := &twins{t: t, rand: rand.New(rand.NewPCG(seed, 0)), model: newTestModel(t)}
+			w.model.sharded = true
 			for range 300 {
 				w.step()
 			}
@@ -158,7 +168,13 @@ func (w *twins) step() {
 }
 
 func (w *twins) query() twinQuery {
-	return twinQuery{namespace: w.pick("", "a", "a-b"), app: w.pick("", "x", "y")}
+	q := twinQuery{namespace: w.pick("", "a", "a-b"), app: w.pick("", "x", "y")}
+	if w.rand.IntN(3) == 0 {
+		share, err := shard.Nth(shard.Field(1+w.rand.IntN(2)), w.rand.IntN(3), 3)
+		require.NoError(w.t, err)
+		q.share = share
+	}
+	return q
 }
 
 func (w *twins) pick(from ...string) string { return from[w.rand.IntN(len(from))] }

@@ -52,7 +52,7 @@ func (m *model) create(r schema.GroupVersionResource, namespace string, w writin
 	if created.GetName() == "" && created.GetGenerateName() != "" {
 		created.SetName(generateName(created.GetGenerateName(), version))
 	}
-	created.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012x", version)))
+	created.SetUID(uidOf(version))
 	created.SetCreationTimestamp(w.now)
 	created.SetGeneration(0)
 	if c.kind.Generation {

@@ -26,6 +26,9 @@ type Options struct {
 	// NoWatchCache pages lists at version "0", like a server that reads them from etcd. Other
 	// servers ignore the limit there.
 	NoWatchCache bool
+	// ShardedListAndWatch serves the parameter shardSelector, like a server with the feature gate of this
+	// name. Without it the parameter is ignored, as by default there.
+	ShardedListAndWatch bool
 }
 
 // Server is an API server in memory. It must be closed. All methods may be
@@ -63,7 +66,7 @@ func New(o Options) *Server {
 		watches: map[*stream]struct{}{},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
-	s.model.noWatchList, s.model.noWatchCache = o.NoWatchList, o.NoWatchCache
+	s.model.noWatchList, s.model.noWatchCache, s.model.sharded = o.NoWatchList, o.NoWatchCache, o.ShardedListAndWatch
 	s.serveBuiltins()
 	if o.BookmarkInterval > 0 {
 		s.running.Go(func() { s.bookmarkEvery(o.BookmarkInterval) })

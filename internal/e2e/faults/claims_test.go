@@ -25,22 +25,34 @@ func TestClaims(t *testing.T) {
 		s.must(s.cluster.Compact(s.ctx))
 		return s.cluster.RestartAPIServer(s.ctx)
 	}
-	s.play(forget, func(script string) bool { return script != openWatch })
+	s.play(forget, scripts, func(script string) bool { return script != openWatch })
 }
 
 // Without the watch cache, a compaction is enough, and a watch stays open meanwhile.
 func TestClaims_OfAnOpenWatch(t *testing.T) {
 	s := begin(t, harness.Options{Flags: []string{uncached}})
-	s.play(func() error { return s.cluster.Compact(s.ctx) }, func(script string) bool { return script == openWatch })
+	s.play(func() error { return s.cluster.Compact(s.ctx) }, scripts, func(script string) bool { return script == openWatch })
 }
+
+// With the feature gate ShardedListAndWatch, the server selects by shard.
+func TestClaims_Sharded(t *testing.T) {
+	s := begin(t, harness.Options{Flags: []string{sharded}})
+	s.play(nil, scripts+"/sharded", func(string) bool { return true })
+}
+
+// sharded is the flag of a server that filters by shard. Without it, a server ignores a shardSelector.
+const sharded = "--feature-gates=ShardedListAndWatch=true"
+
+// scripts is the folder of the scripts that servers without feature gates pass.
+const scripts = "../../../informer/informertest/testdata/claims"
 
 // openWatch is the script in which a watch is open while the history is forgotten.
 const openWatch = "forgotten"
 
-// play plays the wanted scripts.
-func (s *scenario) play(forget func() error, wanted func(script string) bool) {
+// play plays the wanted scripts of a folder.
+func (s *scenario) play(forget func() error, folder string, wanted func(script string) bool) {
 	s.t.Helper()
-	files, err := filepath.Glob("../../../informer/informertest/testdata/claims/*.txt")
+	files, err := filepath.Glob(folder + "/*.txt")
 	s.must(err)
 	config := s.connect(s.dynamicConfig())
 	client, err := rest.HTTPClientFor(config)

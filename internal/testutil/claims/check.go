@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // check compares one line of a script with an answer.
@@ -24,6 +26,10 @@ func (p *player) check(c check, answer any) error {
 		return failUnless(!there, "it is %s", spell(got))
 	case "=>":
 		p.vars[value] = text(got)
+		return failUnless(there, "it is not there")
+	case "hash=>":
+		hash := shard.Hash(text(got))
+		p.vars[value], p.vars[value+"Next"] = fmt.Sprintf("0x%016x", hash), fmt.Sprintf("0x%016x", hash+1)
 		return failUnless(there, "it is not there")
 	case "len":
 		return failUnless(strconv.Itoa(size(got)) == value, "it has %d elements, not %s", size(got), value)

@@ -25,6 +25,7 @@
 //	.a len 2      the value has 2 elements, or is a string of 2 bytes
 //	.a > "5"      the value is a larger number, or a string of a larger number; or >=
 //	.a => name    {name} stands for the value from here on
+//	.a hash=> h   {h} stands for the hash by which the value is sharded, and {hNext} for the next one
 //
 // A watch has a name. Each expected event is a step, and is waited for. Bookmarks may come at any
 // time; they are skipped when another event is expected.

@@ -35,7 +35,7 @@ var (
 	kindLine   = regexp.MustCompile(`^REGISTER (\w+) (Namespaced|Cluster)$`)
 	goneLine   = regexp.MustCompile(`^UNREGISTER (\w+)$`)
 	headerLine = regexp.MustCompile(`^([A-Z][A-Za-z-]+): (.+)$`)
-	checkLine  = regexp.MustCompile(`^\s+(\.\S*?(?:\["[^"]+"\])?\S*) (?:(exists|absent)|(has|len|>=|>|=>) (.+)|(.+))$`)
+	checkLine  = regexp.MustCompile(`^\s+(\.\S*?(?:\["[^"]+"\])?\S*) (?:(exists|absent)|(has|len|>=|>|=>|hash=>) (.+)|(.+))$`)
 )
 
 // parse reads a script.
