@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/internal/process"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
@@ -33,6 +34,8 @@ type task struct {
 	Tidemark  bool
 	Informers subject
 	Fields    fields
+	Storage   storage
+	Keys      bool // tidemark's handlers get keys, and no objects
 	Lists     bool // LIST, and not WatchList
 	Wired     bool // tidemark decodes the server's answers itself, for every client
 	Handlers  int  // of each informer
@@ -261,7 +264,7 @@ func (c *child) start(ctx context.Context) (err error) {
 	for _, w := range c.informers {
 		for h := range w.handlers {
 			watcher := &watcher{child: c, of: w, first: h == 0}
-			if _, err := w.informer.AddEventHandler(watcher.handler()); err != nil {
+			if err := watcher.add(); err != nil {
 				return err
 			}
 			c.watchers = append(c.watchers, watcher)
@@ -295,20 +298,24 @@ const (
 	sentAnnotation  = "sent" // the time of writing, in nanoseconds
 )
 
-// handler returns a handler that counts its calls. An informer's first handler counts the objects
-// too.
-func (w *watcher) handler() cache.ResourceEventHandler {
-	count := func(by int64) {
-		if w.first {
-			w.of.objects.Add(by)
-		}
-		w.child.calls.Add(1)
+// add adds the handler to its informer. The handler counts its calls, and the first one the objects too.
+func (w *watcher) add() error {
+	if w.child.Keys && w.child.Tidemark {
+		return handleKeys(w.of.informer, func(indexer.Key) { w.count(1) })
 	}
-	return cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc:    func(any, bool) { count(1) },
+	_, err := w.of.informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc:    func(any, bool) { w.count(1) },
 		UpdateFunc: func(old, obj any) { w.updated(time.Now(), old.(metav1.Object), obj.(metav1.Object)) },
-		DeleteFunc: func(any) { count(-1) },
+		DeleteFunc: func(any) { w.count(-1) },
+	})
+	return err
+}
+
+func (w *watcher) count(by int64) {
+	if w.first {
+		w.of.objects.Add(by)
 	}
+	w.child.calls.Add(1)
 }
 
 func (w *watcher) updated(now time.Time, old, obj metav1.Object) {
@@ -354,10 +361,13 @@ func TestChild(t *testing.T) {
 		pod.UID = "" // the server's own
 		require.NoError(t, server.Create(t.Context(), pod))
 	}
-	for _, tidemark := range []bool{false, true} {
+	for _, of := range []struct {
+		tidemark bool
+		storage  storage
+	}{{false, decoded}, {true, decoded}, {true, packed}} {
 		for _, fields := range []fields{kept, stripped, dropped} {
-			t.Run(fmt.Sprint(tidemark, fields), func(t *testing.T) {
-				task := task{Tidemark: tidemark, Fields: fields, Handlers: 3, Host: server.ClientConfig().Host, Profile: filepath.Join(t.TempDir(), "of")}
+			t.Run(fmt.Sprint(of, fields), func(t *testing.T) {
+				task := task{Tidemark: of.tidemark, Storage: of.storage, Fields: fields, Handlers: 3, Host: server.ClientConfig().Host, Profile: filepath.Join(t.TempDir(), "of")}
 				ask := runChild(t, task)
 
 				require.Empty(t, ask(order{Begin: true}).Error)

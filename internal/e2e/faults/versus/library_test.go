@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -61,6 +63,23 @@ const (
 	stripped fields = "stripped" // by a transform
 	dropped  fields = "dropped"  // by tidemark's decoder; client-go keeps them
 )
+
+// storage says how tidemark holds objects; client-go holds them decoded.
+type storage string
+
+const (
+	decoded storage = ""
+	packed  storage = "packed" // and some decoded as well, within packedBudget
+)
+
+const packedBudget = 8 << 20
+
+func (t task) storage() (s informer.Storage) {
+	if t.Storage == packed {
+		s.Decoded = informer.NewBudget(packedBudget)
+	}
+	return s
+}
 
 // strip is the transform of kube-controller-manager.
 func strip(obj any) (any, error) {
@@ -109,6 +128,16 @@ func (t task) informers(config *rest.Config) ([]*watched, error) {
 		return nil, fmt.Errorf("unknown informers: %s", t.Informers)
 	}
 	return []*watched{{informer: one, handlers: t.Handlers}}, nil
+}
+
+// handleKeys adds a handler of keys to tidemark's informer of pods.
+func handleKeys(pods cache.SharedIndexInformer, h func(indexer.Key)) error {
+	i, ok := informer.As[*corev1.Pod](pods)
+	if !ok {
+		return fmt.Errorf("a %T instead of an informer of pods", pods)
+	}
+	_, err := i.HandleKeys(h, informer.HandlerOptions{})
+	return err
 }
 
 func splitPods(lib library, client kubernetes.Interface) (all []*watched) {
@@ -169,7 +198,7 @@ func (l tidemark) configure(config *rest.Config) {
 }
 
 func (l tidemark) typed(client kubernetes.Interface, namespace string) informers.SharedInformerFactory {
-	options := []factory.Option{factory.WithNamespace(namespace), factory.WithDecoding(l.decoding())}
+	options := []factory.Option{factory.WithNamespace(namespace), factory.WithDecoding(l.decoding()), factory.WithStorage(l.storage())}
 	if l.Fields == stripped {
 		options = append(options, factory.WithTransform(strip))
 	}

@@ -20,11 +20,14 @@ func BenchmarkPods(b *testing.B) {
 	w.each("sync-stream", task{}, w.sync)
 	w.each("sync-list", task{Lists: true}, w.sync)
 	w.ours("sync-dropped", task{Fields: dropped}, w.sync)
+	w.ours("sync-packed", task{Storage: packed}, w.sync)
+	w.ours("sync-packed-keys", task{Storage: packed, Keys: true}, w.sync)
 	w.each("sync-stripped", task{Fields: stripped}, w.sync)
 	w.each("relist-stream", task{}, w.relist)
 	w.each("relist-list", task{Lists: true}, w.relist)
 	w.updates("updates-1", task{})
 	w.updates("updates-16", task{Handlers: 16})
+	w.updates("updates-packed", task{Storage: packed})
 	w.each("reconnect", task{Informers: podsByNamespace}, w.reconnect)
 }
 
