@@ -5,9 +5,9 @@ import "github.com/tidemark-k8s/tidemark/indexer"
 // Op is the operation a [Delta] reports.
 type Op uint8
 
-// The operations. Added, Modified and Deleted carry an object, Bookmark only a version. Begin,
-// Commit and Abort frame a full state: the deltas between Begin and Commit are, taken together,
-// all objects of the source.
+// The operations. Added, Modified and Deleted carry an object, Bookmark and Progress only a version.
+// Begin, Commit and Abort frame a full state: the deltas between Begin and Commit are, taken
+// together, all objects of the source.
 const (
 	// Added reports an object new to the source.
 	Added Op = iota + 1
@@ -21,6 +21,9 @@ const (
 	// Poisoned reports a change whose object could not be decoded or transformed. It carries the
 	// error instead of the object.
 	Poisoned
+	// Progress reports that the source has come to Version by changes of objects outside of the
+	// consumer's share. It is no Bookmark: it proves nothing else.
+	Progress
 	// Begin opens a full state.
 	Begin
 	// Commit ends a full state; Version is the version of that state.
@@ -34,7 +37,7 @@ const (
 
 // String returns the operation's name, for messages and transcripts.
 func (o Op) String() string {
-	names := [...]string{"none", "added", "modified", "deleted", "bookmark", "poisoned", "begin", "commit", "abort", "answered"}
+	names := [...]string{"none", "added", "modified", "deleted", "bookmark", "poisoned", "progress", "begin", "commit", "abort", "answered"}
 	if int(o) < len(names) {
 		return names[o]
 	}
@@ -61,8 +64,8 @@ type Delta struct {
 	Source uint16
 	Key    indexer.Key
 	// UID and Version are metadata.uid and metadata.resourceVersion as the server sent them,
-	// even if a transform changes them in the object. Version is opaque; a Bookmark and a
-	// Commit carry one too.
+	// even if a transform changes them in the object. Version is opaque; a Bookmark, a
+	// Progress and a Commit carry one too.
 	UID, Version string
 	// Stamp is for the consumer's own use, such as a hash of the UID.
 	Stamp uint64

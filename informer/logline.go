@@ -88,6 +88,8 @@ func lineOfReflector(e reflector.Event) logLine {
 		return logLine{level: levelDetail, message: "Lists have no resourceVersion: the server's history is unknown"}
 	case reflector.StreamRefused:
 		return logLine{message: "The initial state is listed, not streamed", values: []any{"reason", e.Reason}, once: true}
+	case reflector.SelectorRefused:
+		return logLine{message: "The server refuses the selector of the share, and is asked for everything", values: []any{"reason", e.Reason, "retry", e.Retry}}
 	}
 	return logLine{level: levelAll, message: "Event", values: []any{"kind", e}, of: fmt.Sprintf("%T", e)}
 }

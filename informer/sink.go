@@ -127,7 +127,7 @@ func (s *informerSink) prepareBatch(ctx context.Context, batch []deltafifo.Delta
 		d := &batch[i]
 		d.Source, d.Stamp = s.source, records.StampOf(d.UID)
 		switch {
-		case d.Op == deltafifo.Bookmark || d.Recalled:
+		case d.Op == deltafifo.Bookmark || d.Op == deltafifo.Progress || d.Recalled:
 		case d.Op == deltafifo.Poisoned || d.Lost: // the object could not be decoded
 			if err, ok := d.Object.(error); ok && !d.Lost {
 				d.Object = undecodable(err)

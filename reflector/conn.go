@@ -36,9 +36,11 @@ type watchConn struct {
 	// waiting since its last Added event.
 	initial bool
 	quiet   time.Duration
-	count   int       // the events brought since the watch began
-	ended   inputKind // why next has returned nothing
-	err     error     // the reason, if ended is inFailed
+	// heard says that foreign objects have come whose versions prove nothing, since read was called.
+	heard bool
+	count int       // the events brought since the watch began
+	ended inputKind // why next has returned nothing
+	err   error     // the reason, if ended is inFailed
 }
 
 // open sends the request, and returns its result as an input.
@@ -129,6 +131,20 @@ func (w *watchConn) await() (a wire.Received, ok bool) {
 		w.ended = inSilent
 	case <-w.ctx.Done():
 		w.ended = inStop
+	}
+	return a, false
+}
+
+// linger waits for an event while a Progress is held back.
+func (w *watchConn) linger(hold time.Duration) (a wire.Received, ok bool) {
+	w.timer.Reset(hold)
+	select {
+	case e, ok := <-w.events:
+		return w.event(e, ok)
+	case batch, ok := <-w.batches():
+		return w.batch(batch, ok)
+	case <-w.timer.C:
+	case <-w.ctx.Done():
 	}
 	return a, false
 }

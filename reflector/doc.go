@@ -26,6 +26,12 @@
 // objects of the same UID and version that the reflector would have to decode. The objects of other
 // sources are all decoded by their client.
 //
+// Shares. With a [Share] the sink gets the objects of a part of the source. Each request asks for it, and
+// what is foreign is dropped: before it is decoded if the reflector decodes the answers, and is copied by
+// nobody otherwise. The versions of foreign events move [Reflector.Version] on, and the sink gets them as
+// [deltafifo.Progress]: behind the changes of a batch, and otherwise at most every 100 ms. If a server
+// refuses the selector ([SelectorRefused]), it is asked for everything.
+//
 // Fakes. A source not known to stream may be a fake without a history. Its list is committed when
 // the next watch is open or has failed to open, or after 100 ms.
 //

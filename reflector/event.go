@@ -113,6 +113,13 @@ type (
 		Reason string
 		Retry  time.Duration
 	}
+	// SelectorRefused reports that the server refuses a request because of the selector of the share
+	// ([Options].Share), and answers it without. Requests have no selector until Retry has passed:
+	// foreign objects are dropped here alone.
+	SelectorRefused struct {
+		Reason string
+		Retry  time.Duration
+	}
 	// HistoryWentBack reports a consistent state older than the known one: the server has another
 	// history, such as an etcd restored from a snapshot. All objects are listed and compared
 	// again.
@@ -149,6 +156,7 @@ func (WatchEnded) reflectorEvent()      {}
 func (Failed) reflectorEvent()          {}
 func (BackedOff) reflectorEvent()       {}
 func (StreamRefused) reflectorEvent()   {}
+func (SelectorRefused) reflectorEvent() {}
 func (HistoryWentBack) reflectorEvent() {}
 func (NotServed) reflectorEvent()       {}
 func (Served) reflectorEvent()          {}

@@ -65,6 +65,11 @@ const (
 	// shortWatch is the age up to which the end of a watch without events is a failure.
 	shortWatch = time.Second
 
+	// selectorOmittedFor is how long requests have no selector of a share after one was refused.
+	selectorOmittedFor = 10 * time.Minute
+	// progressEvery is how often the versions of foreign events alone are passed on.
+	progressEvery = 100 * time.Millisecond
+
 	// pagedEvery is how often the progress of a full state is reported.
 	pagedEvery = time.Second
 )
@@ -79,6 +84,8 @@ type times struct {
 	healthySince      time.Time // since when watches go on without a failure; zero after one
 	streamsDisabledAt time.Time // when streams were disabled last; zero if never
 	paged             time.Time // when the last Paged of a full state was told
+	selectorRefusedAt time.Time // when a selector was refused last; zero if never
+	progressed        time.Time // when a Progress was passed on last
 	retryAfter        time.Duration
 }
 

@@ -83,11 +83,20 @@ func (l *loop) writePage() error {
 	if l.page.items == nil {
 		return l.writeReceived()
 	}
-	sink, each := l.reuser(), meta.EachListItemWithAlloc
-	if sink != nil {
+	sink, share, each, copies := l.reuser(), l.o.Share, meta.EachListItemWithAlloc, false
+	switch {
+	case sink != nil:
 		each = meta.EachListItem // writeItems copies what the sink does not hold
+	case share != nil:
+		each, copies = meta.EachListItem, l.page.hasValues() // foreign objects are not copied
 	}
 	err := each(l.page.items, func(obj runtime.Object) error {
+		if share != nil && share.dropObject(obj) {
+			return nil
+		}
+		if copies {
+			obj = copyOf(obj)
+		}
 		if sink == nil {
 			obj = l.deltaMaker.cut(obj)
 		}

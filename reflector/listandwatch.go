@@ -38,6 +38,8 @@ type loop struct {
 	operation Operation         // the last request
 	page      page              // fetched and not yet written
 	pager     pager             // of the present list
+	selector  string            // of the last request; the pages of a list have its first one's
+	foreign   uint64            // objects dropped before the last request
 	conn      *watchConn        // nil unless a stream or watch is open
 	ahead     *ahead            // nil unless a watch was requested before the commit of its list
 	batch     []deltafifo.Delta // empty, except while it is filled or written
@@ -159,6 +161,7 @@ func (p phase) fillsStore() bool {
 // endFullState releases the memory of a full state. A stream continues as a watch.
 func (l *loop) endFullState() {
 	l.batch = nil
+	l.noteFilter()
 	if l.conn != nil {
 		l.operation = OpWatch
 		l.conn.becomeWatch()
@@ -183,13 +186,13 @@ func (l *loop) do(a action) (input, error) {
 		return l.learn()
 	case doList:
 		l.operation = OpList
-		return l.openList(a.request)
+		return l.asksForShare(a.request, func() (input, error) { return l.openList(a.request) })
 	case doStream:
 		l.operation = OpStream
-		return l.openStream(a.request.version)
+		return l.asksForShare(a.request, func() (input, error) { return l.openStream(a.request.version) })
 	case doWatch:
 		l.operation = OpWatch
-		return l.openWatch(a.request)
+		return l.asksForShare(a.request, func() (input, error) { return l.openWatch(a.request) })
 	case doRead:
 		return l.read()
 	case doCommit:

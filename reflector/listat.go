@@ -17,10 +17,19 @@ import (
 // answers at another version; the error of a list, which is apierrors.IsResourceExpired if the server has
 // forgotten the version; and [ErrEndless]. ListAt returns when ctx ends, also if the source does not.
 func ListAt(ctx context.Context, source Source, version string, visit func(metav1.Object)) error {
+	return (*Share)(nil).ListAt(ctx, source, version, visit)
+}
+
+// ListAt is the function [ListAt] for the objects of the share, for all objects if s is nil. The others do not
+// count as Foreign. If the server refuses the selector, it is asked without.
+func (s *Share) ListAt(ctx context.Context, source Source, version string, visit func(metav1.Object)) error {
 	if source == nil {
 		return ErrNoSource
 	}
 	o := metav1.ListOptions{ResourceVersion: version, ResourceVersionMatch: metav1.ResourceVersionMatchExact, Limit: defaultPageSize}
+	if s != nil {
+		o.ShardSelector = s.selector
+	}
 	for pages := (pager{}); ; {
 		list, err := wire.Call(ctx, func() (runtime.Object, error) {
 			if isFake(source) {
@@ -28,6 +37,10 @@ func ListAt(ctx context.Context, source Source, version string, visit func(metav
 			}
 			return source.List(ctx, o)
 		}, func(runtime.Object) {})
+		if isInvalid(err) && o.ShardSelector != "" && o.Continue == "" {
+			o.ShardSelector = ""
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -46,12 +59,14 @@ func ListAt(ctx context.Context, source Source, version string, visit func(metav
 			if m == nil {
 				return fmt.Errorf("%w: a %T without metadata", ErrUnexpected, item)
 			}
-			visit(m)
+			if s == nil || s.Set().Has(m.GetNamespace(), m.GetUID()) {
+				visit(m)
+			}
 			return nil
 		})
 		if err != nil || p.token == "" {
 			return err
 		}
-		o = metav1.ListOptions{Continue: p.token, Limit: defaultPageSize}
+		o = metav1.ListOptions{Continue: p.token, Limit: defaultPageSize, ShardSelector: o.ShardSelector}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // Options configures a [Reflector], which an informer's user does not need. The zero value suits most
@@ -47,6 +48,10 @@ type Options struct {
 	Version string
 	// Resume permits a watch from Version instead of the first full state.
 	Resume Resume
+	// Share, unless nil, is the part of the objects to read. The server is asked for it, and foreign
+	// objects are dropped: what the sink gets of a change of theirs is, at most, a
+	// [deltafifo.Progress].
+	Share *Share
 	// Decoding configures how objects are decoded.
 	Decoding
 	// Backoff, unless nil, returns the delay of a back-off step, counted from 1 since the last
@@ -212,6 +217,8 @@ func (r *Reflector) validate() error {
 		return fmt.Errorf("%w: ListPatience is %v", ErrBadOptions, r.o.ListPatience)
 	case r.o.PageSize < 0:
 		return fmt.Errorf("%w: PageSize is %d", ErrBadOptions, r.o.PageSize)
+	case r.o.Share != nil && r.o.Share.Set().Field() == 0:
+		return fmt.Errorf("%w: Share: %w", ErrBadOptions, shard.ErrField)
 	}
 	return r.o.Validate()
 }

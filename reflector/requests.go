@@ -71,14 +71,16 @@ func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (wi
 
 // receiving returns the function that starts reading the events of an answer. In the initial state
 // of a stream, objects that the sink already holds are not decoded.
-func (l *loop) receiving(initial bool) func(context.Context, io.ReadCloser) *wire.Reception {
-	known := l.knowing()
+func (l *loop) receiving(o metav1.ListOptions) func(context.Context, io.ReadCloser) *wire.Reception {
+	initial, known := o.SendInitialEvents != nil, l.knowing()
 	if !initial {
 		known = nil
 	}
 	return func(ctx context.Context, body io.ReadCloser) *wire.Reception {
-		r := &wire.Reception{Ctx: ctx, Body: body, Decoder: l.kind, Known: known, Strict: l.o.FailOnUndecodable, Initial: initial, Taker: l.taker}
-		return wire.Receive(r, false)
+		return wire.Receive(&wire.Reception{
+			Ctx: ctx, Body: body, Decoder: l.kind, Known: known, Strict: l.o.FailOnUndecodable, Taker: l.taker, Share: l.o.Share.ofItems(),
+			Initial: initial, Unordered: o.ResourceVersion == "" || o.ResourceVersion == "0",
+		}, false)
 	}
 }
 

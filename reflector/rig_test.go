@@ -25,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write what happened into the transcripts of testdata")
@@ -116,6 +117,12 @@ func (r *rig) set(t *testing.T, setting string) {
 		r.fails = value
 	case "asks":
 		r.asks = value == "yes"
+	case "share": // by namespace: of 0/2, "own" is in it, and "far" is foreign
+		var set shard.Set
+		index, total, failed := shard.ParseNth(value)
+		require.NoError(t, failed)
+		set, err = shard.Nth(shard.ByNamespace, index, total)
+		r.options.Share = NewShare(set)
 	default:
 		t.Fatalf("no such option: %q", setting)
 	}
@@ -135,6 +142,9 @@ func (r *rig) run(t *testing.T) {
 	require.NoError(t, reflector.Run(ctx))
 	require.LessOrEqual(t, time.Since(r.start)-r.lasts, 100*time.Millisecond, "Run did not end with its context")
 	r.log("end at version %q", reflector.Version())
+	if s := r.options.Share; s != nil {
+		r.log("%d foreign, the server's filter is %v", s.Foreign(), s.Filter())
+	}
 	synctest.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -174,7 +184,7 @@ func (r *rig) answer(request string) string {
 func (r *rig) Streaming() Streaming { return r.streaming }
 
 func (r *rig) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	r.log("-> list rv=%q limit=%d continue=%q", o.ResourceVersion, o.Limit, o.Continue)
+	r.log("-> list rv=%q limit=%d continue=%q%s", o.ResourceVersion, o.Limit, o.Continue, selecting(o))
 	answer := r.answer("list")
 	words := strings.Fields(answer)
 	switch {
@@ -195,12 +205,20 @@ func (r *rig) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, e
 	}
 }
 
+// selecting says whether a request has the selector of a share.
+func selecting(o metav1.ListOptions) string {
+	if o.ShardSelector == "" {
+		return ""
+	}
+	return " of the share"
+}
+
 func (r *rig) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	request := "watch"
 	if o.SendInitialEvents != nil && *o.SendInitialEvents {
 		request = "stream"
 	}
-	r.log("-> %s rv=%q match=%q timeout=%ds bookmarks=%v", request, o.ResourceVersion, o.ResourceVersionMatch, *o.TimeoutSeconds, o.AllowWatchBookmarks)
+	r.log("-> %s rv=%q match=%q timeout=%ds bookmarks=%v%s", request, o.ResourceVersion, o.ResourceVersionMatch, *o.TimeoutSeconds, o.AllowWatchBookmarks, selecting(o))
 	answer := r.answer(request)
 	if late, after, ok := strings.Cut(answer, " later: "); ok {
 		pause, err := time.ParseDuration(late)
@@ -419,6 +437,8 @@ func describe(e Event) string {
 		return fmt.Sprintf("  back-off %d: %v", e.Attempt, e.Delay)
 	case StreamRefused:
 		return fmt.Sprintf("  stream refused for %v: %s", e.Retry, e.Reason)
+	case SelectorRefused:
+		return fmt.Sprintf("  selector refused for %v: %s", e.Retry, e.Reason)
 	case HistoryWentBack:
 		return fmt.Sprintf("  history went back from %q to %q", e.From, e.To)
 	case HistoryUnknown:

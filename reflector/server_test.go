@@ -233,7 +233,7 @@ func (f *follower) Write(_ context.Context, batch []deltafifo.Delta) error {
 			switch d.Op {
 			case deltafifo.Deleted:
 				delete(to, d.Key)
-			case deltafifo.Bookmark:
+			case deltafifo.Bookmark, deltafifo.Progress:
 			default:
 				to[d.Key] = d.Version
 			}

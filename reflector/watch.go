@@ -44,11 +44,11 @@ func (l *loop) openStream(version string) (input, error) {
 // newConn prepares a stream or watch, with the options common to both, without a request.
 func (l *loop) newConn(o metav1.ListOptions, timeout time.Duration) *watchConn {
 	seconds := int64(timeout / time.Second)
-	o.AllowWatchBookmarks, o.TimeoutSeconds = true, &seconds
+	o.AllowWatchBookmarks, o.TimeoutSeconds, o.ShardSelector = true, &seconds, l.selector
 	w := &watchConn{requestedAt: time.Now(), lasts: timeout + watchPatience, initial: o.SendInitialEvents != nil}
 	w.patience = l.patience(w)
 	w.ctx, w.cancel = context.WithCancelCause(l.ctx)
-	w.ask, w.receive = l.asking(o, false), l.receiving(w.initial)
+	w.ask, w.receive = l.asking(o, false), l.receiving(o)
 	return w
 }
 
@@ -117,17 +117,21 @@ func (l *loop) read() (input, error) {
 	if l.neverPauses(w) {
 		return input{kind: inSilent, slow: true}, nil
 	}
+	w.heard = false
 	for range maxBatch {
-		a, ok := w.next(len(l.batch) == 0)
+		nothing := len(l.batch) == 0 && !w.heard
+		a, ok := l.next(w, nothing)
 		op := change(a.Type)
 		switch {
-		case !ok && len(l.batch) == 0:
+		case !ok && nothing:
 			return l.endOfWatch()
 		case !ok:
 			return l.writeChanges()
 		case op != 0:
 			l.addChange(op, &a)
-		case len(l.batch) > 0:
+		case a.Type == wire.Progress:
+			l.passedBy(a.ID.Version)
+		case !nothing:
 			w.unread(a)
 			return l.writeChanges()
 		default:
@@ -136,7 +140,7 @@ func (l *loop) read() (input, error) {
 			}
 		}
 	}
-	if len(l.batch) == 0 {
+	if len(l.batch) == 0 && !w.heard {
 		return input{kind: inFailed}, fmt.Errorf("%w: %d events in a row", ErrUnexpected, maxBatch)
 	}
 	return l.writeChanges()
@@ -156,9 +160,12 @@ func change(t watch.EventType) deltafifo.Op {
 	}
 }
 
-// addChange adds a change to the batch. A change that is left out counts as not seen: its version is
+// addChange adds a change to the batch, unless its object is foreign. A change that is left out counts as not seen: its version is
 // ignored.
 func (l *loop) addChange(op deltafifo.Op, a *wire.Received) {
+	if l.o.Share != nil && l.drops(op, a) {
+		return
+	}
 	l.bytes += int64(a.Size)
 	d := l.addDelta()
 	if err := l.deltaMaker.fromReceived(d, op, a); err != nil {
@@ -201,6 +208,9 @@ func tallyOf(batch []deltafifo.Delta) tally {
 // writeChanges passes the batch to the sink, which may change it.
 func (l *loop) writeChanges() (input, error) {
 	w, t := l.conn, tallyOf(l.batch)
+	if l.endsWithProgress() {
+		l.times.progressed = time.Now()
+	}
 	if err := l.flush(); err != nil {
 		return input{kind: inSinkFailed}, err
 	}

@@ -10,6 +10,9 @@
 // What comes out is a batch of [Received] events. A body that only client-go can read ends with
 // [ErrForeign].
 //
+// Of a [Share] a reception reads the uid or the namespace of each item first, and drops the foreign ones
+// undecoded. The version of the last foreign event comes behind the batch, as an event of type [Progress].
+//
 // A sink that holds its objects packed is a [Packer]. It is given a [PackedDecoder] of the source's bytes, and
 // returns the function to which a reception passes each decoded object with its bytes, while they still lie in
 // its buffer.

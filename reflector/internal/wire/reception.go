@@ -46,6 +46,9 @@ type Reception struct {
 	Strict  bool                       // an object that cannot be decoded ends it
 	Initial bool                       // an initial state arrives, whose items are gathered
 	Taker   Taker                      // nil if the sink gets objects as they are
+	Share   *Share                     // nil if no object is foreign
+	// Unordered says that the watch has no version, and begins with Added events in any order.
+	Unordered bool
 
 	// Batches is closed at the end.
 	Batches chan []Received
@@ -57,6 +60,8 @@ type Reception struct {
 	bytes    int       // encoded, of the batch
 	buffer   []byte    // for the bytes of one object to pack
 	sent     time.Time // when the last batch was sent; zero before the first
+	dropped  int       // the foreign events of a watch behind the last item of another kind
+	version  []byte    // of the last of them, empty if it proves no progress
 
 	// Valid once Batches is closed:
 	Head ListHead // of a list
@@ -173,8 +178,8 @@ func (r *Reception) readEvents() error {
 		if err != nil {
 			return watchError(err)
 		}
-		if r.Initial && it.event != watch.Added { // a bookmark ends it: what the store holds then may be an own write's answer
-			r.Initial, r.Known = false, nil
+		if r.begins() && it.event != watch.Added { // a bookmark ends it: what the store holds then may be an own write's answer
+			r.Initial, r.Unordered, r.Known = false, false, nil
 		}
 		if err := r.addItem(it, nil); err != nil {
 			return err
@@ -182,9 +187,15 @@ func (r *Reception) readEvents() error {
 	}
 }
 
+// begins reports whether the Added events come that a stream, or a watch without a version, begins with.
+func (r *Reception) begins() bool { return r.Initial || r.Unordered }
+
 // addItem adds an item of a list, or of a watch if of is nil, to the batch, and passes a full batch
 // on.
 func (r *Reception) addItem(it item, of *ListHead) error {
+	if r.Share != nil && r.drops(it) {
+		return r.Ctx.Err()
+	}
 	a, err := r.read(it, of)
 	if err != nil {
 		return err
@@ -229,6 +240,7 @@ func (r *Reception) setKinds() error {
 
 // send passes the batch on, unless its reader has gone.
 func (r *Reception) send() {
+	r.tellDropped()
 	if len(r.batch) == 0 {
 		return
 	}

@@ -55,6 +55,9 @@ var rows = []row{
 	{"Decode/unstructured", "decoding a custom resource of 4 kB, of 200 variants, from JSON, CPU time", "decode a custom resource", cpu, target{}},
 	{"Decode/typed", "the same, into a Go type", "", cpu, target{}},
 
+	{"Foreign/protobuf", "an event outside of the share, pod of 7 kB in protobuf, CPU time; client-go: decoded", "drop a foreign event", cpu, target{most: 80e-9, allocs: new(0.0)}},
+	{"Foreign/json", "the same, a custom resource of 4 kB in JSON, uid behind managedFields", "", cpu, target{most: 1.5e-6, allocs: new(0.0)}},
+
 	{"Memory/idle", "100,000 pods: memory beside the objects, namespace index, 1 idle handler, for each", "", perObject, target{typed: 1, clientgoAPI: 1}},
 	{"Stuck/every", "memory beside the objects under a stuck handler and 1,000,000 updates, for each", "", perEvent, target{typed: 1.3, clientgoAPI: 1.3}},
 	{"Stuck/latest", "the same with Latest, for each of the objects", "", perObject, target{most: 1000}},

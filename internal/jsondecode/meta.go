@@ -1,0 +1,195 @@
+package jsondecode
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// ReadMeta reads a string of an item's metadata, and the item's resourceVersion, without allocating: both are
+// parts of the item. It returns false unless the string is there once, and is ASCII or UTF-8 without escapes;
+// the version is nil then, as it is if the item has none. Of an object with two metadata, which no server
+// sends, the first counts. ReadMeta finds ends by quotes and brackets, and does not check the item: the
+// decoder does.
+func ReadMeta(item []byte, field string) (value, version []byte, ok bool) {
+	w := walk{data: item}
+	if !w.enter() {
+		return nil, nil, false
+	}
+	for {
+		key, more := w.key()
+		switch {
+		case !more:
+			return nil, nil, false
+		case string(key) == "metadata":
+			return w.metadata(field)
+		case w.value() == nil:
+			return nil, nil, false
+		}
+	}
+}
+
+// walk steps through the members of an object.
+type walk struct {
+	data []byte
+	pos  int
+}
+
+// metadata reads the metadata that comes next.
+func (w *walk) metadata(field string) (value, version []byte, ok bool) {
+	if !w.enter() {
+		return nil, nil, false
+	}
+	for {
+		key, more := w.key()
+		if !more {
+			return value, version, value != nil && w.peek() == '}'
+		}
+		to := &value
+		switch string(key) {
+		case field:
+		case "resourceVersion":
+			to = &version
+		default:
+			if w.value() == nil {
+				return nil, nil, false
+			}
+			continue
+		}
+		if *to != nil {
+			return nil, nil, false
+		}
+		if *to = plain(w.value()); *to == nil {
+			return nil, nil, false
+		}
+	}
+}
+
+// plain returns what a string without escapes says, or nil for anything else.
+func plain(raw []byte) []byte {
+	if len(raw) == 0 || raw[0] != '"' {
+		return nil
+	}
+	if end, k := stringEnd(raw, 0); end != len(raw) || k != kindString {
+		return nil
+	}
+	return raw[1 : len(raw)-1]
+}
+
+// peek steps over spaces, and returns the byte behind them, or 0 at the end.
+func (w *walk) peek() byte {
+	for ; w.pos < len(w.data); w.pos++ {
+		if c := w.data[w.pos]; !isSpace(c) {
+			return c
+		}
+	}
+	return 0
+}
+
+// enter steps into an object.
+func (w *walk) enter() bool {
+	if w.peek() != '{' {
+		return false
+	}
+	w.pos++
+	return true
+}
+
+// key steps over the next member's key and the colon behind it. It returns false if there is no member, or one
+// whose key has an escape.
+func (w *walk) key() (key []byte, ok bool) {
+	if w.peek() == ',' {
+		w.pos++
+	}
+	if w.peek() != '"' {
+		return nil, false
+	}
+	start := w.pos + 1
+	end, escaped := closingQuote(w.data, start)
+	if end < 0 || escaped {
+		return nil, false
+	}
+	w.pos = end + 1
+	if w.peek() != ':' {
+		return nil, false
+	}
+	w.pos++
+	return w.data[start:end], true
+}
+
+// value steps over a value. It returns nil if the item ends within.
+func (w *walk) value() []byte {
+	c := w.peek()
+	start := w.pos
+	switch c {
+	case '"':
+		end, _ := closingQuote(w.data, start+1)
+		if end < 0 {
+			return nil
+		}
+		w.pos = end + 1
+	case '{', '[':
+		if !w.brackets() {
+			return nil
+		}
+	default:
+		for w.pos < len(w.data) && !endsScalar(w.data[w.pos]) {
+			w.pos++
+		}
+	}
+	if w.pos == start {
+		return nil
+	}
+	return w.data[start:w.pos]
+}
+
+func endsScalar(c byte) bool { return c == ',' || c == '}' || c == ']' || isSpace(c) }
+
+// brackets steps over an object or an array.
+func (w *walk) brackets() bool {
+	depth := 0
+	for ; w.pos < len(w.data); w.pos++ {
+		switch w.data[w.pos] {
+		case '"':
+			end, _ := closingQuote(w.data, w.pos+1)
+			if end < 0 {
+				return false
+			}
+			w.pos = end
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				w.pos++
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// closingQuote returns the place of the quote that ends the string whose content begins at i, or -1, and
+// whether the content has a backslash. It tests eight bytes at once, as [plainEnd] does.
+func closingQuote(data []byte, i int) (end int, escaped bool) {
+	for {
+		for i+8 <= len(data) {
+			w := binary.LittleEndian.Uint64(data[i:])
+			quote, backslash := w^eachByte*'"', w^eachByte*'\\'
+			special := ((quote-eachByte)&^quote | (backslash-eachByte)&^backslash) & (eachByte * 0x80)
+			if special != 0 {
+				i += bits.TrailingZeros64(special) / 8
+				break
+			}
+			i += 8
+		}
+		for i < len(data) && data[i] != '"' && data[i] != '\\' {
+			i++
+		}
+		switch {
+		case i >= len(data):
+			return -1, escaped
+		case data[i] == '"':
+			return i, escaped
+		}
+		i, escaped = i+2, true
+	}
+}

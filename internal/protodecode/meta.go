@@ -1,0 +1,39 @@
+package protodecode
+
+// metadata and resourceVersion are the tags of fields that every kind has, as generated code writes them.
+const (
+	metadata        = 1<<3 | wireBytes // of an object
+	resourceVersion = 6<<3 | wireBytes // of its metadata
+)
+
+// ReadMeta reads a string of an object's metadata, whose number is 5 (uid) or less, and the object's
+// resourceVersion, without allocating: both are parts of the object. It returns false if it does not find the
+// string once, in its place: generated code writes the metadata and its fields in the order of their numbers.
+// ReadMeta reads nothing behind the version, and does not check the object: the decoder does. Of an object with
+// two metadata, which no server sends, the first counts.
+func ReadMeta(object []byte, number uint8) (value, version []byte, ok bool) {
+	if len(object) == 0 || object[0] != metadata {
+		return nil, nil, false
+	}
+	start, end := content(object, 1)
+	if end < 0 {
+		return nil, nil, false
+	}
+	meta := object[start:end]
+	for i := 0; i < len(meta) && meta[i] <= resourceVersion; i = end {
+		tag := meta[i]
+		if start, end = content(meta, i+1); tag&7 != wireBytes || end < 0 {
+			return nil, nil, false
+		}
+		switch {
+		case tag == resourceVersion:
+			return value, meta[start:end], ok
+		case tag>>3 != number:
+		case ok:
+			return nil, nil, false
+		default:
+			value, ok = meta[start:end], true
+		}
+	}
+	return value, nil, ok
+}

@@ -1,0 +1,94 @@
+package wire
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/internal/jsondecode"
+	"github.com/tidemark-k8s/tidemark/internal/protodecode"
+	"github.com/tidemark-k8s/tidemark/shard"
+)
+
+// Progress is the type of an event that stands for foreign events: it follows the batch, unless one of another
+// kind came behind them. Its id has the version of the last one, or none if that proves no progress.
+const Progress watch.EventType = "PROGRESS"
+
+// Share is the part of the objects that is read. The others are foreign.
+type Share struct {
+	Set shard.Set
+	// Dropped counts the foreign items and events.
+	Dropped atomic.Uint64
+}
+
+// Drop counts an item or an event if its object is foreign.
+func (s *Share) Drop(namespace string, uid types.UID) (foreign bool) {
+	if s.Set.Has(namespace, uid) {
+		return false
+	}
+	s.Dropped.Add(1)
+	return true
+}
+
+// drop is Drop for an encoded object. It decodes nothing: an object whose field cannot be read is not foreign
+// until it is decoded. The version is valid as long as the item is.
+func (s *Share) drop(it item) (version []byte, foreign bool) {
+	byUID := s.Set.Field() == shard.ByUID
+	value, version, ok := it.meta(byUID)
+	if !ok {
+		return nil, false
+	}
+	text := unsafe.String(unsafe.SliceData(value), len(value)) // a copy would be allocated
+	if byUID {
+		return version, s.Drop("", types.UID(text))
+	}
+	return version, s.Drop(text, "")
+}
+
+// meta reads the uid or the namespace of an item's object, and its version.
+func (i item) meta(uid bool) (value, version []byte, ok bool) {
+	name, number := "namespace", uint8(metaNamespace)
+	if uid {
+		name, number = "uid", metaUID
+	}
+	if i.format == formatProtobuf {
+		return protodecode.ReadMeta(i.data, number)
+	}
+	return jsondecode.ReadMeta(i.data, name)
+}
+
+// drops drops an item if its object is foreign. The version of a foreign event is told behind the batch, if it
+// is one of those that a server sends in order.
+func (r *Reception) drops(it item) bool {
+	switch it.event {
+	case watch.Added, watch.Modified, watch.Deleted:
+		if version, foreign := r.Share.drop(it); foreign {
+			r.passedBy(it.event, version)
+			return true
+		}
+	}
+	r.dropped = 0
+	return false
+}
+
+// passedBy notes a foreign event.
+func (r *Reception) passedBy(event watch.EventType, version []byte) {
+	if r.list {
+		return
+	}
+	r.dropped++
+	r.version = r.version[:0]
+	if event != watch.Added || !r.begins() {
+		r.version = append(r.version, version...)
+	}
+}
+
+// tellDropped adds what there is to tell of foreign events behind the batch.
+func (r *Reception) tellDropped() {
+	if r.dropped > 0 {
+		r.dropped = 0
+		r.batch = append(r.batch, Received{Event: watch.Event{Type: Progress}, ReadHere: true, ID: Identity{Version: string(r.version)}})
+	}
+}

@@ -1,0 +1,144 @@
+package reflector
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/tidemark-k8s/tidemark/shard"
+)
+
+// The transcripts are of a share by namespace: own is in it, far is foreign.
+
+func TestShare_SelectorIsRefused(t *testing.T)                { play(t) }
+func TestShare_RefusalsOfOtherReasons(t *testing.T)           { play(t) }
+func TestShare_ForeignEventsAreProgress(t *testing.T)         { play(t) }
+func TestShare_BeginningOfAWatchWithoutAVersion(t *testing.T) { play(t) }
+func TestShare_ProgressIsNoBookmark(t *testing.T)             { play(t) }
+func TestShare_ForeignInitialState(t *testing.T)              { play(t) }
+func TestShare_ServerFilters(t *testing.T)                    { play(t) }
+func TestShare_LaterPageIsRefused(t *testing.T)               { play(t) }
+
+// A selector is the reason for a refusal only if the server says that the request is invalid.
+func TestShare_OnlyInvalidRequestsAreRepeated(t *testing.T) {
+	set, err := shard.Nth(shard.ByUID, 0, 2)
+	require.NoError(t, err)
+	for code, repeated := range map[int]bool{
+		400: true, 414: true, 422: true, 431: true,
+		401: false, 403: false, 404: false, 409: false, 410: false, 429: false, 500: false, 503: false, 504: false,
+	} {
+		t.Run(http.StatusText(code), func(t *testing.T) {
+			var mu sync.Mutex
+			var asked []string
+			server := &pods{}
+			server.list = func(_ int, w http.ResponseWriter, r *http.Request) {
+				selector := r.URL.Query().Get("shardSelector")
+				mu.Lock()
+				asked = append(asked, selector)
+				mu.Unlock()
+				if selector == set.Selector() {
+					w.WriteHeader(code)
+					return
+				}
+				_, _ = io.WriteString(w, podList("5", podText("a", "1", "")))
+			}
+			f := follow(t, neverStreaming{clients["generated"].source(t, server.serve(t))}, typeOfPod, Options{Share: NewShare(set)})
+			if repeated {
+				f.until(f.watching(1))
+				require.Len(t, eventsOf[SelectorRefused](f), 1)
+				require.Empty(t, eventsOf[Failed](f))
+			} else {
+				f.until(func() bool { return len(eventsOf[Failed](f))+len(eventsOf[NotServed](f)) > 0 })
+				require.Empty(t, eventsOf[SelectorRefused](f))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			require.Equal(t, set.Selector(), asked[0])
+			require.Equal(t, repeated, len(asked) > 1 && asked[1] == "")
+		})
+	}
+}
+
+// The question for the newest version is about all objects, and so is a share of the whole ring.
+func TestShare_WhatHasNoSelector(t *testing.T) {
+	var mu sync.Mutex
+	asked := 0
+	server := &pods{list: func(_ int, w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked++
+		if r.URL.Query().Has("shardSelector") {
+			w.WriteHeader(http.StatusTeapot)
+			return
+		}
+		_, _ = io.WriteString(w, podList("5", podText("a", "1", "")))
+	}}
+	source := clients["generated"].source(t, server.serve(t))
+	version, err := Newest(t.Context(), source)
+	require.NoError(t, err)
+	require.Equal(t, "5", version)
+	share := NewShare(shard.Whole(shard.ByUID))
+	f := follow(t, neverStreaming{source}, typeOfPod, Options{Share: share})
+	f.until(f.watching(1))
+	require.Equal(t, FilterUnknown, share.Filter(), "nobody was asked to filter")
+}
+
+// ListAt visits the objects of a share, and asks for them if the server does not refuse that.
+func TestShare_ListAt(t *testing.T) {
+	set, err := shard.Nth(shard.ByNamespace, 0, 2)
+	require.NoError(t, err)
+	for _, refuses := range []bool{false, true} {
+		var asked []string
+		source := outermost{funcs{list: func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			asked = append(asked, strings.TrimSpace(o.Continue+selecting(o)))
+			switch {
+			case o.Continue != "":
+				return list(strings.Fields("5 far/c@3 own/d@4")), nil
+			case refuses && o.ShardSelector != "":
+				return nil, failure(t.Context(), []string{"invalid"})
+			}
+			return list(strings.Fields("5 more=next own/a@1 far/b@2")), nil
+		}}, StreamingSupported}
+		var visited []string
+		share := NewShare(set)
+		require.NoError(t, share.ListAt(t.Context(), source, "5", func(m metav1.Object) { visited = append(visited, m.GetName()) }))
+		require.Equal(t, []string{"a", "d"}, visited)
+		want := []string{"of the share", "next of the share"}
+		if refuses {
+			want = []string{"of the share", "", "next"}
+		}
+		require.Equal(t, want, asked)
+		require.Zero(t, share.Foreign(), "they are no news")
+	}
+}
+
+// A client's lists of values lie in the list's own memory, which an object must not keep.
+func TestShare_OwnObjectsOfAPageAreCopies(t *testing.T) {
+	set, err := shard.Nth(shard.ByNamespace, 0, 2)
+	require.NoError(t, err)
+	page := list(strings.Fields("5 own/a@1 far/b@2 own/c@3")).(*metav1.PartialObjectMetadataList)
+	sink := newTaking()
+	reflectTo(t, funcs{list: func(context.Context, metav1.ListOptions) (runtime.Object, error) { return page, nil }}, sink, ofType[*partialObject](Options{Share: NewShare(set)}))
+	for _, i := range []int{0, 2} {
+		d := <-sink.deltas
+		require.Equal(t, page.Items[i].Name, d.Key.Name)
+		require.NotSame(t, &page.Items[i], d.Object)
+	}
+}
+
+func TestShare_WithoutAField(t *testing.T) {
+	err := New(silentSource{}, newTaking(), Options{Share: NewShare(shard.Set{})}).Run(t.Context())
+	require.ErrorIs(t, err, ErrBadOptions)
+	require.ErrorIs(t, err, shard.ErrField)
+}
+
+func TestServerFilterString(t *testing.T) {
+	require.Equal(t, []string{"unknown", "filtered", "not filtered", "unknown"}, []string{FilterUnknown.String(), Filtered.String(), NotFiltered.String(), ServerFilter(9).String()})
+}
