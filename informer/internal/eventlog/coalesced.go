@@ -20,7 +20,8 @@ import (
 //	deleted    updated       recreated     as an add   deleted
 //
 // If an object is recreated before the handler has seen its add, the add stays one add. Deletes of
-// unknown objects change nothing.
+// unknown objects change nothing. A delete that is Released stays so, but after recreated: the object that
+// the handler has seen is gone.
 //
 // Invariant: byKey holds exactly the entries of order from head on that are not void.
 type Coalesced struct {
@@ -43,13 +44,16 @@ const (
 // pending is the difference pending for one object.
 type pending struct {
 	state   pendingState
-	flags   Flags // Initial of an add, Lost and LastStored of a delete
+	flags   Flags // Initial of an add, those of deletion of a delete
 	key     indexer.Key
 	seen    any    // the object that the handler has seen; unset in added
 	seenUID string // its UID
 	now     any    // the present object, or the last state of a deleted one
 	first   uint64 // position of the first event
 }
+
+// deletion are the flags with which a delete is delivered.
+const deletion = Lost | LastStored | Released
 
 // Has reports whether a difference is pending for an object.
 func (c *Coalesced) Has(key indexer.Key) bool { return c.byKey[key] != nil }
@@ -94,7 +98,7 @@ func (p *pending) begin(e Event, uid string) {
 	case Updated:
 		p.state, p.seen, p.seenUID, p.now = updated, e.Old, uid, e.New
 	case Deleted:
-		p.state, p.seen, p.seenUID, p.now, p.flags = deleted, e.Stored(), uid, e.Final(), e.Flags&(Lost|LastStored)
+		p.state, p.seen, p.seenUID, p.now, p.flags = deleted, e.Stored(), uid, e.Final(), e.Flags&deletion
 	}
 }
 
@@ -121,7 +125,7 @@ func (p *pending) delete(e Event) {
 	case p.state == recreated: // the handler never heard of the recreated object
 		p.state, p.now, p.flags = deleted, p.seen, Lost
 	case p.state == updated:
-		p.state, p.now, p.flags = deleted, e.Final(), e.Flags&(Lost|LastStored)
+		p.state, p.now, p.flags = deleted, e.Final(), e.Flags&deletion
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
 )
@@ -68,6 +69,21 @@ func (m *model) told(name string) {
 	}
 }
 
+// end returns how the object that the handler has seen has ended: with its last delete, unless another object
+// came later.
+func (m *model) end(seen *corev1.Pod) Flags {
+	var last Event
+	for _, e := range m.events {
+		if nameIn(e) == seen.Name {
+			last = e
+		}
+	}
+	if podIn(last.Old).UID != seen.UID {
+		return Lost
+	}
+	return last.Flags & (Released | Lost)
+}
+
 func podIn(obj any) *corev1.Pod {
 	p, _ := obj.(*corev1.Pod)
 	return p
@@ -85,6 +101,7 @@ type twins struct {
 	rand   *rand.Rand
 	twin   *model
 	store  map[string]*corev1.Pod
+	gone   map[string]types.UID // of the last object of each name that has left the store
 	log    *Log
 	cursor Cursor
 	table  Coalesced
@@ -95,7 +112,7 @@ func newTwins(t *testing.T, r *rand.Rand) *twins {
 	log := New()
 	return &twins{
 		t: t, rand: r, log: log, cursor: log.Published(),
-		twin: &model{seen: map[string]*corev1.Pod{}}, store: map[string]*corev1.Pod{},
+		twin: &model{seen: map[string]*corev1.Pod{}}, store: map[string]*corev1.Pod{}, gone: map[string]types.UID{},
 	}
 }
 
@@ -120,11 +137,16 @@ func (w *twins) change(name string) {
 	var events []Event
 	switch {
 	case old == nil:
+		if uid := w.gone[name]; uid != "" && w.rand.IntN(3) == 0 {
+			fresh.UID = uid
+		}
 		e := add(fresh)
 		if w.rand.IntN(2) == 0 {
 			e.Flags = Initial
 		}
 		events = []Event{e}
+	case w.rand.IntN(6) == 0:
+		events = []Event{release(old)}
 	case w.rand.IntN(3) == 0:
 		events = []Event{remove(pod(name, string(old.UID), fmt.Sprint(w.n)), old)}
 	case w.rand.IntN(4) == 0:
@@ -136,6 +158,7 @@ func (w *twins) change(name string) {
 	last := events[len(events)-1]
 	if w.store[name] = podIn(last.New); last.Kind == Deleted {
 		delete(w.store, name)
+		w.gone[name] = old.UID
 	}
 	w.twin.events = append(w.twin.events, events...)
 	for _, e := range events {
@@ -178,6 +201,7 @@ func (w *twins) check(told []Event, seen, now *corev1.Pod) {
 		require.Len(w.t, told, 1)
 		require.Equal(w.t, Deleted, e.Kind)
 		require.Equal(w.t, seen.UID, podIn(e.Old).UID, "of the object that it has seen")
+		require.Equal(w.t, w.twin.end(seen), e.Flags&(Released|Lost))
 	case seen.UID != now.UID:
 		require.Equal(w.t, recreate(seen, now), told)
 	default:

@@ -13,10 +13,11 @@ type Tally struct {
 	shown [tallied]atomic.Uint64
 }
 
-// tallyBookmarks is the index of the bookmarks in a tally; the index of an event is its kind.
+// tallyBookmarks is the index of the bookmarks in a tally; the index of an event is the kind that handlers
+// are told.
 const (
 	tallyBookmarks = 0
-	tallied        = int(eventlog.Deleted) + 1
+	tallied        = int(eventlog.LastTold) + 1
 )
 
 // Event counts an event.
@@ -39,7 +40,7 @@ func (t *Tally) Show() {
 
 // Events returns the number of all events.
 func (t *Tally) Events() (n uint64) {
-	for kind := eventlog.Added; kind <= eventlog.Deleted; kind++ {
+	for kind := tallyBookmarks + 1; kind < tallied; kind++ {
 		n += t.shown[kind].Load()
 	}
 	return n

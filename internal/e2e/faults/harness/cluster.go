@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/tidemark-k8s/tidemark/internal/e2e/launch"
 )
@@ -25,6 +26,7 @@ type Cluster struct {
 	Etcd, APIServer *Process
 
 	servers *launch.Servers
+	others  []*Process // further kube-apiservers
 }
 
 // Start starts a cluster in an empty folder, and waits until it serves.
@@ -86,8 +88,31 @@ func (c *Cluster) start(ctx context.Context) error {
 	return c.APIServer.Start(ctx)
 }
 
-// Kill ends both servers at once.
+// Another starts one more kube-apiserver on the same etcd and with the same certificate, with further flags, and
+// returns its host and port.
+func (c *Cluster) Another(ctx context.Context, flags ...string) (address string, err error) {
+	ports, err := launch.FreePorts(1)
+	if err != nil {
+		return "", err
+	}
+	servers := *c.servers
+	servers.APIServer = fmt.Sprintf("https://127.0.0.1:%d", ports[0])
+	args := append(slices.Clone(c.APIServer.args),
+		fmt.Sprintf("--secure-port=%d", ports[0]), "--cert-dir="+c.file("certs-of-another"),
+		"--tls-cert-file="+c.file("certs/apiserver.crt"), "--tls-private-key-file="+c.file("certs/apiserver.key"))
+	p := &Process{
+		name: launch.APIServerName + " " + fmt.Sprint(ports[0]), path: c.APIServer.path, args: append(args, flags...),
+		log: c.file(fmt.Sprintf("%s-%d.log", launch.APIServerName, ports[0])), ready: servers.APIServerReady,
+	}
+	c.others = append(c.others, p)
+	return launch.Address(servers.APIServer), p.Start(ctx)
+}
+
+// Kill ends all servers at once.
 func (c *Cluster) Kill() {
+	for _, p := range c.others {
+		p.Kill()
+	}
 	c.APIServer.Kill()
 	c.Etcd.Kill()
 }

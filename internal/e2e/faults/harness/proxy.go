@@ -16,7 +16,7 @@ type Proxy struct {
 	tunnels sync.WaitGroup // the goroutines of all tunnels
 
 	mu       sync.Mutex
-	target   string
+	targets  []string     // connections go to one after another
 	listener net.Listener // nil while connections are refused
 	open     map[*tunnel]bool
 	accepted int
@@ -45,7 +45,7 @@ func NewProxy(target string) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{target: target, open: map[*tunnel]bool{}}
+	p := &Proxy{targets: []string{target}, open: map[*tunnel]bool{}}
 	p.address = (&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: ports[0]}).String()
 	if err := p.Admit(); err != nil {
 		return nil, err
@@ -85,12 +85,12 @@ func (p *Proxy) Refuse() {
 	}
 }
 
-// Target makes the proxy pass future connections on to another server.
-func (p *Proxy) Target(address string) {
+// Target makes the proxy pass future connections on to other servers, in turn.
+func (p *Proxy) Target(addresses ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	p.target = address
+	p.targets = addresses
 }
 
 // Cut resets all connections and returns how many there were.
@@ -195,7 +195,7 @@ func (p *Proxy) accept(l net.Listener) {
 // connect connects to the server for a client, and starts to pass data on.
 func (p *Proxy) connect(client net.Conn) {
 	p.mu.Lock()
-	target := p.target
+	target := p.targets[p.accepted%len(p.targets)]
 	p.accepted++
 	p.mu.Unlock()
 	server, err := net.Dial("tcp", target)

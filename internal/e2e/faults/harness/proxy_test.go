@@ -147,3 +147,26 @@ func TestProxyTargets(t *testing.T) {
 	p.Target(echo(t))
 	says(t, dial(t, p), "hello")
 }
+
+// Connections go to several servers in turn.
+func TestProxyTargetsInTurn(t *testing.T) {
+	p := newProxy(t)
+	var listeners []net.Listener
+	for range 2 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = l.Close() })
+		listeners = append(listeners, l)
+	}
+	p.Target(listeners[0].Addr().String(), listeners[1].Addr().String())
+	for range 4 {
+		dial(t, p)
+	}
+	for range 2 {
+		for _, l := range listeners { // two for each
+			conn, err := l.Accept()
+			require.NoError(t, err)
+			require.NoError(t, conn.Close())
+		}
+	}
+}
