@@ -68,7 +68,8 @@ const (
 // has of it, in pages. So a change during the audit is no difference. It waits for the first full state, as
 // [Informer.WaitSynced] does. It costs what a list costs, keeps nothing and repairs nothing: to read
 // everything anew, stop the informer and start it with ReuseNothing, or use a factory's RestartInformer. An object
-// that is quarantined, or that a program has written by hand, counts as a difference.
+// that is quarantined, or that a program has written by hand, counts as a difference. An informer with a share
+// is compared within it; after a run has begun with another one, call [Informer.WaitFresh] before.
 //
 // Audit returns the errors of WaitSynced, and of a list, also of one that has expired three times; and
 // [ErrNoAudit] if the sources' lists have no version or are a fake's, or if the transform changes names,
@@ -101,7 +102,7 @@ func (c *core) auditOnce(ctx context.Context) (Audit, error) {
 	}
 	var stored indexer.Snapshot[any]
 	pending := make(map[indexer.Key]bool)
-	versions := make([]string, len(c.sources))
+	versions, share := make([]string, len(c.sources)), c.lastRun().share
 	c.writer.Freeze(func(tx *indexer.Tx) {
 		stored = tx.Snapshot()
 		for i := range versions {
@@ -121,7 +122,7 @@ func (c *core) auditOnce(ctx context.Context) (Audit, error) {
 		if version == "" {
 			return Audit{}, fmt.Errorf("%w: the lists have no version", ErrNoAudit)
 		}
-		if err := reflector.ListAt(ctx, c.sources[i], version, all.listed); err != nil {
+		if err := share.ListAt(ctx, c.sources[i], version, all.listed); err != nil {
 			return Audit{}, err
 		}
 	}

@@ -25,8 +25,11 @@ type writing struct {
 	registered cache.ResourceEventHandlerRegistration
 }
 
-func newWriting(t *testing.T, o Options[*corev1.Pod]) *writing {
-	w := &writing{joined: newJoined(t, o, 2)}
+func newWriting(t *testing.T, o Options[*corev1.Pod]) *writing { return newWritingOf(t, o, 2) }
+
+// newWritingOf is newWriting with another number of sources.
+func newWritingOf(t *testing.T, o Options[*corev1.Pod], sources int) *writing {
+	w := &writing{joined: newJoined(t, o, sources)}
 	w.start()
 	for _, sink := range w.in {
 		sink.Linked(false)

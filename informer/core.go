@@ -50,6 +50,8 @@ type core struct {
 	phase       phase
 	restartable bool // Start began the last run, and may begin another
 	run         *run // the current or last run; before Run, the first run
+	// foreignBefore is the number of foreign objects and events that the runs before have dropped.
+	foreignBefore uint64
 }
 
 // newCore returns the core of an informer of a type. It uses the indexes given here instead of
@@ -82,6 +84,8 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 	switch {
 	case len(sources) == 0 || slices.Contains(sources, nil):
 		c.misuse = ErrNoSource
+	case o.Shard != nil && len(sources) > 1:
+		c.misuse = fmt.Errorf("%w: it has %d sources", ErrSharded, len(sources))
 	case len(sources) > maxSources:
 		c.misuse = fmt.Errorf("the informer has %d sources, more than %d", len(sources), maxSources)
 	}

@@ -39,6 +39,8 @@
 //     memory, as for any handler.
 //   - With reflector.OwnWrites in the client's config, the program's own writes are in the store when their
 //     calls return, and their events change nothing (D35, D36 in CONTRACT.md).
+//   - With [Options].Shard the store holds the objects of a share, and no others. What is not in the share of the
+//     next run leaves the store first, as [Released] and never as Deleted.
 //   - Nothing waits without end: Run returns when its context has ended and the handlers have
 //     returned. It does not wait for a stuck transform.
 //   - Everyone shares the stored objects and must never change them; the informer never does.

@@ -23,6 +23,7 @@ func (a *applier) applyAnswer(d *deltafifo.Delta) {
 	on, _ := d.Object.(*answer)
 	defer close(on.applied)
 	a.applyInSection(d.Source, &on.Answer)
+	a.checkShare()
 	a.reportGhosts()
 	a.versions.wake()
 }
@@ -51,6 +52,9 @@ func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) 
 	case on.Kind == ownwrites.Dated:
 		p.fences.Dated(on.Version, on.Before.Moment)
 		a.endFences(tx, source, time.Now())
+		return
+	case a.outside(on):
+		a.written.count(source, fences.Outside, on)
 		return
 	case p.content < filled || a.reached.Version(source) == "":
 		a.written.miss(source, on)

@@ -19,7 +19,8 @@ type State[T any] struct {
 
 // Fill fills the store before the first Run with earlier states of the sources, one State for each
 // source in the order of [Join]: from a file, for example, or from another program's store. The
-// informer owns the objects from then on.
+// informer owns the objects from then on. Of an informer with a share, see [Options].Shard, a State holds
+// all objects of the share, and what else it holds is left out.
 //
 // The objects go through the transform. The store shows them once Run has been called, and handlers
 // get them as initial objects. The informer then watches each source from the version of its state,
@@ -97,7 +98,7 @@ func (s *informerSink) writeFill() error {
 		return err
 	}
 	for some := range slices.Chunk(s.fill.Objects, maxSection) {
-		if err := s.Write(ctx, fillDeltas(some)); err != nil {
+		if err := s.Write(ctx, fillDeltas(some, s.run.share)); err != nil {
 			return err
 		}
 	}
@@ -106,10 +107,13 @@ func (s *informerSink) writeFill() error {
 	return s.commit(ctx, version)
 }
 
-// fillDeltas returns the deltas of objects of the initial state.
-func fillDeltas(objects []any) (batch []deltafifo.Delta) {
+// fillDeltas returns the deltas of those objects of the initial state that are in a share.
+func fillDeltas(objects []any, share *reflector.Share) (batch []deltafifo.Delta) {
 	for _, obj := range objects {
 		m := object.Meta(obj)
+		if share != nil && !share.Set().Has(m.GetNamespace(), m.GetUID()) {
+			continue
+		}
 		batch = append(batch, deltafifo.Delta{
 			Op: deltafifo.Added, Key: object.Key(m), UID: string(m.GetUID()), Version: m.GetResourceVersion(), Object: obj,
 		})

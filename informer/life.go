@@ -35,6 +35,7 @@ func (c *core) newRun() *run {
 // begin moves the informer to running. If restartable is set, the informer may have stopped
 // before: it keeps its store and its handlers, and gets a new run.
 func (c *core) begin(ctx context.Context, restartable bool) (*run, error) {
+	share, noShare := c.askShare() // before mu is locked: an Assignment is the user's
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -45,11 +46,15 @@ func (c *core) begin(ctx context.Context, restartable bool) (*run, error) {
 		return nil, fmt.Errorf("informer %s: %w", c.options.Name, ErrRunning)
 	case c.phase == stopped && !restartable:
 		return nil, fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
+	case noShare != nil:
+		return nil, noShare
 	case c.phase == stopped:
+		c.foreignBefore = c.shardStatus().Foreign
 		c.run, c.batch = c.newRun(), nil
 	}
 	c.phase, c.restartable = running, restartable
 	c.run.Context, c.run.end = context.WithCancel(ctx)
+	c.run.share = share
 	c.status.began()
 	c.logTo(ctx)
 	c.processor.Start(&c.run.Run)

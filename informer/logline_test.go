@@ -33,7 +33,7 @@ func logged() []Event {
 		reflector.NotServed{Err: err}, reflector.Served{}, reflector.Withdrawn{},
 		reflector.Skipped{Err: err}, reflector.HistoryWentBack{}, reflector.HistoryUnknown{}, reflector.StreamRefused{}, reflector.SelectorRefused{},
 		&QuarantineError{Err: err}, &indexer.IndexError{}, &SharedValueError{}, &StorageError{Err: err}, &TransformStuckError{},
-		HandlerExited{}, HandlerLagging{}, Ghost{}, HandlerPanicked{}, err,
+		HandlerExited{}, HandlerLagging{}, Ghost{}, ShareChanged{}, HandlerPanicked{}, err,
 		reflector.Asked{}, reflector.Committing{}, reflector.Paged{}, reflector.Listed{}, reflector.WatchStarted{}, reflector.WatchEnded{},
 		reflector.BackedOff{}, reflector.Undecodable{},
 	}

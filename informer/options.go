@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // Options configure an informer. The zero value gives an informer with the index "namespace", no
@@ -49,6 +50,15 @@ type Options[T any] struct {
 	reflector.Decoding
 	// Storage says how the store holds the objects: decoded, or packed to a fraction of the memory.
 	Storage Storage
+	// Shard, if set, limits the informer to a share of the objects, which each run asks for when it
+	// begins: N replicas of a program read 1/N each. Nobody keeps two processes apart: whoever starts them
+	// sees to it that their shares are disjoint, and stops all of them before N changes. A run with another
+	// share than the run before takes what it does not read any more out of the store, as [Released], and
+	// then reads all objects of its share. Until [Informer.WaitFresh] returns, some may be missing.
+	//
+	// An informer of several sources, or of one namespace with [shard.ByNamespace], has no share: Run returns
+	// [ErrSharded]. It returns [shard.ErrField] for a share without a field.
+	Shard shard.Assignment
 	// Rand returns random numbers in [0, 1), which spread back-offs and the durations of watches;
 	// nil for a random source. A simulation sets it to be repeatable. With several sources, Rand
 	// is called from several goroutines.
@@ -67,8 +77,15 @@ func (o *Options[T]) validate() error {
 	if err := o.Storage.validate(); err != nil {
 		return fmt.Errorf("the budget of decoded objects: %w", err)
 	}
+	if a, ok := o.Shard.(unusable); ok {
+		return a.Unusable()
+	}
 	return o.Validate()
 }
+
+// unusable is implemented by an Assignment that a factory or a manager makes in place of one that nobody can
+// have: every call that returns an error returns that of Unusable.
+type unusable interface{ Unusable() error }
 
 // Untyped returns the options of the untyped core of an informer, see [JoinShared].
 func (o Options[T]) Untyped() Options[any] {
@@ -76,7 +93,7 @@ func (o Options[T]) Untyped() Options[any] {
 		Name: o.Name, Resource: o.Resource, LabelIndexes: o.LabelIndexes,
 		Resync: o.Resync, MinWatchTimeout: o.MinWatchTimeout, PageSize: o.PageSize,
 		StreamPatience: o.StreamPatience, ListPatience: o.ListPatience,
-		Decoding: o.Decoding, Storage: o.Storage, Rand: o.Rand, Observe: o.Observe,
+		Decoding: o.Decoding, Storage: o.Storage, Shard: o.Shard, Rand: o.Rand, Observe: o.Observe,
 		Indexes:   untypedIndexes(o.Indexes),
 		Transform: untypedTransform(o.Transform),
 	}

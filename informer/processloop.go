@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // applier applies queued deltas to the store, and logs what they change. It knows neither sources nor
@@ -31,6 +32,7 @@ type applier struct {
 	allQuarantined   records.Quarantine
 	rewritesIdentity atomic.Bool // the transform has changed a UID or version
 	rewritesKeys     atomic.Bool // the transform has changed a key: see [applier.keyOf]
+	storedWithin     shard.Set   // all stored objects are in this share; without a field if that is not known
 	tally            records.Tally
 	removals         records.Removals // guarded by the store's write sections
 	written          written
@@ -51,6 +53,9 @@ const maxSection = 1000
 
 // processLoop applies queued deltas until the run ends.
 func (a *applier) processLoop(run *run) {
+	if a.reshards(run) {
+		a.reshard(run)
+	}
 	for run.Context.Err() == nil {
 		if len(a.batch) > 0 {
 			a.applyMeasured(run)
@@ -115,6 +120,7 @@ func (a *applier) single(d *deltafifo.Delta) bool {
 // applyChanges makes single changes and publishes them, in one write section. If an index function
 // ends the goroutine, applyChanges publishes the changes made so far.
 func (a *applier) applyChanges(changes []deltafifo.Delta) {
+	a.checkChanges(changes)
 	a.bookmarked = a.bookmarked[:0]
 	tx := a.writer.Begin()
 	defer tx.Commit()

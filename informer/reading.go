@@ -136,6 +136,10 @@ func (r *reading) noteDropped() {
 // mirror mirrors one source into a sink, from a version on, until the run ends. If a program writes
 // into a shared value, or a packed object cannot be decoded, mirror begins anew and decodes all objects afresh.
 func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) {
+	if err := c.unreadable(sink.run); err != nil {
+		sink.run.Exit(err)
+		return
+	}
 	r := c.reflector(sink, version, how)
 	once := func() error {
 		ctx, end := c.sharing.until(sink.run.Context)
@@ -180,6 +184,7 @@ func (c *core) reflector(sink *informerSink, version string, how reflector.Resum
 		ListPatience:    c.options.ListPatience,
 		Version:         version,
 		Resume:          how,
+		Share:           sink.run.share,
 		Rand:            c.options.Rand,
 		Decoding:        c.options.Decoding,
 		DecodeTimes:     &c.decodeTimes,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // run is the state of one run of an informer; the next run gets a new one.
@@ -22,6 +23,7 @@ type run struct {
 	sourcesRead int
 	options     RunOptions
 	newest      newest
+	share       *reflector.Share // what the run reads; nil: everything
 }
 
 // RunOptions configure a run that [Shared].Start begins. Each function may be nil, and must return.

@@ -56,6 +56,7 @@ const maxSources = 4096
 //   - The source's lists have no version, so the versions of its objects mean nothing.
 //   - The stored objects must not be trusted, or a user has written into the store.
 //   - An object is quarantined.
+//   - The run reads another share of the objects than the run before.
 //   - The last run did not end during a watch without doubts.
 func (c *core) resume(s *informerSink) (version string, how reflector.Resume) {
 	i := s.source
@@ -65,7 +66,7 @@ func (c *core) resume(s *informerSink) (version string, how reflector.Resume) {
 		return s.fill.Version, reflector.ResumeUnlessFake // the user has vouched for the version
 	case !p.versioned:
 		return "", reflector.ResumeNever
-	case p.reuseNothing || p.objects.Failures() > 0 || !c.followed[i].Load() || c.writtenByHand.Load():
+	case p.reuseNothing || p.objects.Failures() > 0 || !c.followed[i].Load() || c.writtenByHand.Load() || c.reshards(s.run):
 		how = reflector.ResumeNever
 	case p.content == filled:
 		how = reflector.ResumeUnlessFake
@@ -245,6 +246,7 @@ func (a *applier) finishReplace(i uint16, first bool) {
 		a.status.changed(i)
 	}
 	p.changes = 0
+	a.checkShare()
 	if p.content == complete {
 		a.markRead(p)
 	}

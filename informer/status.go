@@ -72,6 +72,8 @@ type Status struct {
 
 	Storage StorageStatus
 
+	Shard ShardStatus
+
 	Handlers []HandlerStatus
 }
 
@@ -92,8 +94,9 @@ type Totals struct {
 	Waited time.Duration
 	// Added, Updated and Deleted count changes, each once for any number of handlers (or none),
 	// without resyncs. The objects of the first full state count as added, and a re-created object
-	// as deleted and added. Bookmarks counts the bookmarks received.
-	Added, Updated, Deleted, Bookmarks uint64
+	// as deleted and added. Released counts the objects that left the store with a run of another share.
+	// Bookmarks counts the bookmarks received.
+	Added, Updated, Deleted, Released, Bookmarks uint64
 	// Shared counts the values that were not stored because another object had an equal value, see
 	// [reflector.Decoding].
 	Shared uint64
@@ -132,7 +135,7 @@ type HandlerStatus struct {
 // Status returns the state of the informer. Safe for any goroutine.
 func (c *core) Status() Status {
 	c.mu.Lock()
-	phase, run := c.phase, c.run
+	phase, run, shardStatus := c.phase, c.run, c.shardStatus()
 	c.mu.Unlock()
 	x := c.writer.Indexer()
 	st := Status{
@@ -150,8 +153,9 @@ func (c *core) Status() Status {
 		st.LastError = c.misuse
 	}
 	st.Totals.Added, st.Totals.Updated = c.tally.Shown(eventlog.Added), c.tally.Shown(eventlog.Updated)
-	st.Totals.Deleted, st.Totals.Bookmarks = c.tally.Shown(eventlog.Deleted), c.tally.Bookmarks()
-	st.OwnWrites, st.Storage = c.written.status(), c.storageStatus()
+	st.Totals.Deleted, st.Totals.Released = c.tally.Shown(eventlog.Deleted), c.tally.Shown(eventlog.LastTold)
+	st.Totals.Bookmarks = c.tally.Bookmarks()
+	st.OwnWrites, st.Storage, st.Shard = c.written.status(), c.storageStatus(), shardStatus
 	st.Totals.Shared = c.sharing.table.Stats().Found
 	for _, handler := range c.processor.States() {
 		st.Handlers = append(st.Handlers, HandlerStatus(handler))

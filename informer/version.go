@@ -120,15 +120,24 @@ func (n *namespaces) ask(sources []reflector.Source) {
 	}()
 }
 
-// sourcesOf returns the sources that may hold objects of a namespace.
-func (c *core) sourcesOf(ctx context.Context, namespace string) (sources []uint16, err error) {
+// namespacesOf returns the namespaces of the sources.
+func (c *core) namespacesOf(ctx context.Context) ([]string, error) {
 	c.namespaces.asked.Do(func() { c.namespaces.ask(c.sources) })
 	select {
 	case <-c.namespaces.known:
+		return c.namespaces.of, nil
 	case <-ctx.Done():
 		return nil, c.status.because(fmt.Errorf("a source does not say which namespace it reads: %w", context.Cause(ctx)))
 	}
-	for i, scope := range c.namespaces.of {
+}
+
+// sourcesOf returns the sources that may hold objects of a namespace.
+func (c *core) sourcesOf(ctx context.Context, namespace string) (sources []uint16, err error) {
+	all, err := c.namespacesOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, scope := range all {
 		if scope == "" || scope == namespace {
 			sources = append(sources, uint16(i)) //nolint:gosec // at most maxSources
 		}

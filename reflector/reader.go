@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
@@ -21,6 +23,7 @@ type reader struct {
 	kind   *wire.Decoder // another one than the reflector's, since any goroutine may write
 	deltas deltaMaker
 	taker  wire.Taker // nil if the sink gets objects as they are
+	share  *Share     // what the reflector reads; nil: everything
 
 	// Set by the first request, before it is linked:
 	origin origin
@@ -65,7 +68,7 @@ func (r *reader) asks(own *OwnWrites, request *http.Request) {
 	if !ok || t.Name != "" {
 		return
 	}
-	at, s := originOf(t, request), ownwrites.ReadSelection(request.URL.Query())
+	at, s := originOf(t, request), ownwrites.ReadSelection(request.URL.Query(), r.shardSelector())
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -88,6 +91,14 @@ func (r *reader) asks(own *OwnWrites, request *http.Request) {
 		r.links = append(r.links, own)
 		own.change(t.Kin(), func(all []*reader) []*reader { return append(all, r) })
 	}
+}
+
+// shardSelector returns the selector of the reflector's share.
+func (r *reader) shardSelector() string {
+	if r.share == nil {
+		return ""
+	}
+	return r.share.Set().Selector()
 }
 
 // End unlinks the reader for good, if there is one.
@@ -115,6 +126,11 @@ func (r *reader) unlink() {
 // covers reports whether a write is in the reader's namespace. That of a collection may be in any.
 func (r *reader) covers(w ownwrites.Write) bool {
 	return r.target.Namespace == "" || w.Namespace == "" || r.target.Namespace == w.Namespace
+}
+
+// decodes reports whether the sink is to get the object of an answer: it takes no object outside of its share.
+func (r *reader) decodes(w ownwrites.Write, a ownwrites.Result) bool {
+	return r.takes(w, a.Form) && (r.share == nil || r.share.Set().Has(a.Key.Namespace, types.UID(a.UID)))
 }
 
 // takes reports whether the reader's sink may store the object of an answer.
@@ -146,7 +162,7 @@ func (r *reader) tell(ctx context.Context, w ownwrites.Write, result ownwrites.R
 	a.Kind, a.Key, a.UID, a.Version = result.Kind, result.Key, result.UID, result.Version
 	a.Final = a.Kind == ownwrites.Undated && w.Condition != "" && w.Condition == a.Before.Version && a.UID == a.Before.UID
 	_, err := wire.Call(ctx, func() (struct{}, error) {
-		if a.Scope == ownwrites.Inside && r.takes(w, result.Form) {
+		if a.Scope == ownwrites.Inside && r.decodes(w, result) {
 			a.Object = r.decode(result.Encoded)
 		}
 		if a.Kind == ownwrites.Object && a.Object == nil && a.Scope == ownwrites.Inside {

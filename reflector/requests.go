@@ -48,7 +48,7 @@ func (l *loop) readHere(raw rawSource) {
 		l.kind.Times = &l.o.DecodeTimes.times
 	}
 	if sink, ok := l.sink.(ownwrites.Sink); ok {
-		l.reader = &reader{sink: sink, kind: wire.NewDecoder(raw.objects, s, drop), deltas: l.deltaMaker, taker: l.taker}
+		l.reader = &reader{sink: sink, kind: wire.NewDecoder(raw.objects, s, drop), deltas: l.deltaMaker, taker: l.taker, share: l.o.Share}
 	}
 }
 

@@ -37,6 +37,7 @@ type shownInformer struct {
 	Totals      shownTotals  `json:"totals"`
 
 	OwnWrites *shownOwnWrites `json:"ownWrites,omitempty"` // missing unless the informer is linked
+	Shard     *shownShard     `json:"shard,omitempty"`     // missing unless the informer reads a share of the objects
 
 	Handlers []shownHandler `json:"handlers,omitempty"`
 	Errors   []shownError   `json:"errors,omitempty"` // at most 16, the newest first
@@ -53,6 +54,13 @@ type shownOwnWrites struct {
 	Doubtful uint64 `json:"doubtful"`
 	Ghosts   uint64 `json:"ghosts"`
 	Pending  int    `json:"pending"`
+}
+
+// shownShard is the share of the objects that an informer reads.
+type shownShard struct {
+	Share   string `json:"share"`
+	Foreign uint64 `json:"foreign"`          // objects and events outside of the share that the informer has dropped
+	Server  string `json:"server,omitempty"` // missing until it is known whether the server filters
 }
 
 // finding is a problem of an informer.
@@ -102,6 +110,7 @@ type shownTotals struct {
 	Added     uint64 `json:"added"`
 	Updated   uint64 `json:"updated"`
 	Deleted   uint64 `json:"deleted"`
+	Released  uint64 `json:"released,omitzero"` // left the store with a run of another share
 	Bookmarks uint64 `json:"bookmarks"`
 	Shared    uint64 `json:"shared"` // values that were not stored a second time
 }

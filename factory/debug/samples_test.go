@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // now is the time at which the sample informers are viewed.
@@ -124,6 +125,8 @@ func stale() sample {
 	s.of.id, s.of.name = "deployments.v1.apps-1c9a11b2", "deployments.apps in shop,team-with-a-long-name with app.kubernetes.io/managed-by=controller"
 	s.status.OwnWrites = informer.OwnWrites{Linked: true, Shown: 12_345, Outside: 6, Waiting: 7, Doubtful: 2, Ghosts: 1, Pending: 3}
 	s.status.Stale, s.status.Confirmed, s.status.Staleness = true, ago(200*time.Second), 200*time.Second
+	half, _ := shard.Nth(shard.ByNamespace, 1, 2)
+	s.status.Shard = informer.ShardStatus{Share: half, Foreign: 7_001, Server: informer.NotFiltered}
 	s.figures.history = s.figures.history[:100]
 	return s
 }

@@ -19,7 +19,7 @@ func viewOf(of subject, s informer.Status, f figures, now time.Time) shownInform
 		Progress: progress(s.Progress, now), Objects: s.Objects, Quarantined: s.Quarantined, Unindexed: s.Unindexed,
 		LeftOut: s.LeftOut, Memory: memory(f.memory), Relists: s.Relists, Causes: counts(s.Totals.Relists), Classes: counts(s.Totals.Errors),
 		Totals: totals(s), Handlers: handlers(of, s.Handlers, f.handlers, now), Errors: recentErrors(of, s),
-		OwnWrites: ownWrites(s.OwnWrites), History: history(f.history, now), Details: inDetail(of, f.detail),
+		OwnWrites: ownWrites(s.OwnWrites), Shard: share(s.Shard), History: history(f.history, now), Details: inDetail(of, f.detail),
 	}
 	i.Packed = packed(s.Storage, i.History)
 	for _, note := range s.Notes {
@@ -54,6 +54,20 @@ func ownWrites(w informer.OwnWrites) *shownOwnWrites {
 	return &shownOwnWrites{w.Shown, w.Outside, w.Waiting, w.Doubtful, w.Ghosts, w.Pending}
 }
 
+func share(s informer.ShardStatus) *shownShard {
+	if s.Share.Field() == 0 {
+		return nil
+	}
+	shown := &shownShard{Share: s.Share.String(), Foreign: s.Foreign}
+	switch s.Server {
+	case informer.Filtered:
+		shown.Server = "the server filters"
+	case informer.NotFiltered:
+		shown.Server = "the server does not filter"
+	}
+	return shown
+}
+
 func memory(m informer.Memory) *shownMemory {
 	if m.At.IsZero() {
 		return nil
@@ -84,7 +98,7 @@ func counts[K ~string](of map[K]int) []count {
 
 func totals(s informer.Status) shownTotals {
 	t := s.Totals
-	return shownTotals{t.Lists, t.Streams, t.Watches, s.Errors, t.Added, t.Updated, t.Deleted, t.Bookmarks, t.Shared}
+	return shownTotals{t.Lists, t.Streams, t.Watches, s.Errors, t.Added, t.Updated, t.Deleted, t.Released, t.Bookmarks, t.Shared}
 }
 
 // handlers joins the status of each handler with its measurements. A handler added between the

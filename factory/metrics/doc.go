@@ -25,7 +25,8 @@
 //     informer pays nothing.
 //   - Conditions, error classes, causes of relists and failures of a handler have no series before
 //     they first occur; own writes have none unless the informer is linked ([informer.OwnWrites]),
-//     and packed objects none unless it holds objects packed ([informer.Storage]).
+//     packed objects none unless it holds objects packed ([informer.Storage]), and foreign objects none
+//     unless it reads a share of them ([informer.ShardStatus]).
 //
 // All methods are safe for concurrent use.
 package metrics

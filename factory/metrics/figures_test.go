@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
@@ -44,8 +45,9 @@ func status() informer.Status {
 			Relists: map[reflector.Cause]int{reflector.CauseStart: 1, reflector.CauseExpired: 2},
 			Errors:  map[reflector.ErrorClass]int{reflector.ErrorForbidden: 7},
 			Waits:   8, Waited: 9 * time.Second,
-			Added: 10, Updated: 11, Deleted: 12, Bookmarks: 13, Shared: 14,
+			Added: 10, Updated: 11, Deleted: 12, Released: 32, Bookmarks: 13, Shared: 14,
 		},
+		Shard:     informer.ShardStatus{Share: shard.Whole(shard.ByUID), Foreign: 33, Server: informer.NotFiltered},
 		Storage:   informer.StorageStatus{Budget: informer.NewBudget(0), Pinned: 30, Decodes: 31},
 		OwnWrites: informer.OwnWrites{Linked: true, Shown: 24, Outside: 25, Waiting: 26, Doubtful: 27, Ghosts: 28, Pending: 29},
 		Handlers:  []informer.HandlerStatus{{Name: "quick", Told: 15}, {Name: "slow", Told: 16, Backlog: 17, Failures: 18}},

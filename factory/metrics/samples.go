@@ -4,6 +4,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/tidemark-k8s/tidemark/factory/readiness"
+	"github.com/tidemark-k8s/tidemark/informer"
 )
 
 // samples returns the numbers of an informer with these labels. Failures that have never occurred
@@ -50,6 +51,9 @@ func (f *figures) samples(labels []*dto.LabelPair) []sample {
 	addWith(events, "added", float64(f.added))
 	addWith(events, "updated", float64(f.updated))
 	addWith(events, "deleted", float64(f.deleted))
+	if f.released > 0 {
+		addWith(events, "released", float64(f.released))
+	}
 	add(bookmarks, float64(f.bookmarks))
 	add(leftOut, float64(f.leftOut))
 	add(shared, float64(f.shared))
@@ -60,6 +64,12 @@ func (f *figures) samples(labels []*dto.LabelPair) []sample {
 		addWith(ownWrites, "doubtful", float64(w.Doubtful))
 		add(pending, float64(w.Pending))
 		add(ghosts, float64(w.Ghosts))
+	}
+	if f.shard.Share.Field() != 0 {
+		add(foreign, float64(f.shard.Foreign))
+	}
+	if f.shard.Server != informer.FilterUnknown {
+		add(filters, number(f.shard.Server == informer.Filtered))
 	}
 	all = append(all, f.decoding.sample(decoding, labels))
 

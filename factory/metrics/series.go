@@ -72,6 +72,8 @@ var (
 	ownWrites  = counter("own_writes_total", "result", "Writes of this program, by what the store did with their answers: shown before the watch; outside of what the informer reads; waiting for the watch; doubtful.")
 	pending    = gauge("own_writes_pending", "", "Objects that this program has written and the watch has not confirmed yet.")
 	ghosts     = counter("own_write_ghosts_total", "", "Objects shown as this program had written them that no watch or list has confirmed.")
+	foreign    = counter("foreign_total", "", "Objects and events outside of the informer's share that the server has sent, and the informer has dropped.")
+	filters    = gauge("server_filters", "", "1 if the server leaves out what is outside of the informer's share, 0 if it sends everything.")
 	decoding   = summary("decode_duration_seconds", "", "Time to decode an object; 1 in 64 is timed.")
 
 	told       = counter("handler_events_total", "handler", "Events delivered to the handler, including resyncs and the initial state.")

@@ -25,13 +25,17 @@ var passing = []string{
 	"sendInitialEvents", "pretty",
 }
 
-// ReadSelection reads the query of a list or a watch. A parameter that is not known may select, too.
-func ReadSelection(query url.Values) Selection {
+// ReadSelection reads the query of a list or a watch. A parameter that is not known may select, too. The
+// selector of the source's own share does not count: the sink knows the share.
+func ReadSelection(query url.Values, share string) Selection {
 	var err error
 	s := Selection{labels: labels.Everything()}
 	query = maps.Clone(query)
 	for _, name := range passing {
 		query.Del(name)
+	}
+	if by := query["shardSelector"]; len(by) == 1 && by[0] == share {
+		query.Del("shardSelector")
 	}
 	s.text = query.Encode()
 	for name, values := range query {

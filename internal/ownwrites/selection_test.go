@@ -51,10 +51,13 @@ func TestScope(t *testing.T) {
 		{"fieldSelector=%3D%3D%3D", unknown, true},
 		{"shardSelector=x", unknown, true},
 		{"shardSelector=x&labelSelector=app%3Dy", outside, true},
+		{"shardSelector=ours", inside, false},
+		{"shardSelector=ours&labelSelector=app%3Dy", outside, true},
+		{"shardSelector=ours&shardSelector=x", unknown, true},
 	} {
 		query, err := url.ParseQuery(row.query)
 		require.NoError(t, err)
-		s := ownwrites.ReadSelection(query)
+		s := ownwrites.ReadSelection(query, "ours")
 		require.Equal(t, row.want, s.Scope(key, of), row.query)
 		require.Equal(t, row.selects, s.Selects(), row.query)
 	}
@@ -62,9 +65,9 @@ func TestScope(t *testing.T) {
 
 // A source that sends requests with two selections may leave out anything.
 func TestTwoSelections(t *testing.T) {
-	all := ownwrites.ReadSelection(url.Values{"limit": {"1"}})
-	x := ownwrites.ReadSelection(url.Values{"labelSelector": {"app=x"}, "watch": {"true"}})
-	again := ownwrites.ReadSelection(url.Values{"labelSelector": {"app=x"}})
+	all := ownwrites.ReadSelection(url.Values{"limit": {"1"}}, "")
+	x := ownwrites.ReadSelection(url.Values{"labelSelector": {"app=x"}, "watch": {"true"}}, "")
+	again := ownwrites.ReadSelection(url.Values{"labelSelector": {"app=x"}, "shardSelector": {"s"}}, "s")
 	of := map[string]string{"app": "x"}
 	require.Equal(t, ownwrites.Inside, x.And(again).Scope(indexer.Key{}, of))
 	for _, s := range []ownwrites.Selection{all.And(x), x.And(all), x.And(all).And(x)} {
@@ -110,7 +113,7 @@ func TestScopeAgreesWithLists(t *testing.T) {
 		for _, c := range list.Items {
 			listed[indexer.Key{Namespace: c.Namespace, Name: c.Name}] = true
 		}
-		s := ownwrites.ReadSelection(query)
+		s := ownwrites.ReadSelection(query, "ours")
 		for key, of := range stored {
 			want := ownwrites.Outside
 			if listed[key] {

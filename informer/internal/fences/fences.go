@@ -57,6 +57,20 @@ func (f *Fences) Moment() uint64 { return f.moment }
 // Void ends all fences: the source has a new history, and what it lists wins.
 func (f *Fences) Void() { *f = Fences{moment: f.moment} }
 
+// Release ends the fences of objects that the source does not read any more, and forgets what the watch has
+// brought of these objects.
+func (f *Fences) Release(foreign func(server indexer.Key, uid string) bool) {
+	for server := range f.All() {
+		fence := f.keys[server]
+		switch {
+		case foreign(server, fence.object.UID):
+			f.remove(fence)
+		case fence.confirmed.Object != nil && foreign(server, fence.confirmed.Identity.UID):
+			fence.confirmed = Cell{}
+		}
+	}
+}
+
 // Dated gives a date to the deletions at unknown versions that were answered at or before a moment: the
 // server has made the version after them.
 func (f *Fences) Dated(version string, moment uint64) {

@@ -1,6 +1,9 @@
 package records
 
 import (
+	"iter"
+	"maps"
+
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
@@ -137,6 +140,9 @@ func (s *ServerObjects) Inherit(server indexer.Key, from *ServerObjects) {
 		s.own(server, server)
 	}
 }
+
+// All returns the server's keys that have entries.
+func (s *ServerObjects) All() iter.Seq[indexer.Key] { return maps.Keys(s.entries) }
 
 // Len returns the number of entries.
 func (s *ServerObjects) Len() int { return len(s.entries) }

@@ -1,0 +1,213 @@
+package informer_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
+)
+
+// nth returns a share of some equal ones.
+func nth(t *testing.T, f shard.Field, index, total int) shard.Set {
+	t.Helper()
+	share, err := shard.Nth(f, index, total)
+	require.NoError(t, err)
+	return share
+}
+
+// requireShare requires that a store holds the server's pods of a share, and no others.
+func (k *kept) requireShare(i *informer.Informer[*corev1.Pod], share shard.Set) {
+	k.t.Helper()
+	want := map[types.UID]string{}
+	for _, p := range k.now("").Objects {
+		if share.Has(p.Namespace, p.UID) {
+			want[p.UID] = p.ResourceVersion
+		}
+	}
+	got := map[types.UID]string{}
+	for p := range i.Indexer().All() {
+		got[p.UID] = p.ResourceVersion
+	}
+	require.Equal(k.t, want, got)
+}
+
+// create creates some pods, in several namespaces.
+func (k *kept) create(name string, n int) {
+	k.t.Helper()
+	for i := range n {
+		require.NoError(k.t, k.server.Create(k.t.Context(), podIn(fmt.Sprint("tenant-", i%7), fmt.Sprint(name, "-", i))))
+	}
+}
+
+// With the same share a run goes on from what is stored, without a list; with another one it lists.
+func TestARunWithTheSameShareResumes(t *testing.T) {
+	for _, field := range []shard.Field{shard.ByUID, shard.ByNamespace} {
+		inKept(t, func(t *testing.T, k *kept) {
+			k.create("pod", 50)
+			half := nth(t, field, 0, 2)
+			share := &assignment{half}
+			i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet, Shard: share})
+			stop := k.start(i)
+			require.NoError(t, i.WaitFresh(t.Context()))
+			k.requireShare(i, half)
+			stop()
+			k.create("later", 50)
+			asked := k.server.Counts()
+			stop = k.start(i)
+			require.NoError(t, i.WaitFresh(t.Context()))
+			require.Equal(t, 1, k.full(&asked), "the question for the newest version")
+			k.requireShare(i, half)
+			stop()
+
+			share.Set = nth(t, field, 1, 2)
+			asked = k.server.Counts()
+			stop = k.start(i)
+			require.NoError(t, i.WaitFresh(t.Context()))
+			require.Equal(t, 2, k.full(&asked))
+			k.requireShare(i, share.Set)
+			stop()
+		})
+	}
+}
+
+// assignment is an Assignment that a test changes between two runs.
+type assignment struct{ shard.Set }
+
+func (a *assignment) Share() shard.Set { return a.Set }
+
+// Two informers divide the server's pods between them.
+func TestTwoInformersWithHalvesOfTheRing(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		var all []*informer.Informer[*corev1.Pod]
+		for n := range 2 {
+			half := nth(t, shard.ByUID, n, 2)
+			i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet, Shard: shard.Static(half)})
+			defer k.start(i)()
+			all = append(all, i)
+		}
+		k.create("pod", 100)
+		total := 0
+		for n, i := range all {
+			require.NoError(t, i.WaitFresh(t.Context()))
+			k.requireShare(i, nth(t, shard.ByUID, n, 2))
+			require.Positive(t, i.Indexer().Len())
+			total += i.Indexer().Len()
+		}
+		require.Len(t, k.now("").Objects, total)
+	})
+}
+
+// The store shows the program's own writes of its share when the call returns, and no others, though the requests
+// of the informer carry the share's selector.
+func TestOwnWritesOfAShare(t *testing.T) {
+	for name, storage := range map[string]informer.Storage{"": {}, "packed": {Decoded: informer.NewBudget(1 << 20)}} {
+		t.Run(name, func(t *testing.T) {
+			inKept(t, func(t *testing.T, k *kept) {
+				require.NoError(t, k.server.StartInMemory())
+				config := k.server.ClientConfig()
+				config.Wrap(reflector.NewOwnWrites().Wire)
+				client, err := kubernetes.NewForConfig(config)
+				require.NoError(t, err)
+				half := nth(t, shard.ByUID, 1, 2)
+				source := reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), podsResource)
+				i := informer.New(source, informer.Options[*corev1.Pod]{Observe: quiet, Shard: shard.Static(half), Storage: storage})
+				var told []string
+				_, err = i.Handle(informer.HandlerFunc[*corev1.Pod](func(c informer.Change[*corev1.Pod]) {
+					if !c.Initial {
+						told = append(told, c.Kind.String())
+					}
+				}), informer.HandlerOptions{})
+				require.NoError(t, err)
+				defer k.start(i)()
+				require.NoError(t, i.WaitFresh(t.Context()))
+				resume := k.server.Stall(informertest.Request{Verb: "watch"})
+				k.server.CutWatches()
+
+				var want informer.OwnWrites
+				var wantTold []string
+				pods := client.CoreV1().Pods("default")
+				for n := range 40 {
+					p, err := pods.Create(t.Context(), podIn("default", fmt.Sprint("own-", n)), metav1.CreateOptions{})
+					require.NoError(t, err)
+					mine := half.Has("", p.UID)
+					_, shown := i.Indexer().Get(indexer.Key{Namespace: "default", Name: p.Name})
+					require.Equal(t, mine, shown)
+					_, err = pods.Update(t.Context(), updated(p), metav1.UpdateOptions{})
+					require.NoError(t, err)
+					if n%2 == 0 {
+						require.NoError(t, pods.Delete(t.Context(), p.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}))
+						_, shown = i.Indexer().Get(indexer.Key{Namespace: "default", Name: p.Name})
+						require.False(t, shown)
+					}
+					if count := uint64(3 - n%2); mine {
+						want.Shown += count
+						wantTold = append(wantTold, []string{"added", "updated", "deleted"}[:count]...)
+					} else {
+						want.Outside += count
+					}
+				}
+				require.NoError(t, i.WaitWritten(t.Context()), "a write outside of the share is nothing to wait for")
+				got := i.Status().OwnWrites
+				want.Linked, want.Pending = true, got.Pending
+				require.Equal(t, want, got)
+				require.Positive(t, want.Shown)
+				require.Positive(t, want.Outside)
+
+				a, err := i.Audit(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, 0, a.Different)
+				require.Positive(t, a.Pending)
+
+				resume()
+				require.NoError(t, i.WaitFresh(t.Context()))
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				require.Equal(t, wantTold, told, "each once")
+				k.requireShare(i, half)
+				require.Zero(t, i.Status().OwnWrites.Pending)
+				require.Zero(t, i.Status().OwnWrites.Ghosts)
+			})
+		})
+	}
+}
+
+// An audit compares the share alone, and finds what differs in it.
+func TestAuditOfAShare(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		k.create("pod", 60)
+		for _, field := range []shard.Field{shard.ByUID, shard.ByNamespace} {
+			half := nth(t, field, 1, 2)
+			i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet, Shard: shard.Static(half)})
+			stop := k.start(i)
+			require.NoError(t, i.WaitFresh(t.Context()))
+			a, err := i.Audit(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, informer.Audit{Version: i.Indexer().Version(), Objects: i.Indexer().Len()}, a)
+			require.Positive(t, a.Objects)
+
+			var mine *corev1.Pod
+			for p := range i.Indexer().All() {
+				mine = p
+			}
+			require.NoError(t, i.Shared().GetStore().Delete(mine))
+			a, err = i.Audit(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, []informer.Difference{{
+				Key: indexer.Key{Namespace: mine.Namespace, Name: mine.Name}, Kind: informer.Missing, Server: mine.ResourceVersion,
+			}}, a.Differences)
+			stop()
+		}
+	})
+}
