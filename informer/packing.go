@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -78,9 +79,13 @@ func newPacking(s Storage, t objectType, trust *sharing, observe func(Event)) *p
 	if held == nil {
 		held = reflect.TypeFor[*metav1.PartialObjectMetadata]() // nothing is packed
 	}
+	var cold func(was, is any)
+	if verify.On {
+		cold = p.checkUnwritten
+	}
 	p.kind = pack.NewKind(pack.Options{
 		Type: held, Budget: (*pack.Budget)(s.Decoded),
-		Decode: p.decode, Meta: p.meta, Unreadable: p.lost,
+		Decode: p.decode, Meta: p.meta, Unreadable: p.lost, Cold: cold,
 		Weigh: func(decoded any) int64 {
 			var w heapsize.Weigher
 			w.Add(decoded)
@@ -154,6 +159,22 @@ func (p *packing) lost(o *pack.Object, err error) {
 		e.Key = object.Key(object.Meta(m))
 	}
 	p.errors <- e
+}
+
+// checkUnwritten reports a program that has written into an object while it was kept decoded. What getters
+// write, such as a Quantity's text, does not count: the objects are compared encoded.
+func (p *packing) checkUnwritten(was, is any) {
+	before, err := marshal(is)
+	after, afterErr := marshal(was)
+	if err != nil || afterErr == nil && bytes.Equal(before, after) {
+		return
+	}
+	why := fmt.Errorf("%w in %s", errWritten, firstDifference(reflect.ValueOf(is), reflect.ValueOf(was)))
+	e := &StorageError{Err: why}
+	if m := object.Meta(is); m != nil {
+		e.Key = object.Key(m)
+	}
+	p.tell(e, why.Error())
 }
 
 func (p *packing) decode(data []byte, f pack.Form) (obj any, err error) {
@@ -307,6 +328,9 @@ func marshal(obj any) (data []byte, err error) {
 // It also reports that a packed object could not be decoded, because of a defect or of broken memory. Reads
 // leave the object out, no handler is called with it, and the informer reads all objects anew, once. The run
 // reports these errors, not the goroutine that has met them.
+//
+// With TIDEMARK_VERIFY=1 it also names an object that a program has written into while it was kept decoded,
+// and the first field that differs, when the object leaves the budget.
 type StorageError struct {
 	Key indexer.Key // empty if it cannot be read
 	Err error

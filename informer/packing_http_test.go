@@ -3,6 +3,7 @@ package informer_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -270,6 +271,7 @@ func (p *packedPlay[T]) play() {
 		require.NoError(p.t, server.Create(ctx, pod(i)))
 	}
 	stop := p.start()
+	p.settle()
 	p.check()
 	change := func(from int) {
 		for i := from; i < from+4; i++ {
@@ -312,12 +314,13 @@ func (p *packedPlay[T]) check() {
 	twins := p.twin.Indexer().Snapshot().List()
 	require.Len(p.t, p.packed.Indexer().Snapshot().List(), len(twins))
 	p.mu.Lock()
-	require.Empty(p.t, p.told)
-	require.Len(p.t, p.seen, len(twins))
-	for _, twin := range twins {
-		require.Equal(p.t, twin, p.seen[twin.GetName()])
-	}
+	told, seen := slices.Clone(p.told), maps.Clone(p.seen)
 	p.mu.Unlock()
+	require.Empty(p.t, told)
+	require.Len(p.t, seen, len(twins))
+	for _, twin := range twins {
+		require.Equal(p.t, twin, seen[twin.GetName()])
+	}
 	for _, twin := range twins {
 		got, ok := p.packed.Indexer().Get(indexer.Key{Namespace: twin.GetNamespace(), Name: twin.GetName()})
 		require.True(p.t, ok)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync/atomic"
 
-
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"

@@ -56,16 +56,34 @@ func (b *Budget) hasRoom(size int64) bool {
 
 // keep makes an object hot if it has room, and returns the decoded object that everybody gets.
 func (b *Budget) keep(e entry, decoded unsafe.Pointer, in Ring) unsafe.Pointer {
+	decoded, colder := b.keepLocked(e, decoded, in)
+	for _, c := range colder {
+		k := c.object.kind()
+		if is, _, err := c.object.read(k.options.Decode); err == nil {
+			k.options.Cold(k.value(c.hot), is)
+		}
+	}
+	return decoded
+}
+
+// keepLocked also returns the objects that have become cold and are to be checked.
+func (b *Budget) keepLocked(e entry, decoded unsafe.Pointer, in Ring) (unsafe.Pointer, []cold) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
 	if hot := atomic.LoadPointer(&e.object.hot); hot != nil {
-		return hot
+		return hot, nil
 	}
-	if in != Nowhere && b.rings[in].add(e) {
+	if in == Nowhere {
+		return decoded, nil
+	}
+	r := &b.rings[in]
+	if r.add(e) {
 		atomic.StorePointer(&e.object.hot, decoded)
 	}
-	return decoded
+	colder := r.colder
+	r.colder = nil
+	return decoded, colder
 }
 
 // ring is a queue of hot objects. The first make room for others, but for those that have been read
@@ -77,6 +95,13 @@ type ring struct {
 	limit, used int64
 	chances     int // how many objects may be passed over to make room by one
 	entries     []entry
+	colder      []cold // by the present call of add, if their kind wants that
+}
+
+// cold is an object that was hot.
+type cold struct {
+	object *Object
+	hot    unsafe.Pointer
 }
 
 type entry struct {
@@ -105,7 +130,10 @@ func (r *ring) evict() {
 		r.entries[0] = entry{} // the array lives on, and must not keep the object alive
 		r.entries = r.entries[1:]
 		if chances == 0 || atomic.AndUint32(e.object.blob, ^uint32(readBit))&readBit == 0 {
-			atomic.StorePointer(&e.object.hot, nil)
+			hot := atomic.SwapPointer(&e.object.hot, nil)
+			if e.object.kind().options.Cold != nil {
+				r.colder = append(r.colder, cold{e.object, hot})
+			}
 			r.used -= e.size
 			e.object.kind().hot.Add(-e.size)
 			return

@@ -36,6 +36,7 @@ type implementation struct {
 	name string
 	make newInformer
 	wrap transport.WrapperFunc // of the rest.Config; nil for none
+	anew bool                  // each read decodes another object
 }
 
 var (
@@ -44,7 +45,13 @@ var (
 	// wired is tidemark, decoding the server's answers itself.
 	wired = implementation{name: "wired", make: informer.ForControllerRuntime, wrap: reflector.Wire}
 
-	implementations = []implementation{clientgo, tidemark, wired}
+	// packed is wired, with objects that are decoded at each read.
+	packed = implementation{
+		name: "packed", wrap: reflector.Wire, anew: true,
+		make: informer.ControllerRuntime{Storage: informer.Storage{Decoded: informer.NewBudget(0)}}.NewInformer,
+	}
+
+	implementations = []implementation{clientgo, tidemark, wired, packed}
 )
 
 // rig is an API server, and the configuration of a cache of it.
@@ -54,6 +61,7 @@ type rig struct {
 	config   *rest.Config
 	http     *http.Client
 	informer newInformer
+	anew     bool // each read decodes another object
 }
 
 // each runs a test on each implementation.
@@ -92,7 +100,7 @@ func newRig(t *testing.T, i implementation, o informertest.Options) *rig {
 		utilnet.CloseIdleConnectionsFor(client.Transport)
 		front.Close()
 	})
-	return &rig{server: server, gate: g, config: config, http: client, informer: i.make}
+	return &rig{server: server, gate: g, config: config, http: client, informer: i.make, anew: i.anew}
 }
 
 // checkLeaks fails the test if a goroutine outlives the test's cleanup.

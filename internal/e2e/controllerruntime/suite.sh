@@ -2,8 +2,9 @@
 # Runs controller-runtime's own tests of its cache on tidemark and a real
 # kube-apiserver. The script copies the sources from the module cache into a
 # temporary folder and changes two lines: the first makes the informers ours, the
-# second wraps the configuration with reflector.Wire. Arguments go to the test
-# program, such as -ginkgo.focus=Get.
+# second wraps the configuration with reflector.Wire. With BUDGET set, the informers
+# hold their objects packed, and so many bytes of them decoded. Arguments go to the
+# test program, such as -ginkgo.focus=Get.
 set -eu
 
 cd "$(dirname "$0")"
@@ -31,8 +32,12 @@ change() {
 	mv "$1.new" "$1"
 }
 module=github.com/tidemark-k8s/tidemark
+informers=informer.ForControllerRuntime
+if [ -n "${BUDGET:-}" ]; then
+	informers="informer.ControllerRuntime{Storage: informer.Storage{Decoded: informer.NewBudget($BUDGET)}}.NewInformer"
+fi
 change pkg/cache/internal/informers.go $module/informer \
-	'newInformer := cache.NewSharedIndexInformer' 'newInformer := informer.ForControllerRuntime'
+	'newInformer := cache.NewSharedIndexInformer' "newInformer := $informers"
 change pkg/cache/cache_suite_test.go $module/reflector \
 	'cfg, err = testenv.Start()' 'cfg, err = testenv.Start(); cfg.Wrap(reflector.Wire)'
 
