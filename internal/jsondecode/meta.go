@@ -119,77 +119,70 @@ func (w *walk) key() (key []byte, ok bool) {
 // value steps over a value. It returns nil if the item ends within.
 func (w *walk) value() []byte {
 	c := w.peek()
-	start := w.pos
+	start, end := w.pos, w.pos
 	switch c {
 	case '"':
-		end, _ := closingQuote(w.data, start+1)
-		if end < 0 {
-			return nil
-		}
-		w.pos = end + 1
+		end, _ = closingQuote(w.data, start+1)
+		end++
 	case '{', '[':
-		if !w.brackets() {
-			return nil
-		}
+		end = closingBracket(w.data, start)
 	default:
-		for w.pos < len(w.data) && !endsScalar(w.data[w.pos]) {
-			w.pos++
+		for end < len(w.data) && !endsScalar(w.data[end]) {
+			end++
 		}
 	}
-	if w.pos == start {
+	if end <= start {
 		return nil
 	}
-	return w.data[start:w.pos]
+	w.pos = end
+	return w.data[start:end]
 }
 
 func endsScalar(c byte) bool { return c == ',' || c == '}' || c == ']' || isSpace(c) }
 
-// brackets steps over an object or an array.
-func (w *walk) brackets() bool {
-	depth := 0
-	for ; w.pos < len(w.data); w.pos++ {
-		switch w.data[w.pos] {
+// closingBracket returns the place behind the object or array that begins at i, or -1.
+func closingBracket(data []byte, i int) (end int) {
+	for depth := 0; i < len(data); i++ {
+		switch data[i] {
 		case '"':
-			end, _ := closingQuote(w.data, w.pos+1)
-			if end < 0 {
-				return false
+			if i, _ = closingQuote(data, i+1); i < 0 {
+				return -1
 			}
-			w.pos = end
 		case '{', '[':
 			depth++
 		case '}', ']':
 			if depth--; depth == 0 {
-				w.pos++
-				return true
+				return i + 1
 			}
 		}
 	}
-	return false
+	return -1
 }
 
 // closingQuote returns the place of the quote that ends the string whose content begins at i, or -1, and
 // whether the content has a backslash. It tests eight bytes at once, as [plainEnd] does.
 func closingQuote(data []byte, i int) (end int, escaped bool) {
-	for {
-		for i+8 <= len(data) {
-			w := binary.LittleEndian.Uint64(data[i:])
-			quote, backslash := w^eachByte*'"', w^eachByte*'\\'
-			special := ((quote-eachByte)&^quote | (backslash-eachByte)&^backslash) & (eachByte * 0x80)
-			if special != 0 {
-				i += bits.TrailingZeros64(special) / 8
-				break
-			}
+	for i+8 <= len(data) {
+		w := binary.LittleEndian.Uint64(data[i:])
+		quote, backslash := w^eachByte*'"', w^eachByte*'\\'
+		special := ((quote-eachByte)&^quote | (backslash-eachByte)&^backslash) & (eachByte * 0x80)
+		if special == 0 {
 			i += 8
+			continue
 		}
-		for i < len(data) && data[i] != '"' && data[i] != '\\' {
-			i++
-		}
-		switch {
-		case i >= len(data):
-			return -1, escaped
-		case data[i] == '"':
+		if i += bits.TrailingZeros64(special) / 8; data[i] == '"' {
 			return i, escaped
 		}
 		i, escaped = i+2, true
 	}
+	for ; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			return i, escaped
+		case '\\':
+			i++
+			escaped = true
+		}
+	}
+	return -1, escaped
 }

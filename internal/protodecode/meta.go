@@ -20,9 +20,13 @@ func ReadMeta(object []byte, number uint8) (value, version []byte, ok bool) {
 		return nil, nil, false
 	}
 	meta := object[start:end]
-	for i := 0; i < len(meta) && meta[i] <= resourceVersion; i = end {
-		tag := meta[i]
-		if start, end = content(meta, i+1); tag&7 != wireBytes || end < 0 {
+	for i := 0; i+1 < len(meta) && meta[i] <= resourceVersion; i = end {
+		tag, length := meta[i], meta[i+1]
+		start, end = i+2, i+2+int(length)
+		if length >= 0x80 { // rarely
+			start, end = content(meta, i+1)
+		}
+		if tag&7 != wireBytes || end < start || end > len(meta) {
 			return nil, nil, false
 		}
 		switch {

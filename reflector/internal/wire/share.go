@@ -33,10 +33,10 @@ func (s *Share) Drop(namespace string, uid types.UID) (foreign bool) {
 }
 
 // drop is Drop for an encoded object. It decodes nothing: an object whose field cannot be read is not foreign
-// until it is decoded. The version is valid as long as the item is.
-func (s *Share) drop(it item) (version []byte, foreign bool) {
+// until it is decoded. The version is valid as long as the data is.
+func (s *Share) drop(f format, data []byte) (version []byte, foreign bool) {
 	byUID := s.Set.Field() == shard.ByUID
-	value, version, ok := it.meta(byUID)
+	value, version, ok := readMeta(f, data, byUID)
 	if !ok {
 		return nil, false
 	}
@@ -47,16 +47,16 @@ func (s *Share) drop(it item) (version []byte, foreign bool) {
 	return version, s.Drop(text, "")
 }
 
-// meta reads the uid or the namespace of an item's object, and its version.
-func (i item) meta(uid bool) (value, version []byte, ok bool) {
+// readMeta reads the uid or the namespace of an object, and its version.
+func readMeta(f format, data []byte, uid bool) (value, version []byte, ok bool) {
 	name, number := "namespace", uint8(metaNamespace)
 	if uid {
 		name, number = "uid", metaUID
 	}
-	if i.format == formatProtobuf {
-		return protodecode.ReadMeta(i.data, number)
+	if f == formatProtobuf {
+		return protodecode.ReadMeta(data, number)
 	}
-	return jsondecode.ReadMeta(i.data, name)
+	return jsondecode.ReadMeta(data, name)
 }
 
 // drops drops an item if its object is foreign. The version of a foreign event is told behind the batch, if it
@@ -64,7 +64,7 @@ func (i item) meta(uid bool) (value, version []byte, ok bool) {
 func (r *Reception) drops(it item) bool {
 	switch it.event {
 	case watch.Added, watch.Modified, watch.Deleted:
-		if version, foreign := r.Share.drop(it); foreign {
+		if version, foreign := r.Share.drop(it.format, it.data); foreign {
 			r.passedBy(it.event, version)
 			return true
 		}

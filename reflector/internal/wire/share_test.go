@@ -46,8 +46,8 @@ func TestShareOfAnItemIsThatOfTheObject(t *testing.T) {
 			for _, f := range []shard.Field{shard.ByUID, shard.ByNamespace} {
 				for index := range 2 {
 					s := half(t, f, index)
-					version, foreign := s.drop(it)
-					if _, _, ok := it.meta(f == shard.ByUID); !ok { // it is decoded, and left to the object
+					version, foreign := s.drop(it.format, it.data)
+					if _, _, ok := readMeta(it.format, it.data, f == shard.ByUID); !ok { // it is decoded, and left to the object
 						require.False(t, foreign)
 						require.Equal(t, formatJSON, it.format, "%T", obj)
 						continue
