@@ -103,8 +103,8 @@ func (m *mirror) reaches(version string) {
 	}
 }
 
-// Two reflectors with the two halves of the ring read every object of a server that does not filter, each exactly
-// one of them, and both follow its version: with each client, in each format, from lists and from streams.
+// Two reflectors with the two halves of the ring read every object of a server, each exactly one of them, and both
+// follow its version, whether the server filters or not: with each client, in each format, from lists and from streams.
 func TestShare_TwoHalvesReadEveryObjectOnce(t *testing.T) {
 	typed := func(t *testing.T, config *rest.Config) reflector.Source {
 		client, err := kubernetes.NewForConfig(config)
@@ -140,9 +140,14 @@ func TestShare_TwoHalvesReadEveryObjectOnce(t *testing.T) {
 		{"metadata", "", ofMetadata, &metav1.PartialObjectMetadata{}},
 	} {
 		for _, stream := range []bool{true, false} {
-			for _, field := range []shard.Field{shard.ByUID, shard.ByNamespace} {
-				t.Run(fmt.Sprintf("%s, stream %v, field %d", row.name, stream, field), func(t *testing.T) {
-					server := informertest.New(informertest.Options{})
+			for n := range 4 {
+				field, filters := []shard.Field{shard.ByUID, shard.ByNamespace}[n/2], n%2 == 1
+				bookmarks := time.Duration(0)
+				if filters { // then foreign events do not come
+					bookmarks = 10 * time.Millisecond
+				}
+				t.Run(fmt.Sprintf("%s, stream %v, field %d, filtered %v", row.name, stream, field, filters), func(t *testing.T) {
+					server := informertest.New(informertest.Options{ShardedListAndWatch: filters, BookmarkInterval: bookmarks})
 					defer server.Close()
 					require.NoError(t, server.Start())
 					all := map[indexer.Key]string{}
@@ -164,7 +169,7 @@ func TestShare_TwoHalvesReadEveryObjectOnce(t *testing.T) {
 						ctx, cancel := context.WithCancel(t.Context())
 						ended := make(chan error)
 						go func() {
-							ended <- reflector.New(source, m, reflector.Options{Type: reflect.TypeOf(row.example), Share: share}).Run(ctx)
+							ended <- reflector.New(source, m, reflector.Options{Type: reflect.TypeOf(row.example), Share: share, PageSize: 3}).Run(ctx)
 						}()
 						defer func() {
 							cancel()
@@ -182,7 +187,8 @@ func TestShare_TwoHalvesReadEveryObjectOnce(t *testing.T) {
 							maps.Copy(union, m.objects)
 							require.NotEmpty(t, m.objects)
 							m.mu.Unlock()
-							require.Equal(t, reflector.NotFiltered, m.share.Filter())
+							require.Equal(t, filters, m.share.Filter() == reflector.Filtered)
+							require.Equal(t, filters, m.share.Foreign() == 0)
 						}
 						require.Equal(t, all, union)
 						require.Len(t, all, overlap, "no object is read twice")
