@@ -129,7 +129,7 @@ func (l *loop) read() (input, error) {
 			return l.writeChanges()
 		case op != 0:
 			l.addChange(op, &a)
-		case a.Type == wire.Progress:
+		case a.IsProgress():
 			l.passedBy(a.ID.Version)
 		case !nothing:
 			w.unread(a)

@@ -16,6 +16,10 @@ import (
 // kind came behind them. Its id has the version of the last one, or none if that proves no progress.
 const Progress watch.EventType = "PROGRESS"
 
+// IsProgress reports whether the event stands for foreign events. One of this type that a server sends has an
+// object, and one from a client was not read here.
+func (a *Received) IsProgress() bool { return a.Type == Progress && a.ReadHere && a.Size == 0 }
+
 // Share is the part of the objects that is read. The others are foreign.
 type Share struct {
 	Set shard.Set

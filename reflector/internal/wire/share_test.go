@@ -177,7 +177,11 @@ func received(t *testing.T, r *Reception) (batches []string) {
 			if m := object.Meta(a.Object); m != nil {
 				version = m.GetResourceVersion()
 			}
-			all = append(all, strings.TrimSpace(string(a.Type)+" "+version))
+			text := strings.TrimSpace(string(a.Type) + " " + version)
+			if a.Type == Progress && !a.IsProgress() {
+				text += ", with an object"
+			}
+			all = append(all, text)
 		}
 		batches = append(batches, strings.Join(all, ", "))
 	}
@@ -211,6 +215,7 @@ func TestForeignEvents(t *testing.T) {
 		"the order begins":      {body: text(eventText(added, false, "7"), eventText(modified, false, "8"), eventText(added, false, "9")), unordered: true, want: []string{"PROGRESS 9"}, dropped: 3},
 		"an own one begins it":  {body: text(eventText(deleted, true, "7"), eventText(added, false, "8")), unordered: true, want: []string{"DELETED 7, PROGRESS 8"}, dropped: 1},
 		"of a type without use": {body: text(eventText("UNHEARD", true, "7")), want: []string{"UNHEARD 7"}},
+		"a server's own":        {body: text(eventText("PROGRESS", true, "7")), want: []string{"PROGRESS 7, with an object"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
