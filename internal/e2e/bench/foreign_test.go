@@ -33,7 +33,9 @@ func BenchmarkForeign(b *testing.B) {
 		of := sync.OnceValue(func() decoding {
 			d, err := work.make()
 			require.NoError(b, err)
-			for i, data := range d.forOurs()[:min(len(d.bodies), 100)] {
+			few := min(len(d.bodies), 64) // they stay in the processor's caches, as bytes are that have just been read
+			d.bodies, d.bare = d.bodies[:few], d.bare[:min(len(d.bare), few)]
+			for i, data := range d.forOurs() {
 				obj, err := d.theirs(d.bodies[i])
 				require.NoError(b, err)
 				m, err := meta.Accessor(obj)
