@@ -77,7 +77,8 @@ func (f *byResource[T]) Acquire(resource schema.GroupVersionResource, s Scope) (
 	return newLease[T](&f.common, resource, s)
 }
 
-// Configure is [Configure] for a resource.
+// Configure is [Configure] for a resource. There is no factory's Shard: the kinds that are shared are those that it
+// gives one.
 func (f *byResource[T]) Configure(resource schema.GroupVersionResource, o informer.Options[T]) error {
 	return configure(&f.common, resource, o)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // common is shared by all factories. It makes informers by type or resource, as the options say,
@@ -26,7 +27,9 @@ type common[K comparable] struct {
 	decoding   reflector.Decoding
 	storage    informer.Storage
 	indexes    []indexer.Index[any]
+	shards     map[K]shard.Assignment
 	misuse     error // in the indexes; nil if they are valid
+	noKinds    error // ErrNoKinds, or nil
 	name       *cache.InformerName
 	identities map[K]cache.InformerNameAndResource // reserved in name, by kind
 	configured map[K]informer.Options[any]
@@ -44,6 +47,7 @@ func (c *common[K]) init(resync time.Duration, known func(K) (kind, error), sour
 	c.retention = defaultRetention
 	c.resync, c.resyncs = resync, make(map[K]time.Duration)
 	c.configured = make(map[K]informer.Options[any])
+	c.shards = make(map[K]shard.Assignment)
 	c.identities = make(map[K]cache.InformerNameAndResource)
 	c.known, c.source = known, source
 }
@@ -121,6 +125,8 @@ func (c *common[K]) settings(id K, k kind) settings {
 		decoding:  c.decoding,
 		storage:   c.storage,
 		indexes:   c.indexes,
+		shard:     c.shards[id],
+		knows:     known{c.noKinds, !k.namespaced},
 	}
 	if o, ok := c.configured[id]; ok {
 		s.configured = &o

@@ -12,6 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // entry is one informer of a factory, of any type. The table's mu guards the fields that change.
@@ -87,6 +88,8 @@ type settings struct {
 	decoding   reflector.Decoding
 	storage    informer.Storage
 	indexes    []indexer.Index[any]
+	shard      shard.Assignment // nil: everything
+	knows      known
 	configured *informer.Options[any] // set by Configure; nil if not configured
 }
 
@@ -102,6 +105,10 @@ func build(goType reflect.Type, sources []reflector.Source, s settings) informer
 	if o.Storage == (informer.Storage{}) {
 		o.Storage = s.storage
 	}
+	if o.Shard == nil {
+		o.Shard = s.shard
+	}
+	o.Shard = s.knows.of(o.Shard)
 	if o.Name == "" {
 		o.Name = s.resource.String()
 	}

@@ -5,12 +5,14 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers/internalinterfaces"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // Option configures a [Factory]. The options are client-go's.
@@ -53,6 +55,24 @@ func WithDecoding(d reflector.Decoding) Option {
 // applies instead, unless it is zero. Informers with a negative budget report [informer.ErrNegative].
 func WithStorage(s informer.Storage) Option {
 	return func(f *Factory) { f.storage = s }
+}
+
+// WithShard makes the informers of some kinds read a share of the objects, see [informer.Options].Shard. The kinds are
+// named by objects of their Go types, as in WithShard(shard.Static(share), &corev1.Pod{}); the informers of all others
+// read everything, since a program that looks up Secrets or Nodes by their names needs each of them. For a type whose
+// options are set by [Configure], their Shard applies instead, unless it is nil. If WithShard is given again, its kinds
+// are added. An Assignment without kinds is [informer.ErrNoKinds], from [For], and from WaitSynced and Run of each
+// informer of the factory. The informer of a cluster-scoped kind reports [informer.ErrSharded] if the share is by
+// namespace.
+func WithShard(a shard.Assignment, kinds ...runtime.Object) Option {
+	return func(f *Factory) {
+		if a != nil && len(kinds) == 0 {
+			f.noKinds = informer.ErrNoKinds
+		}
+		for _, kind := range kinds {
+			f.shards[reflect.TypeOf(kind)] = a
+		}
+	}
 }
 
 // WithIndexes adds indexes to all informers of the factory, such as those of package indexer/refs. For a type

@@ -1,6 +1,7 @@
 package factory
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 
@@ -13,8 +14,8 @@ import (
 )
 
 // For returns the factory's informer of a type, the same one that the accessors return. It
-// returns [ErrUnknownKind], [ErrForeign], [ErrShutdown] if the informer would never run, or the error of
-// an invalid index, see [WithIndexes]. If the informer is about to stop, For and the accessors wait for
+// returns [ErrUnknownKind], [ErrForeign], [ErrShutdown] if the informer would never run, the error of
+// an invalid index, see [WithIndexes], or [informer.ErrNoKinds], see [WithShard]. If the informer is about to stop, For and the accessors wait for
 // the stop, as [Acquire] does.
 func For[T informer.Object](f *Factory) (*informer.Informer[T], error) {
 	return informerFor[T](&f.common, reflect.TypeFor[T]())
@@ -34,8 +35,8 @@ func (c *common[K]) requestRunnable(id K) (*entry, <-chan struct{}, error) {
 	c.mu.Lock()
 	defer c.unlock()
 
-	if c.misuse != nil {
-		return nil, nil, fmt.Errorf("%v: %w", id, c.misuse)
+	if err := cmp.Or(c.misuse, c.noKinds); err != nil {
+		return nil, nil, fmt.Errorf("%v: %w", id, err)
 	}
 	e, ready, err := c.request(id)
 	if err == nil && c.shutDown && !e.ran() {
@@ -55,8 +56,8 @@ func typed[T informer.Object](e *entry) (*informer.Informer[T], error) {
 }
 
 // Configure sets the options of a type's informers. It must be called before For, an accessor or
-// Acquire makes the first one. For a Resync, a Decoding, a Storage or a Transform that is zero, the
-// factory's applies, and so do the factory's indexes with other names than the type's own. It returns
+// Acquire makes the first one. For a Resync, a Decoding, a Storage, a Shard or a Transform that is zero,
+// the factory's applies, and so do the factory's indexes with other names than the type's own. It returns
 // [ErrUnknownKind], or [informer.ErrRunning] if the factory has already made an informer of the type.
 func Configure[T informer.Object](f *Factory, o informer.Options[T]) error {
 	return configure(&f.common, reflect.TypeFor[T](), o)

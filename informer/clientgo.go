@@ -29,41 +29,6 @@ func ForListerWatcher(lw cache.ListerWatcher, example runtime.Object, o cache.Sh
 	})
 }
 
-// ForControllerRuntime is [ForListerWatcher] for the cache of a controller-runtime manager,
-// whose ListerWatchers are plain requests:
-//
-//	config.Wrap(reflector.Wire)
-//	manager, err := manager.New(config, manager.Options{Cache: cache.Options{NewInformer: informer.ForControllerRuntime}})
-//
-// With [reflector.Wire] in the manager's configuration the informers decode the server's answers
-// themselves. They hold objects of example's Go type alone, as the manager's client requires (D25: others
-// are left out, and reported), so that [As] of that type returns their typed views.
-func ForControllerRuntime(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
-	return ControllerRuntime{}.NewInformer(lw, example, resync, ix)
-}
-
-// ControllerRuntime makes the informers of a controller-runtime manager with options. The zero value makes
-// those of [ForControllerRuntime]:
-//
-//	packed := informer.ControllerRuntime{Storage: informer.Storage{Decoded: informer.NewBudget(64 << 20)}}
-//	manager, err := manager.New(config, manager.Options{Cache: cache.Options{NewInformer: packed.NewInformer}})
-type ControllerRuntime struct {
-	// Storage says how the informers hold their objects. All informers have the same budget.
-	Storage Storage
-}
-
-// NewInformer makes an informer, as [ForControllerRuntime] does. An invalid option is returned by the next
-// call that returns an error, and logged by Run.
-func (c ControllerRuntime) NewInformer(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
-	return sharedOf(lw, example, clientgoSettings{
-		source:  reflector.FromControllerRuntime(lw, example),
-		options: Options[any]{Resync: resync, Storage: c.Storage},
-		indexes: ix,
-		metrics: newMetrics(cache.InformerNameAndResource{}, nil),
-		typed:   true,
-	})
-}
-
 func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings) *clientgoInformer {
 	s.options.Name = describe(s.options.Name, example)
 	indexes := clientgostore.Indexes(s.indexes, true)

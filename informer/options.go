@@ -77,15 +77,26 @@ func (o *Options[T]) validate() error {
 	if err := o.Storage.validate(); err != nil {
 		return fmt.Errorf("the budget of decoded objects: %w", err)
 	}
-	if a, ok := o.Shard.(unusable); ok {
-		return a.Unusable()
+	if err := whyUnusable(o.Shard, 0); err != nil {
+		return err
 	}
 	return o.Validate()
 }
 
-// unusable is implemented by an Assignment that a factory or a manager makes in place of one that nobody can
-// have: every call that returns an error returns that of Unusable.
-type unusable interface{ Unusable() error }
+// unusable is implemented by the Assignments that factories and managers make, which know what the informer does not:
+// whether kinds were named, and whether its own has namespaces.
+type unusable interface {
+	// Unusable returns the reason why no informer can have the Assignment, for the field 0, or why this one cannot
+	// read a share by a field.
+	Unusable(by shard.Field) error
+}
+
+func whyUnusable(a shard.Assignment, by shard.Field) error {
+	if a, ok := a.(unusable); ok {
+		return a.Unusable(by)
+	}
+	return nil
+}
 
 // Untyped returns the options of the untyped core of an informer, see [JoinShared].
 func (o Options[T]) Untyped() Options[any] {

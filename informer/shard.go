@@ -57,6 +57,9 @@ func (c *core) askShare() (share *reflector.Share, err error) {
 	if of.Field() == 0 {
 		return nil, fmt.Errorf("informer %s: %w", c.options.Name, shard.ErrField)
 	}
+	if err := whyUnusable(c.options.Shard, of.Field()); err != nil {
+		return nil, fmt.Errorf("informer %s: %w", c.options.Name, err)
+	}
 	return reflector.NewShare(of), nil
 }
 

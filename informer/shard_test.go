@@ -507,7 +507,7 @@ func TestInformersWithoutAShare(t *testing.T) {
 // badAssignment is what a factory makes of an Assignment without kinds.
 type badAssignment struct{ shard.Assignment }
 
-func (badAssignment) Unusable() error { return ErrNoKinds }
+func (badAssignment) Unusable(shard.Field) error { return ErrNoKinds }
 
 // Fill leaves out what is outside of the share.
 func TestFillLeavesOutForeignObjects(t *testing.T) {

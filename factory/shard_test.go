@@ -1,0 +1,238 @@
+package factory_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
+
+	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
+)
+
+// nth returns a share of a number of replicas.
+func nth(t *testing.T, by shard.Field, index, total int) shard.Set {
+	t.Helper()
+	share, err := shard.Nth(by, index, total)
+	require.NoError(t, err)
+	return share
+}
+
+// The informers of all factories read a share that Configure gives them, in protobuf and in JSON, and with a client
+// that decodes. Those of all replicas together have what the server has, and none has what another one has.
+func TestContract_D42_SharesOfAllFactories(t *testing.T) {
+	for _, content := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
+		for _, wire := range []bool{false, true} {
+			serves := func(t *testing.T) (*informertest.Server, *rest.Config) {
+				var names []string
+				for n := range 30 {
+					names = append(names, fmt.Sprint("web-", n))
+				}
+				server, config := serves(t, names...)
+				config.ContentType = content
+				if wire {
+					config.Wrap(reflector.Wire)
+				}
+				return server, config
+			}
+			t.Run(fmt.Sprintf("%s, wire %v", content, wire), func(t *testing.T) {
+				t.Run("typed", func(t *testing.T) {
+					server, config := serves(t)
+					divides(t, server, config, typedPods)
+				})
+				t.Run("dynamic", func(t *testing.T) {
+					server, config := serves(t)
+					divides(t, server, config, dynamicPods)
+				})
+				t.Run("metadata", func(t *testing.T) {
+					server, config := serves(t)
+					divides(t, server, config, metadataOfPods)
+				})
+			})
+		}
+	}
+}
+
+func divides[T informer.Object](t *testing.T, server *informertest.Server, config *rest.Config, with func(*testing.T, *rest.Config, set) kindOfFactory[T]) {
+	const replicas = 3
+	var all []*informer.Informer[T]
+	var shares []shard.Set
+	var list func(context.Context) ([]T, error)
+	for i := range replicas {
+		share := nth(t, shard.ByUID, i, replicas)
+		f := with(t, config, set{})
+		require.NoError(t, f.configure(informer.Options[T]{Shard: shard.Static(share)}))
+		all, shares, list = append(all, synced(t, f)), append(shares, share), f.list
+	}
+	require.NoError(t, server.Create(t.Context(), limited("late", "100m")))
+	require.NoError(t, server.Update(t.Context(), limited("web-3", "200m")))
+	require.NoError(t, server.Delete(t.Context(), limited("web-4", "100m")))
+	live, err := list(t.Context())
+	require.NoError(t, err)
+	for i, one := range all {
+		require.NoError(t, one.WaitFresh(t.Context()))
+		own := 0
+		for _, want := range live {
+			got, ok := one.Indexer().Get(indexer.Key{Namespace: want.GetNamespace(), Name: want.GetName()})
+			require.Equal(t, shares[i].Has(want.GetNamespace(), want.GetUID()), ok, want.GetName())
+			if ok {
+				own++
+				require.Equal(t, want, got)
+			}
+		}
+		require.Len(t, live, own+len(live)-one.Indexer().Len(), "it holds nothing else")
+		s := one.Status().Shard
+		require.True(t, s.Share.Equal(shares[i]))
+		require.NotZero(t, s.Foreign, "the server does not filter")
+	}
+}
+
+// someObjects returns pods and other objects, whose UIDs the tests know.
+func someObjects() (objects []runtime.Object) {
+	for n := range 40 {
+		name := fmt.Sprint("object-", n)
+		meta := metav1.ObjectMeta{Namespace: "prod", Name: name, UID: types.UID(name), ResourceVersion: "1"}
+		objects = append(objects, &corev1.Pod{ObjectMeta: meta}, &corev1.Secret{ObjectMeta: meta}, &corev1.ConfigMap{ObjectMeta: meta})
+	}
+	return objects
+}
+
+// held returns how many objects of a type the factory's informer has.
+func held[T informer.Object](t *testing.T, f *factory.Factory) int {
+	t.Helper()
+	i, err := factory.For[T](f)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer f.Shutdown()
+	defer cancel()
+	f.StartWithContext(ctx)
+	require.NoError(t, i.WaitSynced(ctx))
+	return i.Indexer().Len()
+}
+
+// count returns how many of the objects of a kind are in a share.
+func count(share shard.Set) (n int) {
+	for i := range 40 {
+		if share.Has("prod", types.UID(fmt.Sprint("object-", i))) {
+			n++
+		}
+	}
+	return n
+}
+
+// Kinds that are named are shared, and all others are read whole. A Shard of Configure goes before the factory's, and a
+// zero one means the factory's, whatever else Configure sets. Named again, kinds are added.
+func TestContract_D49_KindsAreNamed(t *testing.T) {
+	third, half := nth(t, shard.ByUID, 1, 3), nth(t, shard.ByUID, 0, 2)
+	require.NotEqual(t, count(third), count(half))
+	made := func() *factory.Factory {
+		f := factory.NewSharedInformerFactoryWithOptions(fake.NewClientset(someObjects()...), 0,
+			factory.WithShard(shard.Static(third), &corev1.Pod{}), factory.WithShard(shard.Static(half), &corev1.ConfigMap{}))
+		require.NoError(t, factory.Configure(f, informer.Options[*corev1.ConfigMap]{Name: "configured"}))
+		return f
+	}
+	require.Equal(t, count(third), held[*corev1.Pod](t, made()))
+	require.Equal(t, count(half), held[*corev1.ConfigMap](t, made()), "the factory's")
+	require.Equal(t, 40, held[*corev1.Secret](t, made()), "not named")
+
+	f := made()
+	require.NoError(t, factory.Configure(f, informer.Options[*corev1.Pod]{Shard: shard.Static(half)}))
+	require.Equal(t, count(half), held[*corev1.Pod](t, f), "its own")
+	f = made()
+	require.NoError(t, factory.Configure(f, informer.Options[*corev1.Secret]{Shard: shard.Static(third)}))
+	require.Equal(t, count(third), held[*corev1.Secret](t, f), "its own, though it is not named")
+
+	f = factory.NewSharedInformerFactoryWithOptions(fake.NewClientset(someObjects()...), 0, factory.WithShard(nil, &corev1.Pod{}), factory.WithShard(nil))
+	require.Equal(t, 40, held[*corev1.Pod](t, f), "no Assignment")
+}
+
+// An Assignment without kinds is an error of For, and of WaitSynced and Run of each informer, whatever comes after it.
+func TestContract_D49_AnAssignmentWithoutKinds(t *testing.T) {
+	f := factory.NewSharedInformerFactoryWithOptions(fake.NewClientset(), 0,
+		factory.WithShard(shard.Static(nth(t, shard.ByUID, 0, 2))), factory.WithShard(shard.Static(shard.Whole(shard.ByUID)), &corev1.Secret{}), factory.WithIndexes())
+	require.NoError(t, factory.Configure(f, informer.Options[*corev1.ConfigMap]{Shard: shard.Static(shard.Whole(shard.ByUID))}))
+	_, err := factory.For[*corev1.Pod](f)
+	require.ErrorIs(t, err, informer.ErrNoKinds)
+	require.ErrorContains(t, err, "Pod")
+	pods, ok := informer.As[*corev1.Pod](f.Core().V1().Pods().Informer())
+	require.True(t, ok)
+	secrets, ok := informer.As[*corev1.Secret](f.Core().V1().Secrets().Informer())
+	require.True(t, ok)
+	configMaps, ok := informer.As[*corev1.ConfigMap](f.Core().V1().ConfigMaps().Informer())
+	require.True(t, ok)
+	for _, i := range []interface {
+		WaitSynced(context.Context) error
+		Run(context.Context) error
+	}{pods, secrets, configMaps} {
+		require.ErrorIs(t, i.WaitSynced(t.Context()), informer.ErrNoKinds)
+		require.ErrorIs(t, i.Run(t.Context()), informer.ErrNoKinds)
+	}
+}
+
+// A cluster-scoped kind has no share of namespaces, which all its objects would be in or none. It has one of UIDs.
+func TestContract_D45_AClusterScopedKindByNamespace(t *testing.T) {
+	made := func(by shard.Field, o ...factory.Option) *informer.Informer[*corev1.Node] {
+		f := factory.NewSharedInformerFactoryWithOptions(fake.NewClientset(), 0, append(o, factory.WithShard(shard.Static(nth(t, by, 0, 2)), &corev1.Node{}))...)
+		i, err := factory.For[*corev1.Node](f)
+		require.NoError(t, err)
+		return i
+	}
+	run := func(i *informer.Informer[*corev1.Node]) error {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() { ended <- i.Run(ctx) }()
+		select {
+		case err := <-ended:
+			return err
+		case <-i.Synced():
+			cancel()
+			return <-ended
+		}
+	}
+	err := run(made(shard.ByNamespace))
+	require.ErrorIs(t, err, informer.ErrSharded)
+	require.ErrorContains(t, err, "no namespaces")
+	require.NoError(t, run(made(shard.ByUID)))
+
+	f := factory.NewSharedInformerFactory(fake.NewClientset(), 0)
+	require.NoError(t, factory.Configure(f, informer.Options[*corev1.Node]{Shard: shard.Static(nth(t, shard.ByNamespace, 0, 2))}))
+	nodes, err := factory.For[*corev1.Node](f)
+	require.NoError(t, err)
+	require.ErrorIs(t, run(nodes), informer.ErrSharded, "by Configure")
+}
+
+// A lease of a kind that is shared has a share of its scope; of several namespaces it has several sources, and cannot.
+func TestSharesOfLeases(t *testing.T) {
+	_, config := serves(t, "a", "b", "c", "d", "e", "f", "g", "h")
+	client, err := kubernetes.NewForConfig(config)
+	require.NoError(t, err)
+	share := nth(t, shard.ByUID, 0, 2)
+	f := factory.NewSharedInformerFactoryWithOptions(client, 0, factory.WithShard(shard.Static(share), &corev1.Pod{}))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer f.Shutdown()
+	defer cancel()
+	f.StartWithContext(ctx)
+	one, err := factory.Acquire[*corev1.Pod](f, factory.Scope{Namespaces: []string{"default"}})
+	require.NoError(t, err)
+	require.NoError(t, one.Informer().WaitSynced(ctx))
+	for pod := range one.Informer().Indexer().All() {
+		require.True(t, share.Has(pod.Namespace, pod.UID))
+	}
+	require.NotZero(t, one.Informer().Status().Shard.Foreign)
+	several, err := factory.Acquire[*corev1.Pod](f, factory.Scope{Namespaces: []string{"default", "prod"}})
+	require.NoError(t, err)
+	require.ErrorIs(t, several.Informer().WaitSynced(ctx), informer.ErrSharded)
+}

@@ -1,0 +1,58 @@
+package informer
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/shard"
+)
+
+// A manager's informers of the named kinds read a share. Typed examples are compared by their Go type, and unstructured
+// ones and metadata alone by their kind as well.
+func TestContract_D49_KindsOfAManager(t *testing.T) {
+	untyped := func(kind string) runtime.Object {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: kind})
+		return u
+	}
+	metadata := func(kind string) runtime.Object {
+		return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "example.com/v1", Kind: kind}}
+	}
+	kinds := []runtime.Object{&corev1.Pod{}, untyped("Widget"), metadata("Gadget")}
+	share := shard.Static(shard.Whole(shard.ByUID))
+	for name, row := range map[string]struct {
+		example runtime.Object
+		shared  bool
+	}{
+		"a named type":                 {&corev1.Pod{}, true},
+		"a named type, with its kind":  {&corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}}, true},
+		"another type":                 {&corev1.Secret{}, false},
+		"a named kind, unstructured":   {untyped("Widget"), true},
+		"another one, unstructured":    {untyped("Gadget"), false},
+		"a named kind, metadata alone": {metadata("Gadget"), true},
+		"another one, metadata alone":  {metadata("Widget"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, c := range []ControllerRuntime{{Shard: share, ShardKinds: kinds}, {ShardKinds: kinds}} {
+				i := c.NewInformer(kit.ListerWatcher{Source: silentSource{}}, row.example, 0, nil)
+				require.Equal(t, row.shared && c.Shard != nil, i.(*clientgoInformer).core.options.Shard != nil)
+			}
+		})
+	}
+}
+
+// An Assignment without kinds is an error of each informer of a manager.
+func TestContract_D49_AManagersAssignmentWithoutKinds(t *testing.T) {
+	c := ControllerRuntime{Shard: shard.Static(shard.Whole(shard.ByUID))}
+	pods, ok := As[*corev1.Pod](c.NewInformer(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, 0, nil))
+	require.True(t, ok)
+	require.ErrorIs(t, pods.WaitSynced(t.Context()), ErrNoKinds)
+	require.ErrorIs(t, pods.Run(t.Context()), ErrNoKinds)
+}

@@ -1,0 +1,507 @@
+package informer_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
+)
+
+// divided is a server with pods that informers share.
+type divided struct {
+	t      *testing.T
+	server *informertest.Server
+
+	mu        sync.Mutex
+	selectors []string                  // of all lists, streams and watches, in their order
+	pages     []string                  // of the pages of lists
+	refuse    func(selector string) int // the status of the answer, 0 for the server's own
+}
+
+// inDivided runs a test with 30 pods of 5 namespaces, in virtual time, on a server that filters or not.
+func inDivided(t *testing.T, filters bool, test func(*testing.T, *divided)) {
+	t.Helper()
+	inDividedOf(t, informertest.Options{ShardedListAndWatch: filters}, test)
+}
+
+func inDividedOf(t *testing.T, o informertest.Options, test func(*testing.T, *divided)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		d := &divided{t: t, server: informertest.New(o)}
+		require.NoError(t, d.server.StartInMemory())
+		t.Cleanup(d.server.Close)
+		for n := range 30 {
+			require.NoError(t, d.server.Create(t.Context(), podIn(fmt.Sprint("team-", n%5), fmt.Sprint("web-", n))))
+		}
+		test(t, d)
+	})
+}
+
+// onBoth runs a test on a server that filters, and on one that does not.
+func onBoth(t *testing.T, test func(t *testing.T, d *divided, filters bool)) {
+	for _, filters := range []bool{true, false} {
+		t.Run(fmt.Sprint("the server filters: ", filters), func(t *testing.T) {
+			inDivided(t, filters, func(t *testing.T, d *divided) { test(t, d, filters) })
+		})
+	}
+}
+
+func (d *divided) config() *rest.Config {
+	config := d.server.ClientConfig()
+	config.QPS = -1
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/pods") {
+				return next.RoundTrip(r)
+			}
+			query := r.URL.Query()
+			selector := query.Get("shardSelector")
+			d.mu.Lock()
+			d.selectors = append(d.selectors, selector)
+			if query.Get("limit") == "5" {
+				d.pages = append(d.pages, selector)
+			}
+			refuse := d.refuse
+			d.mu.Unlock()
+			if refuse != nil {
+				if status := refuse(selector); status != 0 {
+					return &http.Response{
+						StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+						Header: http.Header{"Content-Type": {"text/plain"}}, Body: io.NopCloser(strings.NewReader("no")), Request: r,
+					}, nil
+				}
+			}
+			return next.RoundTrip(r)
+		})
+	})
+	return config
+}
+
+// asked returns the selectors of the requests so far, and forgets them.
+func (d *divided) asked() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	asked := d.selectors
+	d.selectors = nil
+	return asked
+}
+
+func (d *divided) source() reflector.Source { return podsOf(d.config()) }
+
+func podsOf(config *rest.Config) reflector.Source {
+	return reflector.FromGenerated[*corev1.Pod](kubernetes.NewForConfigOrDie(config).CoreV1().Pods(""), pods)
+}
+
+// live returns the server's pods.
+func (d *divided) live() []corev1.Pod {
+	d.t.Helper()
+	list, err := kubernetes.NewForConfigOrDie(d.server.ClientConfig()).CoreV1().Pods("").List(d.t.Context(), metav1.ListOptions{})
+	require.NoError(d.t, err)
+	return list.Items
+}
+
+// holds requires that an informer holds the pods of a share, and no others.
+func (d *divided) holds(i *informer.Informer[*corev1.Pod], share shard.Set) {
+	d.t.Helper()
+	var want []string
+	for _, pod := range d.live() {
+		if share.Has(pod.Namespace, pod.UID) {
+			want = append(want, pod.Namespace+"/"+pod.Name+" "+pod.ResourceVersion)
+		}
+	}
+	var got []string
+	for pod := range i.Indexer().All() {
+		got = append(got, pod.Namespace+"/"+pod.Name+" "+pod.ResourceVersion)
+	}
+	require.ElementsMatch(d.t, want, got)
+}
+
+// run starts an informer until the end of the returned function.
+func (d *divided) run(i *informer.Informer[*corev1.Pod]) (stop func()) {
+	d.t.Helper()
+	ctx, cancel := context.WithCancel(d.t.Context())
+	wait, err := i.Start(ctx)
+	require.NoError(d.t, err)
+	return func() { cancel(); require.NoError(d.t, wait()) }
+}
+
+func nthOf(t *testing.T, by shard.Field, index, total int) shard.Set {
+	t.Helper()
+	share, err := shard.Nth(by, index, total)
+	require.NoError(t, err)
+	return share
+}
+
+// An informer holds its share alone, at first and after changes, and asks for it in each request.
+func TestContract_D42_AShareOfTheObjects(t *testing.T) {
+	onBoth(t, func(t *testing.T, d *divided, filters bool) {
+		none, err := shard.Of(shard.ByUID)
+		require.NoError(t, err)
+		for name, share := range map[string]shard.Set{
+			"a-third-of-the-uids": nthOf(t, shard.ByUID, 1, 3), "half-of-the-namespaces": nthOf(t, shard.ByNamespace, 0, 2),
+			"everything": shard.Whole(shard.ByUID), "nothing": none,
+		} {
+			i := informer.New(d.source(), informer.Options[*corev1.Pod]{Shard: shard.Static(share), Observe: quiet})
+			stop := d.run(i)
+			require.NoError(t, i.WaitSynced(t.Context()))
+			d.holds(i, share)
+			for _, pod := range d.live() {
+				pod.Labels = map[string]string{"seen": name}
+				require.NoError(t, d.server.Update(t.Context(), &pod))
+			}
+			require.NoError(t, i.WaitFresh(t.Context()))
+			d.holds(i, share)
+			for _, selector := range d.asked() {
+				if selector == "" && !share.IsWhole() {
+					continue // the question for the newest version
+				}
+				require.Equal(t, share.Selector(), selector)
+			}
+			s := i.Status().Shard
+			require.True(t, s.Share.Equal(share))
+			switch {
+			case share.IsWhole():
+				require.Equal(t, informer.ShardStatus{Share: share}, s)
+			case filters:
+				require.Zero(t, s.Foreign)
+				require.NotEqual(t, informer.NotFiltered, s.Server)
+			default:
+				require.NotZero(t, s.Foreign)
+				require.Equal(t, informer.NotFiltered, s.Server)
+			}
+			stop()
+		}
+	})
+}
+
+// A request that is refused as invalid is repeated without the selector, and for ten minutes none has one.
+func TestContract_D43_ASelectorThatIsRefused(t *testing.T) {
+	for _, status := range []int{http.StatusBadRequest, http.StatusRequestURITooLong, http.StatusUnprocessableEntity, http.StatusRequestHeaderFieldsTooLarge} {
+		inDivided(t, false, func(t *testing.T, d *divided) {
+			d.refuse = func(selector string) int {
+				if selector != "" {
+					return status
+				}
+				return 0
+			}
+			share := nthOf(t, shard.ByUID, 0, 2)
+			var refused atomic.Int64
+			i := informer.New(d.source(), informer.Options[*corev1.Pod]{Shard: shard.Static(share), Observe: func(e informer.Event) {
+				if _, ok := e.(reflector.SelectorRefused); ok {
+					refused.Add(1)
+				}
+			}})
+			defer d.run(i)()
+			require.NoError(t, i.WaitSynced(t.Context()))
+			d.holds(i, share)
+			require.EqualValues(t, 1, refused.Load())
+			asked := d.asked()
+			require.Equal(t, share.Selector(), asked[0])
+			require.False(t, slices.Contains(asked[1:], share.Selector()))
+
+			reconnect := func() []string { // in virtual time
+				d.asked()
+				d.server.CutWatches()
+				time.Sleep(10 * time.Second)
+				return d.asked()
+			}
+			time.Sleep(9 * time.Minute)
+			require.False(t, slices.Contains(reconnect(), share.Selector()), "nine minutes later")
+			time.Sleep(2 * time.Minute)
+			require.Contains(t, reconnect(), share.Selector(), "eleven minutes later")
+			require.EqualValues(t, 2, refused.Load())
+			require.NoError(t, i.WaitFresh(t.Context()))
+			d.holds(i, share)
+		})
+	}
+}
+
+// A server that fails is never asked for everything.
+func TestContract_D43_AServerThatFails(t *testing.T) {
+	inDivided(t, true, func(t *testing.T, d *divided) {
+		fail := true
+		d.refuse = func(string) int {
+			if fail { // under mu
+				return http.StatusInternalServerError
+			}
+			return 0
+		}
+		share := nthOf(t, shard.ByUID, 0, 2)
+		i := informer.New(d.source(), informer.Options[*corev1.Pod]{Shard: shard.Static(share), Observe: quiet})
+		defer d.run(i)()
+		time.Sleep(5 * time.Minute) // in virtual time
+		synctest.Wait()
+		asked := d.asked()
+		require.NotEmpty(t, asked)
+		for _, selector := range asked {
+			require.Equal(t, share.Selector(), selector)
+		}
+		d.mu.Lock()
+		d.refuse = nil
+		d.mu.Unlock()
+		require.NoError(t, i.WaitSynced(t.Context()))
+		d.holds(i, share)
+	})
+}
+
+// The pages of a list have the selector of its first page.
+func TestContract_D43_PagesHaveOneSelector(t *testing.T) {
+	for _, filters := range []bool{true, false} {
+		inDividedOf(t, informertest.Options{ShardedListAndWatch: filters, NoWatchList: true, NoWatchCache: true}, func(t *testing.T, d *divided) {
+			share := nthOf(t, shard.ByUID, 0, 2)
+			i := informer.New(d.source(), informer.Options[*corev1.Pod]{Shard: shard.Static(share), PageSize: 5, Observe: quiet})
+			defer d.run(i)()
+			require.NoError(t, i.WaitSynced(t.Context()))
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			require.Greater(t, len(d.pages), 2)
+			for _, selector := range d.pages {
+				require.Equal(t, share.Selector(), selector)
+			}
+		})
+	}
+}
+
+// The events of foreign objects move the version, soon, and behind the own events before them.
+func TestContract_D44_ForeignEventsMoveTheVersion(t *testing.T) {
+	inDivided(t, false, func(t *testing.T, d *divided) {
+		share := nthOf(t, shard.ByUID, 0, 2)
+		i := informer.New(d.source(), informer.Options[*corev1.Pod]{Shard: shard.Static(share), Observe: quiet})
+		defer d.run(i)()
+		require.NoError(t, i.WaitSynced(t.Context()))
+		foreign := 0
+		for n := range 60 {
+			pod := podIn("team-0", fmt.Sprint("late-", n))
+			require.NoError(t, d.server.Create(t.Context(), pod))
+			began := time.Now()
+			require.NoError(t, i.WaitVersion(t.Context(), pod.ResourceVersion))
+			require.LessOrEqual(t, time.Since(began), 150*time.Millisecond)
+			_, ok := i.Indexer().Get(indexer.Key{Namespace: pod.Namespace, Name: pod.Name})
+			require.Equal(t, share.Has(pod.Namespace, pod.UID), ok)
+			if !ok {
+				foreign++
+			}
+			require.NoError(t, i.WaitDelivered(t.Context(), pod.ResourceVersion))
+		}
+		require.NotZero(t, foreign)
+		require.NotEqual(t, 60, foreign)
+		d.holds(i, share)
+	})
+}
+
+// Where the server filters, a share without changes is as new as the server with the next bookmark.
+func TestContract_D44_AFilteredShareInWhichNothingChanges(t *testing.T) {
+	inDividedOf(t, informertest.Options{ShardedListAndWatch: true, BookmarkInterval: time.Minute}, func(t *testing.T, d *divided) {
+		none, err := shard.Of(shard.ByUID)
+		require.NoError(t, err)
+		i := informer.New(d.source(), informer.Options[*corev1.Pod]{Shard: shard.Static(none), Observe: quiet})
+		defer d.run(i)()
+		require.NoError(t, i.WaitSynced(t.Context()))
+		for n := range 3 {
+			pod := podIn("team-0", fmt.Sprint("late-", n))
+			require.NoError(t, d.server.Create(t.Context(), pod))
+			before := i.Indexer().Version()
+			synctest.Wait()
+			require.Equal(t, before, i.Indexer().Version(), "nobody has told the informer")
+			began := time.Now()
+			require.NoError(t, i.WaitFresh(t.Context()))
+			require.LessOrEqual(t, time.Since(began), 65*time.Second)
+			require.Equal(t, pod.ResourceVersion, i.Indexer().Version())
+		}
+	})
+}
+
+// What cannot be read as a share is refused by Run, with the reason.
+func TestContract_D45_SharesThatAreRefused(t *testing.T) {
+	inDivided(t, false, func(t *testing.T, d *divided) {
+		byUID, byNamespace := nthOf(t, shard.ByUID, 0, 2), nthOf(t, shard.ByNamespace, 0, 2)
+		one := reflector.FromGenerated[*corev1.Pod](kubernetes.NewForConfigOrDie(d.config()).CoreV1().Pods("team-1"), pods)
+		run := func(share shard.Set, sources ...reflector.Source) error {
+			i := informer.Join(sources, informer.Options[*corev1.Pod]{Shard: shard.Static(share), Observe: quiet})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			return i.Run(ctx)
+		}
+		require.ErrorIs(t, run(byUID, d.source(), d.source()), informer.ErrSharded)
+		require.ErrorIs(t, run(byNamespace, one), informer.ErrSharded)
+		require.ErrorIs(t, run(shard.Set{}, d.source()), shard.ErrField)
+		require.NoError(t, run(byUID, one))
+		require.NoError(t, run(byNamespace, d.source()))
+	})
+}
+
+// Fill leaves out what is foreign.
+func TestContract_D45_FillLeavesOutForeignObjects(t *testing.T) {
+	onBoth(t, func(t *testing.T, d *divided, _ bool) {
+		share := nthOf(t, shard.ByNamespace, 0, 2)
+		i := informer.New(d.source(), informer.Options[*corev1.Pod]{Shard: shard.Static(share), Observe: quiet})
+		list, err := kubernetes.NewForConfigOrDie(d.server.ClientConfig()).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{})
+		require.NoError(t, err)
+		state := informer.State[*corev1.Pod]{Version: list.ResourceVersion}
+		for n := range list.Items {
+			state.Objects = append(state.Objects, &list.Items[n])
+		}
+		require.NoError(t, i.Fill(state))
+		defer d.run(i)()
+		require.NoError(t, i.WaitSynced(t.Context()))
+		d.holds(i, share)
+		require.Len(t, d.asked(), 1, "a watch from there")
+	})
+}
+
+// moving is an Assignment that changes between runs.
+type moving struct{ share atomic.Pointer[shard.Set] }
+
+func (m *moving) Share() shard.Set { return *m.share.Load() }
+
+// With another share, what is foreign now is released before the run reads its state. Only typed handlers hear of it.
+// With the same share a run resumes.
+func TestContract_D46_AnotherShareAtARestart(t *testing.T) {
+	onBoth(t, func(t *testing.T, d *divided, _ bool) {
+		first, second := nthOf(t, shard.ByUID, 0, 2), nthOf(t, shard.ByUID, 1, 3)
+		m := &moving{}
+		m.share.Store(&first)
+		i := informer.New(d.source(), informer.Options[*corev1.Pod]{Shard: m, Observe: quiet})
+		typed := map[string]string{}
+		_, err := i.Handle(informer.HandlerFunc[*corev1.Pod](func(c informer.Change[*corev1.Pod]) {
+			obj := c.New
+			if c.Kind == informer.Deleted || c.Kind == informer.Released {
+				obj = c.Old
+			}
+			typed[obj.Name] = c.Kind.String()
+		}), informer.HandlerOptions{Name: "typed"})
+		require.NoError(t, err)
+		var deleted, keys []string
+		_, err = i.Shared().AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(obj any) {
+			key, _ := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
+			deleted = append(deleted, key)
+		}})
+		require.NoError(t, err)
+		_, err = i.HandleKeys(func(k indexer.Key) { keys = append(keys, k.Name) }, informer.HandlerOptions{Name: "keys"})
+		require.NoError(t, err)
+		settle := func() {
+			require.NoError(t, i.WaitFresh(t.Context()))
+			require.NoError(t, i.WaitDelivered(t.Context(), i.Indexer().Version()))
+		}
+		stop := d.run(i)
+		settle()
+		d.holds(i, first)
+		stop()
+
+		d.asked()
+		stop = d.run(i)
+		settle()
+		require.Contains(t, d.asked()[:1], first.Selector(), "a watch with the same share")
+		require.Zero(t, i.Status().Relists)
+		stop()
+
+		clear(typed)
+		keys = nil
+		m.share.Store(&second)
+		stop = d.run(i)
+		settle()
+		d.holds(i, second)
+		for _, pod := range d.live() {
+			want := ""
+			switch was, is := first.Has(pod.Namespace, pod.UID), second.Has(pod.Namespace, pod.UID); {
+			case was && !is:
+				want = "released"
+			case is && !was:
+				want = "added"
+			}
+			require.Equal(t, want, typed[pod.Name], pod.Name)
+			require.Equal(t, want == "added", slices.Contains(keys, pod.Name), pod.Name)
+		}
+		require.Empty(t, deleted)
+		stop()
+	})
+}
+
+// Of a packed store nothing is decoded for another share, nor for what is foreign.
+func TestContract_D47_AnotherShareDecodesNothing(t *testing.T) {
+	on := verify.On
+	verify.On = false // it decodes what is packed, to compare it
+	t.Cleanup(func() { verify.On = on })
+	onBoth(t, func(t *testing.T, d *divided, _ bool) {
+		first, second := nthOf(t, shard.ByUID, 0, 2), nthOf(t, shard.ByUID, 1, 2)
+		m := &moving{}
+		m.share.Store(&first)
+		i := informer.New(d.source(), informer.Options[*corev1.Pod]{Shard: m, Storage: informer.Storage{Decoded: informer.NewBudget(0)}, Observe: quiet})
+		_, err := i.HandleKeys(func(indexer.Key) {}, informer.HandlerOptions{Name: "keys"})
+		require.NoError(t, err)
+		stop := d.run(i)
+		require.NoError(t, i.WaitFresh(t.Context()))
+		stop()
+		m.share.Store(&second)
+		stop = d.run(i)
+		require.NoError(t, i.WaitFresh(t.Context()))
+		require.NoError(t, i.WaitDelivered(t.Context(), i.Indexer().Version()))
+		require.Zero(t, i.Status().Storage.Decodes)
+		require.Zero(t, i.Status().Storage.Pinned)
+		d.holds(i, second)
+		stop()
+	})
+}
+
+// Own writes of the share are shown when the calls return, and others never. An audit of a share finds no differences.
+func TestContract_D48_OwnWritesOfAShare(t *testing.T) {
+	onBoth(t, func(t *testing.T, d *divided, _ bool) {
+		own := reflector.NewOwnWrites()
+		config := d.config()
+		config.Wrap(own.Wire)
+		client := kubernetes.NewForConfigOrDie(config).CoreV1().Pods("team-0")
+		share := nthOf(t, shard.ByUID, 0, 2)
+		i := informer.New(podsOf(config), informer.Options[*corev1.Pod]{Shard: shard.Static(share), Observe: quiet})
+		defer d.run(i)()
+		require.NoError(t, i.WaitFresh(t.Context()))
+		resume := d.server.Stall(informertest.Request{Verb: "watch", Resource: "pods"})
+		written, outside := uint64(0), uint64(0)
+		for n := range 40 {
+			pod, err := client.Create(t.Context(), podIn("team-0", fmt.Sprint("own-", n)), metav1.CreateOptions{})
+			require.NoError(t, err)
+			got, ok := i.Indexer().Get(indexer.Key{Namespace: pod.Namespace, Name: pod.Name})
+			require.Equal(t, share.Has(pod.Namespace, pod.UID), ok)
+			if ok {
+				require.Equal(t, pod.ResourceVersion, got.ResourceVersion)
+				written++
+			} else {
+				outside++
+			}
+		}
+		require.NotZero(t, written)
+		require.NotZero(t, outside)
+		s := i.Status().OwnWrites
+		require.Equal(t, written, s.Shown)
+		require.Equal(t, outside, s.Outside)
+		require.Zero(t, s.Waiting)
+		resume()
+		require.NoError(t, i.WaitWritten(t.Context()))
+		require.NoError(t, i.WaitFresh(t.Context()))
+		d.holds(i, share)
+		audit, err := i.Audit(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, audit.Differences)
+	})
+}
