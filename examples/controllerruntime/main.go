@@ -12,8 +12,11 @@
 //	go run -C examples/controllerruntime . --demo --for 10s
 //	go run -C examples/controllerruntime . --demo --metrics-address 127.0.0.1:8080 --health-address 127.0.0.1:8081
 //	go run -C examples/controllerruntime . --budget 64
+//	go run -C examples/controllerruntime . --shard 0/3
 //
-// With --budget the informers hold their objects packed, and so many MiB of them decoded as well.
+// With --budget the informers hold their objects packed, and so many MiB of them decoded as well. With --shard this is
+// one of several processes, each with its namespaces; nobody keeps two processes apart, so each gets another share, and
+// all are stopped before their number changes.
 //
 // It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config or the pod's service account. With
 // --demo, or if there is none, it uses a demo cluster: an API server in this process, with pods that
@@ -34,6 +37,9 @@ import (
 	"syscall"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -45,6 +51,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/examples/internal/demo"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 func main() {
@@ -58,6 +65,11 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := demo.NewFlags("controllerruntime")
 	var serve addresses
+	var made informer.ControllerRuntime
+	flags.Func("shard", "read the namespaces of this `share` alone, as in 0/3: the first of three; default: all", func(nth string) (err error) {
+		made.Shard, err = namespaces(nth)
+		return err
+	})
 	budget := flags.Uint("budget", 0, "hold the objects packed, and this many `MiB` of them decoded as well; 0 for all decoded")
 	flags.StringVar(&serve.metrics, "metrics-address", "0", "serve /metrics and /debug/informers at this `address`, such as 127.0.0.1:8080; 0 for nowhere")
 	flags.StringVar(&serve.health, "health-address", "0", "serve /readyz and /healthz at this `address`, such as 127.0.0.1:8081; 0 for nowhere")
@@ -70,7 +82,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		running, stop := context.WithCancel(context.WithoutCancel(ctx))
 		defer stop()
 		defer context.AfterFunc(ctx, stop)()
-		return watch(running, c.Config, serve, storage(*budget), stdout)
+		made.Storage = storage(*budget)
+		return watch(running, c.Config, serve, made, stdout)
 	})
 	return flags.Exit(err, stdout, stderr)
 }
@@ -86,13 +99,25 @@ func storage(budget uint) (s informer.Storage) {
 	return s
 }
 
+// namespaces returns a share of the namespaces, as in 0/3. The controllers count pods and look up what a Deployment owns:
+// these are in the Deployment's namespace, and perhaps in another share of the UIDs.
+func namespaces(nth string) (shard.Assignment, error) {
+	index, total, err := shard.ParseNth(nth)
+	if err != nil {
+		return nil, err
+	}
+	share, err := shard.Nth(shard.ByNamespace, index, total)
+	return shard.Static(share), err
+}
+
 // watch runs the manager until ctx ends.
-func watch(ctx context.Context, config *rest.Config, serve addresses, held informer.Storage, out io.Writer) error {
+func watch(ctx context.Context, config *rest.Config, serve addresses, made informer.ControllerRuntime, out io.Writer) error {
 	// These two lines make the manager use tidemark's informers. If you do not need the list of
-	// informers in watched, set NewInformer to informer.ForControllerRuntime, or, for packed objects, to
-	// informer.ControllerRuntime{Storage: held}.NewInformer.
+	// informers in watched, set NewInformer to informer.ForControllerRuntime or, for packed objects and shares, to
+	// made.NewInformer.
 	config.Wrap(reflector.NewOwnWrites().Wire)
-	informers := &watched{scheme: scheme.Scheme, made: informer.ControllerRuntime{Storage: held}}
+	made.ShardKinds = []runtime.Object{&corev1.Pod{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Secret{}}
+	informers := &watched{scheme: scheme.Scheme, made: made}
 	m, err := ctrl.NewManager(config, ctrl.Options{
 		Cache: cache.Options{NewInformer: informers.newInformer},
 

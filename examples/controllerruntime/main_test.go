@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
@@ -21,6 +23,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 func TestMain(m *testing.M) {
@@ -140,6 +143,39 @@ func TestCluster(t *testing.T) {
 	assert.Empty(t, p.stderr.String())
 }
 
+// Two processes share the namespaces: each namespace is one's, with its pods and Deployments, and all are read.
+func TestShard(t *testing.T) {
+	server := informertest.New(informertest.Options{})
+	t.Cleanup(server.Close)
+	require.NoError(t, server.Start())
+	t.Setenv(clientcmd.RecommendedConfigPathEnvVar, kubeconfig(t, server.ClientConfig().Host))
+	namespaces := strings.Fields("shop billing lab search accounts payments web data jobs mail")
+	for _, namespace := range namespaces {
+		require.NoError(t, server.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "one"}}))
+		require.NoError(t, server.Create(t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}))
+	}
+	for i := range 2 {
+		nth := fmt.Sprintf("%d/2", i)
+		index, total, err := shard.ParseNth(nth)
+		require.NoError(t, err)
+		share, err := shard.Nth(shard.ByNamespace, index, total)
+		require.NoError(t, err)
+		p := start(t, "--shard", nth)
+		own := 0
+		for _, namespace := range namespaces {
+			if share.Has(namespace, "") {
+				p.prints(t, namespace+": 0 of 1 pods are ready\n")
+				p.prints(t, namespace+`/web reads \[\] and owns \[\]`)
+				own++
+			}
+		}
+		p.stops(t)
+		assert.NotZero(t, own)
+		assert.Equal(t, own, strings.Count(p.stdout.String(), "pods are ready"))
+		assert.Equal(t, own, strings.Count(p.stdout.String(), "reads"))
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	t.Setenv(clientcmd.RecommendedConfigPathEnvVar, filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())
@@ -150,6 +186,7 @@ func TestMistakes(t *testing.T) {
 	}{
 		"unknown flag": {[]string{"--what"}, 1, "not defined: -what"},
 		"no budget":    {[]string{"--budget", "-1"}, 1, "invalid value"},
+		"no share":     {[]string{"--shard", "3/3"}, 1, "invalid value \"3/3\" for flag -shard: the shares of N replicas"},
 		"no duration":  {[]string{"--for", "ever"}, 1, "invalid value"},
 		"no cluster":   {nil, 1, "the kubeconfig .* does not exist: .*; try --demo"},
 	} {

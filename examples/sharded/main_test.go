@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/program"
+)
+
+var example = program.Run(run)
+
+// asProgram is set in the environment of the replicas that a test starts: this file is then the program itself.
+const asProgram = "TIDEMARK_TEST_RUNS_SHARDED"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	program.Main(m)
+}
+
+func TestProgram(t *testing.T) { example.Test(t, badInput...) }
+
+var badInput = []program.BadInput{
+	{Args: "--kubeconfig KUBECONFIG --shard 3/3", Want: `--shard: .*3/3`},
+	{Args: "--kubeconfig KUBECONFIG --shard web", Want: `--shard: .*web`},
+	{Args: "--kubeconfig KUBECONFIG --shard 0/0", Want: `--shard: .*0/0`},
+	{Args: "--demo --replicas -1", Want: `invalid value "-1" for flag -replicas: .*-h lists the flags`},
+	{Args: "--serve 127.0.0.1:0 --demo", Want: `--serve goes with no other flag; sharded -h lists the flags`},
+	{Args: "--serve nowhere", Want: `cannot listen at the address of --serve: .*nowhere.*: choose another one`},
+}
+
+// The demo starts three replicas, and then four. Each of them says what it reads and handles, and together they have
+// handled everything, and nothing twice.
+func TestDemo(t *testing.T) {
+	t.Setenv(asProgram, "yes")
+	p := example.Start(t, "--demo", "--replicas", "3")
+	p.Exits(t, 0)
+	out := p.Stdout.String()
+	rows := regexp.MustCompile(`(?m)^ *(\d+) replicas +(\d+) +(.*\d) +0 +0$`).FindAllStringSubmatch(out, -1)
+	require.Len(t, rows, 2, out)
+	for n, row := range rows {
+		replicas, objects := 3+n, fmt.Sprint(atFirst+(n+1)*more)
+		assert.Equal(t, fmt.Sprint(replicas), row[1])
+		assert.Equal(t, objects, row[2])
+		each := strings.Fields(row[3])
+		require.Len(t, each, replicas)
+		sum := 0
+		for i, text := range each {
+			var handled int
+			_, err := fmt.Sscan(text, &handled)
+			require.NoError(t, err)
+			assert.Positive(t, handled, "replica %d", i)
+			sum += handled
+			assert.Regexp(t, fmt.Sprintf(`(?m)^sharded-%d: reads by uid: .+$`, i), out)
+			assert.Regexp(t, fmt.Sprintf(`(?m)^sharded-%d: handles shop/settings-\d+ at \d+$`, i), out)
+		}
+		assert.Equal(t, objects, fmt.Sprint(sum))
+	}
+	// All replicas of the first act have ended before the second one begins.
+	assert.Regexp(t, `(?s)\n3 replicas start\n.*\nall 3 replicas have ended\n\n4 replicas start\n.*\nall 4 replicas have ended\n`, out)
+	first, _, _ := strings.Cut(out, "4 replicas start")
+	assert.NotContains(t, first, "sharded-3: ")
+}
+
+// A demo that is interrupted ends its replicas.
+func TestInterruptedDemo(t *testing.T) {
+	t.Setenv(asProgram, "yes")
+	p := example.Start(t) // a demo, because there is no kubeconfig
+	p.Notes(t, program.Stamp+`sharded: there is no kubeconfig, so this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
+	p.Prints(t, `^sharded-2: reads `)
+	p.Interrupt()
+	p.Exits(t, 0)
+}
+
+// A replica that fails ends the demo, with its error.
+func TestAReplicaThatFails(t *testing.T) { // without the variable the replicas are this test, which refuses the flags
+	p := example.Start(t, "--demo", "--replicas", "1")
+	p.Exits(t, 1)
+	assert.Regexp(t, `(?m)^sharded: sharded-0: exit status \d+$`, p.Stderr.String())
+}
+
+// The demo cluster is served for replicas that are started by hand. Each says what of it is its own, and follows it.
+func TestByHand(t *testing.T) {
+	served := example.Start(t, "--serve", "127.0.0.1:0")
+	served.Notes(t, program.Stamp+`sharded: this is a demo cluster at http://127\.0\.0\.1:\d+; in other terminals: .* --shard 0/2, and 1/2$`)
+	path := regexp.MustCompile(`--kubeconfig (\S+)`).FindStringSubmatch(served.Stderr.String())[1]
+	by := map[string][]int{}
+	for i := range 2 {
+		replica := example.Start(t, "--kubeconfig", path, "--shard", fmt.Sprintf("%d/2", i))
+		replica.Prints(t, `^has handled its \d+ ConfigMaps; \d+ of others were dropped$`)
+		replica.Interrupt()
+		replica.Exits(t, 0)
+		assert.Empty(t, replica.Stderr.String())
+		for _, handled := range regexp.MustCompile(`(?m)^handles shop/(settings-\d+) at`).FindAllStringSubmatch(replica.Stdout.String(), -1) {
+			if known := by[handled[1]]; len(known) == 0 || known[len(known)-1] != i {
+				by[handled[1]] = append(known, i)
+			}
+		}
+	}
+	for n := range atFirst {
+		assert.Len(t, by[newConfigMap(n).Name], 1, n)
+	}
+	served.Interrupt()
+	served.Exits(t, 0)
+	assert.NoFileExists(t, path)
+}
+
+// In a StatefulSet the index is the ordinal of the host's name.
+func TestTheOrdinalOfTheHost(t *testing.T) {
+	s := informertest.New(informertest.Options{})
+	path := program.Kubeconfig(t, s)
+	require.NoError(t, populate(t.Context(), s))
+	handled := map[string]int{}
+	for i := range 3 {
+		t.Setenv("HOSTNAME", fmt.Sprintf("web-config-%d", i))
+		p := example.Start(t, "--kubeconfig", path, "--replicas", "3")
+		p.Prints(t, `^has handled its \d+ ConfigMaps`)
+		p.Interrupt()
+		p.Exits(t, 0)
+		for _, m := range regexp.MustCompile(`(?m)^handles shop/(settings-\d+) at`).FindAllStringSubmatch(p.Stdout.String(), -1) {
+			handled[m[1]]++
+		}
+	}
+	assert.Len(t, handled, atFirst)
+	for name, times := range handled {
+		assert.Equal(t, 1, times, name)
+	}
+	t.Setenv("HOSTNAME", "laptop")
+	p := example.Start(t, "--kubeconfig", path, "--replicas", "3")
+	p.Exits(t, 1)
+	assert.Regexp(t, `^sharded: --replicas without --shard takes the index from the end of \$HOSTNAME, which is "laptop": .*laptop/3`, p.Stderr.String())
+}
+
+// A ConfigMap that is changed and deleted is handled, and done with, by the replica whose share it is in.
+func TestChanges(t *testing.T) {
+	s := informertest.New(informertest.Options{})
+	p := example.Start(t, "--kubeconfig", program.Kubeconfig(t, s)) // the share is everything
+	p.Prints(t, `^has handled its 0 ConfigMaps; 0 of others were dropped$`)
+	c := newConfigMap(7)
+	require.NoError(t, s.Create(t.Context(), c))
+	p.Prints(t, `^handles shop/settings-007 at `+c.ResourceVersion+`$`)
+	c.Data["number"] = "eight"
+	require.NoError(t, s.Update(t.Context(), c))
+	p.Prints(t, `^handles shop/settings-007 at `+c.ResourceVersion+`$`)
+	require.NoError(t, s.Delete(t.Context(), c))
+	p.Prints(t, `^is done with shop/settings-007$`)
+	p.Interrupt()
+	p.Exits(t, 0)
+}
