@@ -19,7 +19,7 @@ var full = flag.Bool("full", false, "run the scenarios at full size: tens of tho
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	for env, process := range map[string]func(context.Context, string, io.Writer) error{keeperEnv: keep, weigherEnv: weigh} {
+	for env, process := range map[string]func(context.Context, string, io.Writer) error{keeperEnv: keep, weigherEnv: weigh, replicaEnv: replicate} {
 		if kubeconfig := os.Getenv(env); kubeconfig != "" {
 			if err := process(context.Background(), kubeconfig, os.Stdout); err != nil {
 				fmt.Println(err)

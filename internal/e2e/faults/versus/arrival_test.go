@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// arrival records the time of the last bytes from the server, on any connection. The time from
-// then to a handler's call is the client's: TLS, HTTP, decoding, and the informer. If more bytes
+// arrival records the time of the last bytes from the server, on any connection, and counts the bytes. The time
+// from then to a handler's call is the client's: TLS, HTTP, decoding, and the informer. If more bytes
 // have arrived meanwhile, the measured time is too short.
-type arrival struct{ nanos atomic.Int64 }
+type arrival struct{ nanos, bytes atomic.Int64 }
 
 func (a *arrival) since(now time.Time) time.Duration { return now.Sub(time.Unix(0, a.nanos.Load())) }
 
@@ -33,6 +33,7 @@ func (n *noted) Read(p []byte) (int, error) {
 	read, err := n.Conn.Read(p)
 	if read > 0 {
 		n.arrival.nanos.Store(time.Now().UnixNano())
+		n.arrival.bytes.Add(int64(read))
 	}
 	return read, err
 }

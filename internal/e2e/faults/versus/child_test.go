@@ -24,6 +24,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/internal/process"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
@@ -39,6 +40,8 @@ type task struct {
 	Lists     bool // LIST, and not WatchList
 	Wired     bool // tidemark decodes the server's answers itself, for every client
 	Handlers  int  // of each informer
+
+	Shard string // the share of tidemark's pods, as in 0/4; empty for everything
 
 	Host, Token, CAFile string
 	Profile             string // prefix of the names of profiles; empty for none
@@ -67,6 +70,8 @@ type sample struct {
 	Wall, CPU  time.Duration
 	Peak, Heap uint64
 	Calls      int64
+	Received   int64  // bytes from the server, encrypted
+	Foreign    uint64 // objects outside of the share that came all the same
 	// The times since an update was written, and since its bytes arrived, sorted.
 	Latencies, Own []time.Duration
 	Error          string
@@ -81,6 +86,7 @@ type child struct {
 	calls     atomic.Int64
 	began     time.Time
 	cpu       time.Duration
+	received  int64
 
 	mu      sync.Mutex
 	rounds  map[string]map[string]bool // the pods that the first handlers have seen, by round
@@ -159,12 +165,12 @@ func (c *child) begin() error {
 	if err := c.startProfile(); err != nil {
 		return err
 	}
-	c.began, c.cpu = time.Now(), process.CPU()
+	c.began, c.cpu, c.received = time.Now(), process.CPU(), c.arrival.bytes.Load()
 	return nil
 }
 
 func (c *child) measured() (sample, error) {
-	s := sample{Wall: time.Since(c.began), CPU: process.CPU() - c.cpu, Peak: process.PeakRSS(), Calls: c.calls.Load()}
+	s := sample{Wall: time.Since(c.began), CPU: process.CPU() - c.cpu, Peak: process.PeakRSS(), Calls: c.calls.Load(), Received: c.arrival.bytes.Load() - c.received}
 	if c.Profile != "" {
 		pprof.StopCPUProfile()
 	}
@@ -172,6 +178,11 @@ func (c *child) measured() (sample, error) {
 		w.mu.Lock()
 		s.Latencies, s.Own = append(s.Latencies, w.latencies...), append(s.Own, w.own...)
 		w.mu.Unlock()
+	}
+	for _, w := range c.informers {
+		if ours, ok := informer.SharedOf(w.informer); ok {
+			s.Foreign += ours.Status().Shard.Foreign
+		}
 	}
 	slices.Sort(s.Latencies)
 	slices.Sort(s.Own)

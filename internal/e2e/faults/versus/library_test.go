@@ -2,10 +2,12 @@ package versus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/watch"
@@ -22,6 +24,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // library is client-go or tidemark, as a user uses it.
@@ -47,6 +50,7 @@ type subject string
 const (
 	allPods          subject = ""
 	podsByNamespace  subject = "pods by namespace" // one informer for each namespace
+	dynamicPods      subject = "pods, dynamic"
 	dynamicDatabases subject = "databases, dynamic"
 	typedDatabases   subject = "databases, typed"
 	allKinds         subject = "kinds"
@@ -110,12 +114,16 @@ func (t task) informers(config *rest.Config) ([]*watched, error) {
 		return kinds(lib, client)
 	case controllerCaches:
 		return caches(lib, client)
-	case dynamicDatabases:
+	case dynamicPods, dynamicDatabases:
 		untyped, err := dynamic.NewForConfig(config)
 		if err != nil {
 			return nil, err
 		}
-		one = lib.dynamic(untyped).ForResource(cluster.Databases).Informer()
+		resource := cluster.Databases
+		if t.Informers == dynamicPods {
+			resource = podResource
+		}
+		one = lib.dynamic(untyped).ForResource(resource).Informer()
 	case typedDatabases:
 		own, err := newDatabaseClient(config)
 		if err != nil {
@@ -202,6 +210,9 @@ func (l tidemark) typed(client kubernetes.Interface, namespace string) informers
 	if l.Fields == stripped {
 		options = append(options, factory.WithTransform(strip))
 	}
+	if share := l.share(); share != nil {
+		options = append(options, factory.WithShard(share, &corev1.Pod{}))
+	}
 	return factory.NewSharedInformerFactoryWithOptions(client, 0, options...)
 }
 
@@ -215,7 +226,26 @@ func (l tidemark) decoding() (d reflector.Decoding) {
 func (l tidemark) dynamic(client dynamic.Interface) dynamicinformer.DynamicSharedInformerFactory {
 	f := factory.NewDynamicSharedInformerFactory(client, 0)
 	f.SetDecoding(l.decoding())
+	_ = f.Configure(podResource, informer.Options[*unstructured.Unstructured]{Shard: l.share()}) // cannot fail: there is no informer yet
 	return f
+}
+
+// share returns the share of a task, nil for everything.
+func (t task) share() shard.Assignment {
+	if t.Shard == "" {
+		return nil
+	}
+	return shard.Static(shareOf(t.Shard))
+}
+
+// shareOf returns a share by uid, as in 0/4.
+func shareOf(nth string) shard.Set {
+	index, total, err := shard.ParseNth(nth)
+	share, wrong := shard.Nth(shard.ByUID, index, total)
+	if err := errors.Join(err, wrong); err != nil {
+		panic(err) // the benchmarks name it
+	}
+	return share
 }
 
 func (l tidemark) databases(client kubernetes.Interface, own *databaseClient) (cache.SharedIndexInformer, error) {

@@ -67,6 +67,10 @@ func (s sample) report(b *testing.B) {
 		b.ReportMetric(float64(s.Heap), "heap-B")
 		b.ReportMetric(float64(s.Calls), "calls")
 	}
+	if s.Received > 0 {
+		b.ReportMetric(float64(s.Received), "received-B")
+		b.ReportMetric(float64(s.Foreign), "foreign")
+	}
 	for name, of := range map[string][]time.Duration{"": s.Latencies, "own-": s.Own} {
 		if len(of) > 0 {
 			b.ReportMetric(float64(of[(len(of)-1)*50/100]), name+"p50-ns")

@@ -90,7 +90,7 @@ func (w *world) one(name, impl string, t task, measure func(b *testing.B, impl s
 
 // started returns a process that has synced, and the measurement of the sync.
 func (w *world) started(b *testing.B, impl string, t task) (*measuredProcess, sample) {
-	total := w.total()
+	total := w.ownOf(t.Shard)
 	p := w.spawn(b, impl, t)
 	p.ask(order{Begin: true})
 	return p, p.ask(order{Total: total})

@@ -35,11 +35,11 @@ type world struct {
 	round   int // the number of the last updates
 }
 
-// newWorld starts the servers. The benchmark ends them.
-func newWorld(b *testing.B) *world {
+// newWorld starts the servers, the kube-apiserver with further flags. The benchmark ends them.
+func newWorld(b *testing.B, flags ...string) *world {
 	w := &world{b: b, dir: b.TempDir()}
 	var err error
-	w.cluster, err = harness.Start(b.Context(), w.dir, harness.Options{})
+	w.cluster, err = harness.Start(b.Context(), w.dir, harness.Options{Flags: flags})
 	require.NoError(b, err)
 	b.Cleanup(w.cluster.Kill)
 	w.proxy, err = harness.NewProxy(w.cluster.Address())

@@ -16,5 +16,8 @@ const benchReadme = "internal/e2e/bench/README.md"
 func main() { place.Main(summary, writeAll) }
 
 func writeAll(readme, head string, m report.Medians) error {
-	return place.Write(filepath.Join(filepath.Dir(readme), benchReadme), head+tables(m))
+	if err := place.Write(filepath.Join(filepath.Dir(readme), benchReadme), head+tables(m)); err != nil {
+		return err
+	}
+	return writeShards(readme, m)
 }

@@ -21,7 +21,7 @@ func TestReadmesGetTheTables(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.MkdirAll(filepath.Dir(benchReadme), 0o700))
 	for _, readme := range []string{"README.md", benchReadme} {
-		require.NoError(t, os.WriteFile(readme, []byte("before\n"+place.Begin()+place.End()+"after\n"), 0o600))
+		require.NoError(t, os.WriteFile(readme, []byte("before\n"+place.Begin()+place.End()+shardsPlace.Begin()+shardsPlace.End()+"after\n"), 0o600))
 	}
 
 	err := place.Make(strings.NewReader(`goos: linux
@@ -86,5 +86,32 @@ func TestRowsNameRows(t *testing.T) {
 		require.Contains(t, known, benchmark)
 		require.Contains(t, known, other)
 		require.NotContains(t, sameWork, other)
+	}
+}
+
+// A replica is compared with the one that reads everything from the same server. What the server filters, and what it
+// has to receive less of, is not asked of the other one; it has to drop what is not its own.
+func TestShardTable(t *testing.T) {
+	m := report.Medians{}
+	set := func(benchmark string, figures map[string]float64) {
+		m[benchmark] = map[string]map[string]float64{}
+		for unit, figure := range figures {
+			m[benchmark][unit] = map[string]float64{ours: figure}
+		}
+	}
+	set("Shards/typed-1", map[string]float64{heap.unit: 100e6, cpu.unit: 1, receivedUnit: 80e6, calls.unit: 1000})
+	set("ShardsUnfiltered/typed-1", map[string]float64{heap.unit: 100e6, cpu.unit: 2, receivedUnit: 80e6, calls.unit: 1000})
+	set("Shards/typed-4", map[string]float64{heap.unit: 39e6, cpu.unit: 0.2, receivedUnit: 24e6, calls.unit: 250})
+	set("ShardsUnfiltered/typed-4", map[string]float64{heap.unit: 41e6, cpu.unit: 1.2, receivedUnit: 80e6, calls.unit: 250, foreignUnit: 750})
+	set("ShardsUnfiltered/typed-2", map[string]float64{heap.unit: 64e6, cpu.unit: 1.9, receivedUnit: 80e6, calls.unit: 500, foreignUnit: 499})
+	require.Equal(t, `| a process with | heap | CPU of the sync | received | others' dropped | target | met? |
+| --- | --- | --- | --- | --- | --- | --- |
+| all pods | 100 MB | 1 s | 80 MB | 0 | – | – |
+| one of 4 replicas, the server filters | 39 MB | 200 ms | 24 MB | 0 | heap ≤ 40 MB, CPU ≤ 250 ms, received ≤ 23 MB | missed: received |
+| one of 4 replicas, it does not | 41 MB | 1.20 s | 80 MB | 750 | heap ≤ 40 MB, CPU ≤ 1.30 s, dropped all of 750 | missed: heap |
+`, shardTable(m, shardSummary))
+	require.Contains(t, shardTable(m, []string{"ShardsUnfiltered/typed-2"}), "| 499 | heap ≤ 65 MB, CPU ≤ 1.80 s, dropped all of 500 | missed: CPU, dropped |\n")
+	for _, benchmark := range shardSummary {
+		require.True(t, slices.ContainsFunc(shardRows, func(r shardRow) bool { return r.benchmark == benchmark }), benchmark)
 	}
 }
