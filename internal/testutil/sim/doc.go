@@ -29,7 +29,9 @@
 //
 // The worlds of own writes (ownwrites_test.go and the files beside it) have a server, a transport and checkers
 // of their own: the informer reads informertest over pipes, and the program writes through an OwnWrites, with
-// answers that are late, lost or broken.
+// answers that are late, lost or broken. In some of them the informer reads a share, and others read the rest of the
+// ring (ownwrites_shards_test.go): its cuts change between two runs, objects are created anew in other shares, the
+// server begins or ceases to filter, and requests with a selector are refused.
 //
 // A failing world is shrunk to the fewest steps that still fail, and printed as a transcript
 // (shrink_test.go). A fixed bug leaves a transcript in testdata. Each checker has a mutant: a wrong

@@ -27,6 +27,9 @@ var ownCheckers = []struct {
 	{"made", madeWrong},
 	{"ghost", ghosts},
 	{"storage", ownStorage},
+	{"share", foreignStored},
+	{"requests", requestsWrong},
+	{"version", versionWrong},
 }
 
 // ownStorage checks the memory of a packed store.
@@ -76,7 +79,7 @@ func shownEarly(w *ownWorld) (problems []string) {
 	for k, o := range w.all() {
 		read := func(i int) bool {
 			s, _, _ := w.server.history.at(serverKey(k), versionOf(o))
-			return listed[i] > 0 && s.object != nil && w.places[i].reads(s)
+			return listed[i] > 0 && s.object != nil && w.reads(w.places[i], s)
 		}
 		if !slices.ContainsFunc(indexesOf(w.places), read) && len(w.touched) == 0 && !w.doubtful {
 			problems = append(problems, "the store holds "+spellOwn(o))
@@ -125,7 +128,15 @@ func (w *ownWorld) mustShow(on *ownWrite, here bool) {
 	if k.Name == "" {
 		k, _ = w.server.history.named(on.serial)
 	}
-	for _, s := range w.server.history.of(k) {
+	states := w.server.history.of(k)
+	written := slices.IndexFunc(states, func(s ownState) bool { return s.version > on.at }) - 1
+	if written == -2 {
+		written = len(states) - 1
+	}
+	if written >= 0 && !w.holds(states[written].object) {
+		return // the answer is of an object of another share, and says nothing of an earlier one under its name
+	}
+	for _, s := range states {
 		if s.version <= on.at && w.concerns(k, s) {
 			w.raise(k, s.version, "its own write")
 			if here && w.inScope(s) {
@@ -162,6 +173,7 @@ func storeOld(w *ownWorld) (problems []string) {
 	for k, told := range w.told() {
 		w.raise(k, told, "the watch")
 	}
+	w.raiseToVersion()
 	for _, k := range w.server.history.keys() {
 		if w.touched[k] {
 			continue
@@ -206,7 +218,7 @@ func (w *ownWorld) told() map[key]int {
 		before := ownState{gone: true}
 		for _, s := range w.server.history.of(k) {
 			for i, p := range w.places {
-				if s.version <= reached[i] && (p.reads(s) || p.reads(before)) {
+				if s.version <= reached[i] && (w.reads(p, s) || w.reads(p, before)) {
 					told[k] = max(told[k], s.version)
 				}
 			}
@@ -223,7 +235,7 @@ func (p ownPlace) reads(s ownState) bool {
 }
 
 func (w *ownWorld) inScope(s ownState) bool {
-	return slices.ContainsFunc(w.places, func(p ownPlace) bool { return p.reads(s) })
+	return slices.ContainsFunc(w.places, func(p ownPlace) bool { return w.reads(p, s) })
 }
 
 // concerns reports whether a source learns of a state.

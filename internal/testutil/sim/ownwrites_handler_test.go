@@ -129,7 +129,7 @@ func eventsWrong(w *ownWorld) (problems []string) {
 			for _, wrong := range w.eventWrong(h, e, h.known[k]) {
 				problems = append(problems, fmt.Sprintf("%s has %s of %s: %s", h.name, wrong, k, spellEvent(e)))
 			}
-			if h.known[k] = e.New; e.Kind == "deleted" {
+			if h.known[k] = e.New; e.New == nil {
 				delete(h.known, k)
 			}
 		}
@@ -166,6 +166,9 @@ func (w *ownWorld) eventWrong(h *ownHandler, e ownEvent, known informertest.Obje
 	if !w.touched[k] && !unknown {
 		say(e.WrongKind(known))
 		say(e.WrongObjects(known, h.merged))
+		if !w.doubtful {
+			say(w.partingWrong(e))
+		}
 	}
 	if e.Kind == "updated" && !w.touched[k] && !w.doubtful {
 		switch old, now := versionOf(e.Old), versionOf(e.New); {

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // ownMutant is a deviation that a checker of a world of own writes must find. The zero value injects
@@ -31,6 +34,10 @@ type ownMutant struct {
 	ghosts           uint64 // added to those of the status
 	shows            func(all map[key]informertest.Object) map[key]informertest.Object
 	tells            func(e ownEvent) []ownEvent
+	offByOne         func(shard.Set) shard.Set // the informer's share is another
+	forgetsSelector  bool                      // requests have no shardSelector
+	losesReplica     bool                      // a replica's store is empty
+	status           func(*informer.Status)
 }
 
 func (m ownMutant) store(all map[key]informertest.Object) map[key]informertest.Object {
@@ -64,6 +71,39 @@ func tellsTwice(kind string) ownMutant {
 			return []ownEvent{e, e}
 		}
 		return []ownEvent{e}
+	}}
+}
+
+// tellsAs returns a mutant in which handlers get some events as those of another kind.
+func tellsAs(kind, other string) ownMutant {
+	return ownMutant{tells: func(e ownEvent) []ownEvent {
+		if e.Kind == kind {
+			e.Kind, e.Lost = other, false
+		}
+		return []ownEvent{e}
+	}}
+}
+
+// endsLater returns a share whose ranges end one hash later.
+func endsLater(share shard.Set) shard.Set {
+	var ranges []shard.Range
+	for r := range share.Ranges() {
+		if r.To != 0 {
+			r.To++
+		}
+		ranges = append(ranges, r)
+	}
+	later, err := shard.Of(share.Field(), ranges...)
+	must(err)
+	return later
+}
+
+// editsVersion returns a mutant in which the status tells another version of the store.
+func editsVersion(edit func(version int) int) ownMutant {
+	return ownMutant{status: func(st *informer.Status) {
+		if version, err := strconv.Atoi(st.Version); err == nil {
+			st.Version = strconv.Itoa(edit(version))
+		}
 	}}
 }
 
@@ -114,6 +154,26 @@ var ownMutants = []struct {
 	{"an audit that counts what is pending", "audit", "", ownMutant{auditsPending: true}},
 	{"a missing line", "written", "NewOwnWrites", ownMutant{unlinked: true}},
 	{"a wait that is none", "fresh", "", ownMutant{skipsFresh: true}},
+	{"a filter that is off by one at the end of a range", "share", "the store of", ownMutant{offByOne: endsLater}},
+	{"an object in two stores", "union", "of 2 informers", ownMutant{offByOne: endsLater}},
+	{"an object that nobody reads", "union", "of 0 informers", ownMutant{losesReplica: true}},
+	{"a share that is sent as everything", "requests", "asks with", ownMutant{forgetsSelector: true}},
+	{"an object of another share, which is shown or stays", "share", "has", showsAnother(func(all map[key]informertest.Object, k key) {
+		o := all[k].DeepCopyObject().(informertest.Object)
+		o.SetUID(o.GetUID() + "x")
+		all[k] = o
+	})},
+	{"a status of another share", "version", "the status says", ownMutant{status: func(st *informer.Status) { st.Shard.Share = shard.Set{} }}},
+	{"a version that goes back", "version", "and is", editsVersion(func(version int) int { return 100_000 - version })},
+	{"progress in front of an own event", "current", "of the store's version", editsVersion(func(version int) int { return version + 1000 })},
+	{"a release that is told as a delete", "events", "a delete of what exists", tellsAs("released", "deleted")},
+	{"a delete that is told as a release", "events", "a release of what is in the share", tellsAs("deleted", "released")},
+	{"a released object that comes back", "events", "and the store has", ownMutant{tells: func(e ownEvent) []ownEvent {
+		if e.Kind == "released" {
+			return []ownEvent{e, {Kind: "added", New: e.Old}}
+		}
+		return []ownEvent{e}
+	}}},
 }
 
 // Each checker of the worlds of own writes finds its mutants, in some world.

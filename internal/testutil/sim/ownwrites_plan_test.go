@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // The operations of worlds of own writes that other worlds do not have.
@@ -132,6 +133,8 @@ type ownSetup struct {
 	packed    packed
 	scribbles bool // the program writes into the objects that it gets
 	noStream  bool
+	replicas  int // how many informers share the ring; 0: there are no shares
+	field     shard.Field
 }
 
 func (s ownSetup) String() string {
@@ -147,6 +150,7 @@ func (s ownSetup) String() string {
 	say(s.scribbles, "a program that writes into what it gets")
 	say(s.noStream, "a server that does not stream")
 	say(s.unlinked, "without own writes")
+	say(s.replicas > 0, fmt.Sprintf("a share of %d, %v", s.replicas, shard.Whole(s.field)))
 	return strings.Join(words, ", ")
 }
 
@@ -181,5 +185,6 @@ func newOwnPlan(seed uint64) ownPlan {
 			}
 		}
 	}
+	p.drawShares()
 	return p
 }

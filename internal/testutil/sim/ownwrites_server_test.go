@@ -122,7 +122,7 @@ type ownServer struct {
 // serve starts a server that repeats the first writes of the last one.
 func (s *ownServer) serve(k ownKind, writes int) {
 	old := s.Server
-	s.Server = informertest.New(informertest.Options{NoWatchList: s.noStream})
+	s.Server = informertest.New(informertest.Options{NoWatchList: s.noStream, ShardedListAndWatch: true})
 	if k.kind.GVK.Group != "" {
 		must(s.Register(k.kind))
 	}

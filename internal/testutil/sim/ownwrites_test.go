@@ -51,6 +51,10 @@ func TestWorldsOfOwnWrites(t *testing.T) {
 		for _, m := range ownMenu {
 			require.NotZero(t, reached[fmt.Sprintf("operation %v", m.op)], m.op)
 		}
+		for _, op := range shardMenu {
+			require.NotZero(t, reached[fmt.Sprintf("operation %v", op)], op)
+		}
+		require.NotZero(t, reached["share true"], "another share at a restart")
 		for how := range packed(packedWays) {
 			require.NotZero(t, reached[fmt.Sprintf("holds %v", how)], how)
 		}

@@ -22,7 +22,7 @@ type ownWire struct {
 	server *ownServer
 	mutant ownMutant
 	trace  *trace
-	next   http.RoundTripper
+	next   *gateway
 	places []ownPlace
 
 	mu      sync.Mutex

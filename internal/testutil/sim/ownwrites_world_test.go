@@ -23,6 +23,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // ownWorld is a world of own writes being played: the informer reads the server over pipes, and shows what
@@ -60,6 +61,11 @@ type ownWorld struct {
 	missed   uint64    // writes that were not shown, as the status counts them
 	doubtful bool      // the server was set back since the last rest: nobody knows what the informer has noticed
 	quiet    time.Time // the last rest
+	ring     *ring
+	share    shard.Set // of the present run, or the last one
+	lists    int       // the number of lists before a run began that has another share
+	version  int       // the store's, after the last step
+	replicas []*replica
 
 	asked   sync.Mutex
 	answers []madeAnswer // guarded by asked
@@ -82,15 +88,16 @@ func newOwnWorld(p ownPlan, m ownMutant) *ownWorld {
 		storage: p.setup.packed.storage(m.evictsNothing),
 		alike:   alike[informertest.Object]{copied: func(o informertest.Object) informertest.Object { return o.DeepCopyObject().(informertest.Object) }},
 		frozen:  frozen[informertest.Object]{fingerprint: func(o informertest.Object) string { return fmt.Sprintf("%+v", o) }},
+		ring:    &ring{off: m.offByOne},
 		follows: reflector.NewOwnWrites(), reached: map[string]int{}, floors: map[key]floor{}, here: map[key]int{}, touched: map[key]bool{},
 	}
 	w.reach("holds", w.setup.packed)
 	w.server.serve(w.kind, 0)
 	w.wire = newOwnWire(w.server, w.places, m)
 	w.wire.trace = &w.trace
-	w.wire.next = &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+	w.wire.next = &gateway{ring: w.ring, mutant: m, excused: map[string]*excused{}, Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 		return w.server.ClientConfig().Dial(ctx, network, address)
-	}}
+	}}}
 	w.other = dynamic.NewForConfigOrDie(w.config(nil))
 	wrap := w.follows.Wire
 	if w.setup.unlinked || m.unlinked {
@@ -100,18 +107,27 @@ func newOwnWorld(p ownPlan, m ownMutant) *ownWorld {
 	if w.own = dynamic.NewForConfigOrDie(linked); m.unseen {
 		w.own = w.other
 	}
-	var sources []reflector.Source
+	o := w.options()
+	if w.setup.replicas > 0 {
+		w.divideRing(rand.New(rand.NewPCG(p.seed, 9))) //nolint:gosec // a test
+		o.Shard, linked.UserAgent = seat{w.ring, 0}, replicaName(0)
+	}
+	w.informer = informer.JoinShared(w.sourcesOf(linked), w.kind.object, o)
+	w.indexer, _ = informer.IndexerOf(w.informer, w.kind.object)
+	w.addHandlers()
+	return w
+}
+
+// sourcesOf returns the world's sources for clients of a configuration.
+func (w *ownWorld) sourcesOf(c *rest.Config) (sources []reflector.Source) {
 	for _, p := range w.places {
 		var tweak func(*metav1.ListOptions)
 		if p.selector != "" {
 			tweak = func(o *metav1.ListOptions) { o.LabelSelector = p.selector }
 		}
-		sources = append(sources, reflector.Tweak(w.kind.source(linked, p.namespace), tweak))
+		sources = append(sources, reflector.Tweak(w.kind.source(c, p.namespace), tweak))
 	}
-	w.informer = informer.JoinShared(sources, w.kind.object, w.options())
-	w.indexer, _ = informer.IndexerOf(w.informer, w.kind.object)
-	w.addHandlers()
-	return w
+	return sources
 }
 
 // config returns the configuration of clients of the server of the moment.
@@ -177,6 +193,7 @@ func (w *ownWorld) histories() []*ownHistory {
 
 // play plays the whole world, or up to the first violation.
 func (w *ownWorld) play() {
+	w.runReplicas()
 	w.start()
 	w.quiet = time.Now()
 	for i, s := range w.plan.steps {
@@ -219,6 +236,9 @@ func (w *ownWorld) start() {
 	if w.running {
 		return
 	}
+	if w.setup.replicas > 0 {
+		w.assume(w.ring.of(0))
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	wait, err := w.informer.Start(ctx, informer.RunOptions{})
 	must(err)
@@ -245,6 +265,7 @@ func (w *ownWorld) end() {
 	if w.running {
 		w.stop()
 	}
+	w.dropReplicas()
 	w.release()
 	w.wire.breakAll()
 	for _, on := range w.writes {
@@ -254,7 +275,7 @@ func (w *ownWorld) end() {
 	for _, h := range w.histories() {
 		h.end()
 	}
-	w.wire.next.(*http.Transport).CloseIdleConnections()
+	w.wire.next.CloseIdleConnections()
 	synctest.Wait()
 	for _, p := range w.violations {
 		w.trace.addLine("%s: %s", p.checker, p.what)
@@ -294,12 +315,15 @@ func (w *ownWorld) settle() {
 	for began := time.Now(); time.Since(began) < 14*time.Minute; time.Sleep(5 * time.Second) {
 		w.server.Bookmark()
 		synctest.Wait()
-		if len(w.unsettled()) == 0 {
+		if len(w.unsettled()) == 0 && len(w.unshared()) == 0 {
 			break
 		}
 	}
 	for _, what := range w.unsettled() {
 		w.fault("settles", "%s", what)
+	}
+	for _, what := range w.unshared() {
+		w.fault("union", "%s", what)
 	}
 	w.check() // what comes of writes by hand, or of the server's past, is told now
 	if w.mutant.scribbles {
@@ -389,7 +413,7 @@ func (w *ownWorld) wait(name string, call func(context.Context) error) {
 		return
 	}
 	for _, on := range w.writes {
-		if closed(on.done) && on.at > 0 && on.epoch == len(w.server.past) {
+		if closed(on.done) && on.at > 0 && on.epoch == len(w.server.past) && on.share.Equal(w.share) {
 			w.mustShow(on, false)
 		}
 	}
@@ -413,7 +437,7 @@ func (w *ownWorld) askFresh() {
 
 // audit compares the store with the server, which must find nothing.
 func (w *ownWorld) audit() {
-	if !w.running || !closed(w.synced()) || w.transform == renames || w.doubtful || len(w.touched) > 0 {
+	if !w.running || !closed(w.synced()) || w.transform == renames || w.doubtful || w.partial() || len(w.touched) > 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -450,10 +474,12 @@ func (w *ownWorld) setBack(n int) {
 	clear(w.here)
 	w.wire.change(func() { w.wire.down = true })
 	w.wire.breakAll()
+	w.dropReplicas()
+	defer w.runReplicas()
 	time.Sleep(3 * time.Second) // the informer notices the outage, and looks closely afterwards
 	synctest.Wait()
 	w.server.serve(w.kind, point)
-	w.wire.next.(*http.Transport).CloseIdleConnections()
+	w.wire.next.CloseIdleConnections()
 	w.wire.change(func() { w.wire.down = false })
 	behind := func() bool {
 		_, now := w.wire.progress()
@@ -515,5 +541,7 @@ func (w *ownWorld) do(s step) {
 		w.settle()
 	case setBack:
 		w.setBack(s.n)
+	default:
+		w.doShard(s)
 	}
 }
