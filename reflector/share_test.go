@@ -24,6 +24,7 @@ func TestShare_BeginningOfAWatchWithoutAVersion(t *testing.T) { play(t) }
 func TestShare_ProgressIsNoBookmark(t *testing.T)             { play(t) }
 func TestShare_ForeignInitialState(t *testing.T)              { play(t) }
 func TestShare_ServerFilters(t *testing.T)                    { play(t) }
+func TestShare_EmptyFullStateProvesNothing(t *testing.T)      { play(t) }
 func TestShare_LaterPageIsRefused(t *testing.T)               { play(t) }
 
 // A selector is the reason for a refusal only if the server says that the request is invalid.
