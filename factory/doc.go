@@ -17,6 +17,8 @@
 //   - A factory has one informer of a type (of a resource, in the dynamic and metadata
 //     factories). The first caller creates it, later callers share it. [For] and the accessors
 //     return the same informer.
+//   - Shares of the objects are for the kinds that are named ([WithShard]); the informers of all others
+//     read everything. The factory keeps no two processes apart, see package shard.
 //   - An informer requested after Start runs after the next Start, as in client-go. It runs once,
 //     until the context or channel of that Start ends, restarts included. Start may be called any
 //     number of times; after Shutdown it does nothing.

@@ -63,7 +63,7 @@ func WithStorage(s informer.Storage) Option {
 // options are set by [Configure], their Shard applies instead, unless it is nil. If WithShard is given again, its kinds
 // are added. An Assignment without kinds is [informer.ErrNoKinds], from [For], and from WaitSynced and Run of each
 // informer of the factory. The informer of a cluster-scoped kind reports [informer.ErrSharded] if the share is by
-// namespace.
+// namespace. Informers that a caller's constructor makes, see [Factory.InformerFor], read everything.
 func WithShard(a shard.Assignment, kinds ...runtime.Object) Option {
 	return func(f *Factory) {
 		if a != nil && len(kinds) == 0 {
