@@ -24,6 +24,7 @@ var ownCheckers = []struct {
 	{"shown", notShown},
 	{"current", storeOld},
 	{"events", eventsWrong},
+	{"keys", keysWrong},
 	{"made", madeWrong},
 	{"ghost", ghosts},
 	{"storage", ownStorage},

@@ -44,6 +44,14 @@ func handleOwn[T informer.Object](s informer.Shared, o informer.HandlerOptions, 
 	return reg
 }
 
+// handleOwnKeys adds a handler of keys.
+func handleOwnKeys[T informer.Object](s informer.Shared, f func(key)) informer.Registration {
+	typed, _ := informer.As[T](s)
+	reg, err := typed.HandleKeys(f, informer.HandlerOptions{})
+	must(err)
+	return reg
+}
+
 // addHandlers adds the handlers of a world: typed ones of both deliveries, and client-go's.
 func (w *ownWorld) addHandlers() {
 	add := func(name string, merged bool) *ownHandler {
@@ -58,6 +66,10 @@ func (w *ownWorld) addHandlers() {
 	}), w.kind.handle(w.informer, informer.HandlerOptions{Delivery: informer.Latest}, func(e ownEvent) {
 		time.Sleep(20 * time.Millisecond)
 		w.tell(latest, e)
+	}), w.kind.keys(w.informer, func(k key) {
+		w.asked.Lock()
+		defer w.asked.Unlock()
+		w.keyed = append(w.keyed, k)
 	}))
 	_, err := w.informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(o any, initial bool) {
@@ -126,6 +138,9 @@ func eventsWrong(w *ownWorld) (problems []string) {
 		for _, e := range h.take() {
 			k := keyOfAny(e.Subject())
 			w.trace.add(h.name, "%s", spellEvent(e))
+			if h.name == "every" && (e.Kind != "released" || w.mutant.keysReleases) {
+				w.changed = append(w.changed, k)
+			}
 			for _, wrong := range w.eventWrong(h, e, h.known[k]) {
 				problems = append(problems, fmt.Sprintf("%s has %s of %s: %s", h.name, wrong, k, spellEvent(e)))
 			}
@@ -181,6 +196,18 @@ func (w *ownWorld) eventWrong(h *ownHandler, e ownEvent, known informertest.Obje
 	if e.New != nil && !w.touched[k] {
 		say(w.unreal(e.New))
 	}
+	return problems
+}
+
+// keysWrong checks that the handler of keys is called for each change that the handler of every event is told of,
+// but for releases.
+func keysWrong(w *ownWorld) (problems []string) {
+	w.asked.Lock()
+	defer w.asked.Unlock()
+	if !slices.Equal(w.keyed, w.changed) {
+		problems = append(problems, fmt.Sprintf("the handler of keys has %v, and %v have changed", w.keyed, w.changed))
+	}
+	w.keyed, w.changed = nil, nil
 	return problems
 }
 

@@ -37,6 +37,7 @@ type ownMutant struct {
 	offByOne         func(shard.Set) shard.Set // the informer's share is another
 	forgetsSelector  bool                      // requests have no shardSelector
 	losesReplica     bool                      // a replica's store is empty
+	keysReleases     bool                      // who reads keys should get those of what is released
 	status           func(*informer.Status)
 }
 
@@ -168,6 +169,7 @@ var ownMutants = []struct {
 	{"progress in front of an own event", "current", "of the store's version", editsVersion(func(version int) int { return version + 1000 })},
 	{"a release that is told as a delete", "events", "a delete of what exists", tellsAs("released", "deleted")},
 	{"a delete that is told as a release", "events", "a release of what is in the share", tellsAs("deleted", "released")},
+	{"a handler of keys that should get what is released", "keys", "have changed", ownMutant{keysReleases: true}},
 	{"a released object that comes back", "events", "and the store has", ownMutant{tells: func(e ownEvent) []ownEvent {
 		if e.Kind == "released" {
 			return []ownEvent{e, {Kind: "added", New: e.Old}}

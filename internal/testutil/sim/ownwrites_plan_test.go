@@ -67,6 +67,7 @@ type ownKind struct {
 	object reflect.Type
 	source func(c *rest.Config, namespace string) reflector.Source
 	handle func(s informer.Shared, o informer.HandlerOptions, f func(ownEvent)) informer.Registration
+	keys   func(s informer.Shared, f func(key)) informer.Registration
 }
 
 var ownKinds = []ownKind{
@@ -74,25 +75,25 @@ var ownKinds = []ownKind{
 		"pods", informertest.Kind{GVR: pods, GVK: corev1.SchemeGroupVersion.WithKind("Pod")}, reflect.TypeFor[*corev1.Pod](),
 		func(c *rest.Config, namespace string) reflector.Source {
 			return reflector.FromGenerated[*corev1.Pod](kubernetes.NewForConfigOrDie(c).CoreV1().Pods(namespace), pods)
-		}, handleOwn[*corev1.Pod],
+		}, handleOwn[*corev1.Pod], handleOwnKeys[*corev1.Pod],
 	},
 	{ // a DELETE is answered with a status
 		"configmaps", informertest.Kind{GVR: configMaps, GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap")}, reflect.TypeFor[*corev1.ConfigMap](),
 		func(c *rest.Config, namespace string) reflector.Source {
 			return reflector.FromGenerated[*corev1.ConfigMap](kubernetes.NewForConfigOrDie(c).CoreV1().ConfigMaps(namespace), configMaps)
-		}, handleOwn[*corev1.ConfigMap],
+		}, handleOwn[*corev1.ConfigMap], handleOwnKeys[*corev1.ConfigMap],
 	},
 	{
 		"widgets", informertest.Kind{GVR: widgets, GVK: widgets.GroupVersion().WithKind("Widget"), Namespaced: true}, reflect.TypeFor[*unstructured.Unstructured](),
 		func(c *rest.Config, namespace string) reflector.Source {
 			return reflector.FromDynamic(dynamic.NewForConfigOrDie(c), widgets, namespace)
-		}, handleOwn[*unstructured.Unstructured],
+		}, handleOwn[*unstructured.Unstructured], handleOwnKeys[*unstructured.Unstructured],
 	},
 	{
 		"metadata of pods", informertest.Kind{GVR: pods, GVK: corev1.SchemeGroupVersion.WithKind("Pod")}, reflect.TypeFor[*metav1.PartialObjectMetadata](),
 		func(c *rest.Config, namespace string) reflector.Source {
 			return reflector.FromMetadata(metadata.NewForConfigOrDie(c), pods, namespace)
-		}, handleOwn[*metav1.PartialObjectMetadata],
+		}, handleOwn[*metav1.PartialObjectMetadata], handleOwnKeys[*metav1.PartialObjectMetadata],
 	},
 }
 

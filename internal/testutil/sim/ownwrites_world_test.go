@@ -67,8 +67,11 @@ type ownWorld struct {
 	version  int       // the store's, after the last step
 	replicas []*replica
 
+	changed []key // of which the handler of every event was told since the last check, and not released
+
 	asked   sync.Mutex
 	answers []madeAnswer // guarded by asked
+	keyed   []key        // with which the handler of keys was called since the last check; guarded by asked
 
 	violations []violation
 	reached    map[string]int
