@@ -19,6 +19,20 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
+// eachGate runs a test with a server that filters by share, and with one that does not.
+func eachGate(t *testing.T, test func(t *testing.T, k *kept, filter informer.ServerFilter)) {
+	for _, filter := range []informer.ServerFilter{informer.Filtered, informer.NotFiltered} {
+		t.Run(filter.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := &kept{t: t, server: informertest.New(informertest.Options{ShardedListAndWatch: filter == informer.Filtered})}
+				t.Cleanup(k.server.Close)
+				k.create("first", 20)
+				test(t, k, filter)
+			})
+		})
+	}
+}
+
 // nth returns a share of some equal ones.
 func nth(t *testing.T, f shard.Field, index, total int) shard.Set {
 	t.Helper()
@@ -43,18 +57,19 @@ func (k *kept) requireShare(i *informer.Informer[*corev1.Pod], share shard.Set) 
 	require.Equal(k.t, want, got)
 }
 
-// create creates some pods, in several namespaces.
+// create creates some pods, in several namespaces, some in each half of the ring.
 func (k *kept) create(name string, n int) {
 	k.t.Helper()
+	tenants := []string{"shop", "prod", "default", "zeta", "tools"}
 	for i := range n {
-		require.NoError(k.t, k.server.Create(k.t.Context(), podIn(fmt.Sprint("tenant-", i%7), fmt.Sprint(name, "-", i))))
+		require.NoError(k.t, k.server.Create(k.t.Context(), podIn(tenants[i%len(tenants)], fmt.Sprint(name, "-", i))))
 	}
 }
 
 // With the same share a run goes on from what is stored, without a list; with another one it lists.
 func TestARunWithTheSameShareResumes(t *testing.T) {
 	for _, field := range []shard.Field{shard.ByUID, shard.ByNamespace} {
-		inKept(t, func(t *testing.T, k *kept) {
+		eachGate(t, func(t *testing.T, k *kept, filter informer.ServerFilter) {
 			k.create("pod", 50)
 			half := nth(t, field, 0, 2)
 			share := &assignment{half}
@@ -62,6 +77,8 @@ func TestARunWithTheSameShareResumes(t *testing.T) {
 			stop := k.start(i)
 			require.NoError(t, i.WaitFresh(t.Context()))
 			k.requireShare(i, half)
+			require.Equal(t, filter, i.Status().Shard.Server)
+			require.Equal(t, filter == informer.Filtered, i.Status().Shard.Foreign == 0)
 			stop()
 			k.create("later", 50)
 			asked := k.server.Counts()
@@ -89,7 +106,7 @@ func (a *assignment) Share() shard.Set { return a.Set }
 
 // Two informers divide the server's pods between them.
 func TestTwoInformersWithHalvesOfTheRing(t *testing.T) {
-	inKept(t, func(t *testing.T, k *kept) {
+	eachGate(t, func(t *testing.T, k *kept, _ informer.ServerFilter) {
 		var all []*informer.Informer[*corev1.Pod]
 		for n := range 2 {
 			half := nth(t, shard.ByUID, n, 2)
@@ -112,9 +129,9 @@ func TestTwoInformersWithHalvesOfTheRing(t *testing.T) {
 // The store shows the program's own writes of its share when the call returns, and no others, though the requests
 // of the informer carry the share's selector.
 func TestOwnWritesOfAShare(t *testing.T) {
-	for name, storage := range map[string]informer.Storage{"": {}, "packed": {Decoded: informer.NewBudget(1 << 20)}} {
+	for name, storage := range map[string]informer.Storage{"decoded": {}, "transformed": {}, "packed": {Decoded: informer.NewBudget(1 << 20)}} {
 		t.Run(name, func(t *testing.T) {
-			inKept(t, func(t *testing.T, k *kept) {
+			eachGate(t, func(t *testing.T, k *kept, _ informer.ServerFilter) {
 				require.NoError(t, k.server.StartInMemory())
 				config := k.server.ClientConfig()
 				config.Wrap(reflector.NewOwnWrites().Wire)
@@ -122,7 +139,14 @@ func TestOwnWritesOfAShare(t *testing.T) {
 				require.NoError(t, err)
 				half := nth(t, shard.ByUID, 1, 2)
 				source := reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), podsResource)
-				i := informer.New(source, informer.Options[*corev1.Pod]{Observe: quiet, Shard: shard.Static(half), Storage: storage})
+				o := informer.Options[*corev1.Pod]{Observe: quiet, Shard: shard.Static(half), Storage: storage}
+				if name == "transformed" {
+					o.Transform = func(p *corev1.Pod) (*corev1.Pod, error) {
+						require.True(t, half.Has("", p.UID), "what is outside is not transformed")
+						return p, nil
+					}
+				}
+				i := informer.New(source, o)
 				var told []string
 				_, err = i.Handle(informer.HandlerFunc[*corev1.Pod](func(c informer.Change[*corev1.Pod]) {
 					if !c.Initial {
@@ -185,7 +209,7 @@ func TestOwnWritesOfAShare(t *testing.T) {
 
 // An audit compares the share alone, and finds what differs in it.
 func TestAuditOfAShare(t *testing.T) {
-	inKept(t, func(t *testing.T, k *kept) {
+	eachGate(t, func(t *testing.T, k *kept, _ informer.ServerFilter) {
 		k.create("pod", 60)
 		for _, field := range []shard.Field{shard.ByUID, shard.ByNamespace} {
 			half := nth(t, field, 1, 2)
