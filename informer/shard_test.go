@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -122,10 +123,14 @@ func TestARunWithAnotherShareReleases(t *testing.T) {
 		x.start()
 		require.ElementsMatch(t, []string{"initial a@1", "initial b@2"}, j.take())
 		require.Equal(t, "a b", x.stored())
+		before := x.i.Status()
+		time.Sleep(time.Hour)
 		x.Send(watch.Modified, kit.Pod("c", "11"))
 		require.Empty(t, j.take())
 		require.Equal(t, ShardStatus{Share: pods("a", "b"), Foreign: 2, Server: NotFiltered}, x.i.Status().Shard)
 		require.NoError(t, x.i.WaitVersion(t.Context(), "11"), "the version of a foreign event counts")
+		require.Zero(t, x.i.Status().Staleness, "and so does that the server has sent it")
+		require.Equal(t, before.LastEvent, x.i.Status().LastEvent, "it is no event of the store")
 		require.Empty(t, changed)
 
 		x.Set("20", kit.Pod("a", "1"), kit.Pod("b", "12"), kit.Pod("c", "11"))

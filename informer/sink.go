@@ -109,7 +109,7 @@ func (s *informerSink) Write(ctx context.Context, batch []deltafifo.Delta) error
 	}
 	s.queued += uint64(len(batch))
 	if n := len(batch); n > 0 && !s.replacing { // a page of a list proves nothing before the commit
-		s.noteReceived(&batch[n-1])
+		s.noteReceived(batch)
 	}
 	return s.run.queue.Push(ctx, batch...)
 }
@@ -181,9 +181,10 @@ func (s *informerSink) prepares() bool {
 
 // noteReceived records in the status that the source has sent something. A bookmark without a
 // version means that a watch has brought all changes since the run before, and so confirms that
-// the source has opened that watch.
-func (s *informerSink) noteReceived(last *deltafifo.Delta) {
-	if last.Op == deltafifo.Bookmark && last.Version == "" {
+// the source has opened that watch. A Progress alone confirms what the store holds, and is no event of it.
+func (s *informerSink) noteReceived(batch []deltafifo.Delta) {
+	last := &batch[len(batch)-1]
+	if last.Op == deltafifo.Bookmark && last.Version == "" || last.Op == deltafifo.Progress && len(batch) == 1 {
 		s.core.status.answered(s.source, s.queued)
 		return
 	}
