@@ -73,6 +73,11 @@ type testCore struct {
 }
 
 func newTestCore(t *testing.T, o Options[*corev1.Pod], sources int) *testCore {
+	return newTestCoreOf(t, o, sources, podDecoder{})
+}
+
+// newTestCoreOf is newTestCore, for packed pods that a decoder decodes.
+func newTestCoreOf(t *testing.T, o Options[*corev1.Pod], sources int, d pack.Decoder) *testCore {
 	silent := make([]reflector.Source, sources)
 	for i := range silent {
 		silent[i] = silentSource{}
@@ -82,7 +87,7 @@ func newTestCore(t *testing.T, o Options[*corev1.Pod], sources int) *testCore {
 	}
 	i := Join(silent, o)
 	f := &testCore{i.core, clientgoOf(i), t, newInformerSink(i.core, i.core.run, 0)}
-	f.in.PacksEncoded(podDecoder{})
+	f.in.PacksEncoded(d)
 	return f
 }
 
