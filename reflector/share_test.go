@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -89,6 +90,26 @@ func TestShare_WhatHasNoSelector(t *testing.T) {
 	f := follow(t, neverStreaming{source}, typeOfPod, Options{Share: share})
 	f.until(f.watching(1))
 	require.Equal(t, FilterUnknown, share.Filter(), "nobody was asked to filter")
+}
+
+// A foreign Added event at the beginning of a watch without a version moves no version, where its bytes are read, too:
+// the next watch begins there as well.
+func TestShare_BeginningOfAServersWatch(t *testing.T) {
+	set, err := shard.Nth(shard.ByUID, 0, 1<<40) // nothing is in it
+	require.NoError(t, err)
+	server := &pods{
+		list: func(_ int, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, podList("")) },
+		watch: func(n int, w http.ResponseWriter, r *http.Request) {
+			if n > 1 {
+				stays(w, r)
+				return
+			}
+			_, _ = io.WriteString(w, podEvent([]string{"ADDED", "MODIFIED"}[n], podText("a", "6", "")))
+		},
+	}
+	f := follow(t, neverStreaming{clients["generated"].source(t, server.serve(t))}, typeOfPod, Options{Share: NewShare(set), Backoff: func(int) time.Duration { return 0 }})
+	f.until(f.watching(3))
+	require.Equal(t, `list at "0", watch at "", watch at "", watch at "6"`, server.requests())
 }
 
 // ListAt visits the objects of a share, and asks for them if the server does not refuse that.

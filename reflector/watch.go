@@ -131,7 +131,7 @@ func (l *loop) read() (input, error) {
 			l.addChange(op, &a)
 		case a.IsProgress():
 			l.passedBy(a.ID.Version)
-		case !nothing:
+		case len(l.batch) > 0:
 			w.unread(a)
 			return l.writeChanges()
 		default:
