@@ -50,7 +50,7 @@ type ShareChanged struct {
 
 // askShare asks for the share of a run that is about to begin, nil for everything.
 func (c *core) askShare() (share *reflector.Share, err error) {
-	if c.options.Shard == nil || c.misuse != nil {
+	if misused := c.misuse != nil; misused || c.options.Shard == nil {
 		return nil, nil
 	}
 	of := c.options.Shard.Share()

@@ -108,10 +108,16 @@ func (a *assignment) Share() shard.Set { return a.Set }
 func TestTwoInformersWithHalvesOfTheRing(t *testing.T) {
 	eachGate(t, func(t *testing.T, k *kept, _ informer.ServerFilter) {
 		var all []*informer.Informer[*corev1.Pod]
+		var stops []func()
+		defer func() {
+			for _, stop := range stops {
+				stop()
+			}
+		}()
 		for n := range 2 {
 			half := nth(t, shard.ByUID, n, 2)
 			i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet, Shard: shard.Static(half)})
-			defer k.start(i)()
+			stops = append(stops, k.start(i))
 			all = append(all, i)
 		}
 		k.create("pod", 100)

@@ -154,6 +154,12 @@ func TestShare_TwoHalvesReadEveryObjectOnce(t *testing.T) {
 					last := write(t, server, all, 0)
 
 					var halves []*mirror
+					var ends []func()
+					defer func() {
+						for _, end := range ends {
+							end()
+						}
+					}()
 					for index := range 2 {
 						set, err := shard.Nth(field, index, 2)
 						require.NoError(t, err)
@@ -171,10 +177,10 @@ func TestShare_TwoHalvesReadEveryObjectOnce(t *testing.T) {
 						go func() {
 							ended <- reflector.New(source, m, reflector.Options{Type: reflect.TypeOf(row.example), Share: share, PageSize: 3}).Run(ctx)
 						}()
-						defer func() {
+						ends = append(ends, func() {
 							cancel()
 							require.NoError(t, <-ended)
-						}()
+						})
 					}
 					for round := 1; round < 4; round++ {
 						for _, m := range halves {

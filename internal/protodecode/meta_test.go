@@ -16,7 +16,7 @@ func encodedMeta(t *testing.T, m metav1.ObjectMeta) []byte {
 }
 
 func TestReadMeta(t *testing.T) {
-	m := metav1.ObjectMeta{Name: "n", GenerateName: "g", Namespace: "ns", SelfLink: "s", UID: "u", ResourceVersion: "7", Generation: 3, Labels: map[string]string{"a": "b"}}
+	m := metav1.ObjectMeta{Name: "n", GenerateName: "g", Namespace: "ns", UID: "u", ResourceVersion: "7", Generation: 3, Labels: map[string]string{"a": "b"}}
 	whole := encodedMeta(t, m)
 	read := func(data []byte, number uint8) []string {
 		value, version, ok := ReadMeta(data, number)

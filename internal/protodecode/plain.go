@@ -31,7 +31,7 @@ func (p *plan) isPlain(data []byte, depth int) bool {
 		switch {
 		case f.kind == kindSkipped:
 			i = skip(data, next, uint8(tag&7))
-		case next-i != f.tagLen || uint8(tag&7) != f.wire:
+		case next-i != f.tagLen || tag&7 != uint64(f.wire):
 			return false
 		default:
 			i = f.plainEnd(data, next, depth)
