@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -198,17 +199,17 @@ func TestContract_D40_ReadsOfPackedObjectsAreEqual(t *testing.T) {
 func TestContract_D40_AResyncOfAPackedObject(t *testing.T) {
 	countDecoding(t, func(t *testing.T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Hour})
-		resyncs := 0
+		var resyncs atomic.Int64
 		for range 2 {
 			w.addHandler(funcs{UpdateFunc: func(old, now any) {
-				resyncs++
+				resyncs.Add(1)
 				require.Same(t, old, now)
 			}})
 		}
 		w.start()
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		require.Equal(t, 2, resyncs)
+		require.EqualValues(t, 2, resyncs.Load())
 	})
 }
 
