@@ -50,8 +50,8 @@ type ShareChanged struct {
 
 // askShare asks for the share of a run that is about to begin, nil for everything.
 func (c *core) askShare() (share *reflector.Share, err error) {
-	if misused := c.misuse != nil; misused || c.options.Shard == nil {
-		return nil, nil
+	if err := c.misused(); err != nil || c.options.Shard == nil {
+		return nil, err
 	}
 	of := c.options.Shard.Share()
 	if of.Field() == 0 {
