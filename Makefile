@@ -43,6 +43,8 @@ slow := \
 	TestWorldsOfOwnWrites \
 	TestLookingChangesNothing
 none :=
+# A slow machine takes longer than go test's ten minutes for the worlds under the race detector.
+patience := 30m
 only := -run '^($(subst $(none) $(none),|,$(strip $(slow))))$$'
 
 # The race detector needs cgo; building its runtime tells whether it is to be had. Four packages run
@@ -52,11 +54,11 @@ test: ## vet the code and run all tests, with the race detector
 	@race=-race; $(GO) build -race runtime/cgo 2>/dev/null || { race=; \
 	  echo "make test: no C compiler for cgo, so the tests run without the race detector"; }; \
 	set -ex; if [ -z "$$race" ]; then $(GO) test ./...; else \
-	  $(GO) test -race -p 4 $$($(GO) list ./... | grep -vxF "$$($(GO) list $(single))"); $(GO) test $(single); $(GO) test $(only) $(tiered); fi
+	  $(GO) test -race -timeout $(patience) -p 4 $$($(GO) list ./... | grep -vxF "$$($(GO) list $(single))"); $(GO) test $(single); $(GO) test $(only) $(tiered); fi
 
 test-long: ## run what make test does without the race detector, with it
-	TIDEMARK_LONG=1 $(GO) test -race $(single)
-	TIDEMARK_LONG=1 $(GO) test -race $(only) $(tiered)
+	TIDEMARK_LONG=1 $(GO) test -race -timeout $(patience) $(single)
+	TIDEMARK_LONG=1 $(GO) test -race -timeout $(patience) $(only) $(tiered)
 
 sim: ## play the simulated world SEED, or SEEDS worlds from there on; V=1 prints their traces
 	$(GO) test -count=1 -v -run '^TestWorlds$$' ./internal/testutil/sim -args -seed=$(or $(SEED),1) -seeds=$(or $(SEEDS),1) $(if $(V),-trace)
