@@ -13,7 +13,8 @@ type known struct {
 	global  bool  // the kind has no namespaces
 }
 
-// of returns the Assignment for the informer, which asks it what the factory knows. It may be nil: everything.
+// of returns the Assignment that the factory gives to the informer: a, or one that also says why the informer
+// must refuse it. It may be nil: everything.
 func (k known) of(a shard.Assignment) shard.Assignment {
 	if k.noKinds == nil && (a == nil || !k.global) {
 		return a

@@ -37,7 +37,7 @@ type packing struct {
 	trust             *sharing      // broken when a stored object could not be decoded; from then on, all are compared
 
 	mu     sync.Mutex
-	causes map[string]bool    // for which objects are pinned
+	causes map[string]bool    // that were told
 	errors chan *StorageError // to be reported, with room for one of each cause, and for one of a lost object
 }
 
@@ -169,12 +169,7 @@ func (p *packing) checkUnwritten(was, is any) {
 	if err != nil || afterErr == nil && bytes.Equal(before, after) {
 		return
 	}
-	why := fmt.Errorf("%w in %s", errWritten, firstDifference(reflect.ValueOf(is), reflect.ValueOf(was)))
-	e := &StorageError{Err: why}
-	if m := object.Meta(is); m != nil {
-		e.Key = object.Key(m)
-	}
-	p.tell(e, why.Error())
+	p.tell(is, fmt.Errorf("%w in %s", errWritten, firstDifference(reflect.ValueOf(is), reflect.ValueOf(was))))
 }
 
 func (p *packing) decode(data []byte, f pack.Form) (obj any, err error) {
@@ -272,21 +267,21 @@ func (p *packing) compare(obj any, data []byte, f pack.Form) error {
 
 // pin returns the stored form of an object that stays decoded, and reports it.
 func (p *packing) pin(obj any, why error) any {
+	p.tell(obj, why)
+	return p.Encode(obj)
+}
+
+// tell lets the run report what is wrong with an object, each cause once. Any goroutine calls it, also one
+// of the program.
+func (p *packing) tell(obj any, why error) {
 	e := &StorageError{Err: why}
 	if m := object.Meta(obj); m != nil {
 		e.Key = object.Key(m)
 	}
-	p.tell(e, why.Error())
-	return p.Encode(obj)
-}
-
-// tell lets the run report why an object is pinned, each cause once. Any goroutine calls it, also one of
-// the program.
-func (p *packing) tell(e *StorageError, cause string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	if !p.causes[cause] && len(p.causes) < mostCauses {
+	if cause := why.Error(); !p.causes[cause] && len(p.causes) < mostCauses {
 		p.causes[cause] = true
 		p.errors <- e
 	}

@@ -119,7 +119,8 @@ func (l *loop) noteFilter() {
 	}
 }
 
-// drops drops a change whose object is foreign. One whose object is not takes the place of a Progress.
+// drops drops a change whose object is foreign. A change that it keeps replaces the Progress at the end of the
+// batch: its version is newer.
 func (l *loop) drops(op deltafifo.Op, a *wire.Received) bool {
 	id := a.ID
 	switch m := object.Meta(a.Object); {

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
@@ -319,11 +318,8 @@ func (r *Reception) isUnread(a *Received, it item, of *ListHead) bool {
 	if !named {
 		return false
 	}
-	form := pack.Event
-	if of != nil {
-		form = pack.Item
-	}
-	a.ID, a.Packed = id, r.Taker.TakeUnread(id.Key.Namespace, id.Key.Name, it.data, form)
+	data, form, _ := it.toPack(nil, of, nil) // plain items are protobuf, and their bytes are packed as they are
+	a.ID, a.Packed = id, r.Taker.TakeUnread(id.Key.Namespace, id.Key.Name, data, form)
 	if verify.On && a.Packed != nil {
 		_, err := r.Decoder.decode(it, of)
 		verify.That(err == nil, "%v was not decoded, and cannot be: %v", id.Key, err)
