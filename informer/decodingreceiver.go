@@ -11,12 +11,14 @@ import (
 type decodingReceiver struct {
 	receiver
 	decode func(stored any) any
+	// beside decodes an object that has much in common with another one, which has been decoded.
+	beside func(stored, other, decoded any) any
 }
 
 // withDecoding wraps a receiver in a decodingReceiver, if the store holds its objects packed.
 func (c *core) withDecoding(to receiver) receiver {
 	if c.packing != nil {
-		return &decodingReceiver{to, c.packing.forHandler}
+		return &decodingReceiver{to, c.packing.forHandler, c.packing.besideForHandler}
 	}
 	return to
 }
@@ -32,15 +34,18 @@ func (r *decodingReceiver) CallHandler(b *eventlog.Batch) {
 // object cannot be decoded.
 func (r *decodingReceiver) objects(p *eventlog.Pair, h eventlog.Header) (decoded bool) {
 	old, now := r.needs(h)
-	same := old && now && object.Same(p.Old, p.New)
+	stored := p.New
 	if now {
-		p.New = r.decode(p.New)
+		p.New = r.decode(stored)
 	}
 	switch {
-	case same:
+	case !old:
+	case !now:
+		p.Old = r.decode(p.Old)
+	case object.Same(p.Old, stored):
 		p.Old = p.New
-	case old:
-		if p.Old = r.decode(p.Old); p.Old == nil && now {
+	default:
+		if p.Old = r.beside(p.Old, stored, p.New); p.Old == nil {
 			p.Old = p.New
 		}
 	}

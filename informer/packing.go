@@ -85,7 +85,7 @@ func newPacking(s Storage, t objectType, trust *sharing, observe func(Event)) *p
 	}
 	p.kind = pack.NewKind(pack.Options{
 		Type: held, Budget: (*pack.Budget)(s.Decoded),
-		Decode: p.decode, Meta: p.meta, Unreadable: p.lost, Cold: cold,
+		Decode: p.decode, DecodeBeside: p.decodeBeside, Meta: p.meta, Unreadable: p.lost, Cold: cold,
 		Weigh: func(decoded any) int64 {
 			var w heapsize.Weigher
 			w.Add(decoded)
@@ -137,9 +137,18 @@ func (p *packing) ForList(n int) func(stored any) any {
 // forHandler decodes an object for a handler. Others may want it in a moment.
 func (p *packing) forHandler(stored any) any { return p.read(stored, pack.Passing) }
 
+// besideForHandler is forHandler for an object whose other version has just been decoded.
+func (p *packing) besideForHandler(stored, other, decoded any) any {
+	if decoded == nil {
+		return p.forHandler(stored)
+	}
+	return orNil(unwrap(stored).ValueBeside(pack.Passing, unwrap(other), decoded))
+}
+
 // read returns an object decoded, or nil if that fails.
-func (p *packing) read(stored any, in pack.Ring) any {
-	obj, err := unwrap(stored).Value(in)
+func (p *packing) read(stored any, in pack.Ring) any { return orNil(unwrap(stored).Value(in)) }
+
+func orNil(obj any, err error) any {
 	if err != nil {
 		return nil
 	}
@@ -175,6 +184,16 @@ func (p *packing) checkUnwritten(was, is any) {
 func (p *packing) decode(data []byte, f pack.Form) (obj any, err error) {
 	defer caught(&err)
 	return p.decoderOf(f).Decode(data, f)
+}
+
+// decodeBeside takes nothing from an object that another decoder has decoded: it may have other fields.
+func (p *packing) decodeBeside(data []byte, f pack.Form, other pack.Peer) (obj any, err error) {
+	defer caught(&err)
+	with := p.decoderOf(f)
+	if p.decoderOf(other.Form) != with {
+		return with.Decode(data, f)
+	}
+	return with.DecodeBeside(data, f, other)
 }
 
 func (p *packing) meta(data []byte, f pack.Form) (m any, err error) {

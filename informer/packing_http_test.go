@@ -116,7 +116,7 @@ func (o packedCase) decoding() (d reflector.Decoding) {
 }
 
 func withContent(c *rest.Config, contentType string) *rest.Config {
-	c.ContentType = contentType
+	c.ContentType, c.AcceptContentTypes = contentType, contentType
 	return c
 }
 
@@ -236,9 +236,12 @@ func (p *packedPlay[T]) handle(c informer.Change[T]) {
 	defer p.mu.Unlock()
 	if c.Kind == informer.Deleted {
 		delete(p.seen, c.Old.GetName())
-	} else {
-		p.seen[c.New.GetName()] = c.New
+		return
 	}
+	if c.Kind == informer.Updated && !reflect.DeepEqual(p.seen[c.New.GetName()], c.Old) {
+		p.told = append(p.told, fmt.Errorf("the old %s is not the one of the change before", c.Old.GetName()))
+	}
+	p.seen[c.New.GetName()] = c.New
 }
 
 // start starts both informers.
@@ -350,4 +353,39 @@ func (p *packedPlay[T]) check() {
 
 func byName[T informer.Object](all []T) []T {
 	return slices.SortedFunc(slices.Values(all), func(a, b T) int { return strings.Compare(a.GetName(), b.GetName()) })
+}
+
+// The old and the new object of an update have in common what did not change, if they came in protobuf: it is
+// decoded once. What programs often write into, each has for itself.
+func TestPackedUpdateDecodesWhatIsEqualOnce(t *testing.T) {
+	for contentType, together := range map[string]bool{runtime.ContentTypeProtobuf: true, runtime.ContentTypeJSON: false} {
+		t.Run(contentType, func(t *testing.T) {
+			inCluster(t, func(t *testing.T, c *cluster) {
+				client := kubernetes.NewForConfigOrDie(withContent(c.config(), contentType)).CoreV1().Pods("")
+				i := informer.New(reflector.FromGenerated[*corev1.Pod](client, pods), informer.Options[*corev1.Pod]{
+					Storage: informer.Storage{Decoded: informer.NewBudget(0)},
+				})
+				type update struct{ old, now *corev1.Pod }
+				updates := make(chan update, 1)
+				_, err := i.Handle(informer.Funcs[*corev1.Pod]{Updated: func(old, now *corev1.Pod) { updates <- update{old, now} }}, informer.HandlerOptions{})
+				require.NoError(t, err)
+				pod := kit.RunningPod("a", 1)
+				pod.ResourceVersion, pod.UID = "", ""
+				require.NoError(t, c.server.Create(t.Context(), pod))
+				wait, err := i.Start(t.Context())
+				require.NoError(t, err)
+				t.Cleanup(func() { require.NoError(t, wait()) })
+				require.NoError(t, i.WaitSynced(t.Context()))
+
+				pod.Status.Message = "changed"
+				require.NoError(t, c.server.Update(t.Context(), pod))
+				got := <-updates
+				require.Equal(t, "changed", got.now.Status.Message)
+				require.Empty(t, got.old.Status.Message)
+				require.Equal(t, got.old.Spec, got.now.Spec)
+				require.Equal(t, together, &got.old.Spec.Tolerations[0] == &got.now.Spec.Tolerations[0])
+				require.NotEqual(t, reflect.ValueOf(got.old.Labels).UnsafePointer(), reflect.ValueOf(got.now.Labels).UnsafePointer())
+			})
+		})
+	}
 }

@@ -11,18 +11,51 @@ import (
 // Value returns an object decoded: the hot one, or it is decoded anew and kept in a ring. Whoever reads
 // a store, or delivers to handlers, calls it. The errors are those of [Object.Meta].
 func (o *Object) Value(in Ring) (any, error) {
-	if o.IsPinned() {
-		return *(*any)(o.hot), nil
+	if v, ok := o.kept(); ok {
+		return v, nil
 	}
-	if hot := atomic.LoadPointer(&o.hot); hot != nil {
-		if o.header()&readBit == 0 {
-			atomic.OrUint32(o.blob, readBit)
-		}
-		return o.kind().value(hot), nil
+	return o.decode(in, o.kind().options.Decode)
+}
+
+// ValueBeside is Value for an object that is read together with another one, which has been decoded already:
+// the old one of an update with the new one. Both then have equal values in common.
+func (o *Object) ValueBeside(in Ring, other *Object, decoded any) (any, error) {
+	if v, ok := o.kept(); ok {
+		return v, nil
 	}
 	k := o.kind()
-	k.decodes.Add(1)
-	v, size, err := o.read(k.options.Decode)
+	if other.IsPinned() {
+		return o.decode(in, k.options.Decode)
+	}
+	s := k.scratches.Get().(*scratch)
+	defer k.scratches.Put(s)
+
+	var err error
+	if s.data, err = other.undo(s.data[:0], &s.base); err != nil {
+		return o.decode(in, k.options.Decode)
+	}
+	p := Peer{s.data, other.form(), decoded}
+	return o.decode(in, func(data []byte, f Form) (any, error) { return k.options.DecodeBeside(data, f, p) })
+}
+
+// kept returns an object that is decoded already.
+func (o *Object) kept() (v any, ok bool) {
+	if o.IsPinned() {
+		return *(*any)(o.hot), true
+	}
+	hot := atomic.LoadPointer(&o.hot)
+	if hot == nil {
+		return nil, false
+	}
+	if o.header()&readBit == 0 {
+		atomic.OrUint32(o.blob, readBit)
+	}
+	return o.kind().value(hot), true
+}
+
+func (o *Object) decode(in Ring, with func(data []byte, f Form) (any, error)) (any, error) {
+	o.kind().decodes.Add(1)
+	v, size, err := o.read(with)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,9 @@ type Options struct {
 	Type reflect.Type
 	// Decode decodes an object.
 	Decode func(data []byte, f Form) (any, error)
+	// DecodeBeside decodes an object that has much in common with another one. It may take equal values from
+	// that.
+	DecodeBeside func(data []byte, f Form, p Peer) (any, error)
 	// Meta reads an object's metadata, without decoding the rest.
 	Meta func(data []byte, f Form) (any, error)
 	// Weigh returns the memory of a decoded object.
@@ -38,7 +41,15 @@ type Decoder interface {
 	// Type returns the type of what Decode returns.
 	Type() reflect.Type
 	Decode(data []byte, f Form) (any, error)
+	DecodeBeside(data []byte, f Form, p Peer) (any, error)
 	Meta(data []byte, f Form) (any, error)
+}
+
+// Peer is an object that its bytes have been decoded to.
+type Peer struct {
+	Data   []byte
+	Form   Form
+	Object any
 }
 
 // Taker takes the objects of a source that has the bytes of each. The goroutine that reads them calls it,

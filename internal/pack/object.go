@@ -54,6 +54,8 @@ func newBlob(content []byte, header uint32) *uint32 {
 
 func (o *Object) header() uint32 { return atomic.LoadUint32(o.blob) }
 
+func (o *Object) form() Form { return Form(o.header() & formBits) }
+
 func (o *Object) content() []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(o.blob)), headerSize+o.header()>>lengthBits)[headerSize:]
 }
@@ -111,7 +113,7 @@ func (o *Object) read(f func(data []byte, form Form) (any, error)) (v any, size 
 	defer k.scratches.Put(s)
 
 	if s.data, err = o.undo(s.data[:0], &s.base); err == nil {
-		v, err = f(s.data, Form(o.header()&formBits))
+		v, err = f(s.data, o.form())
 	}
 	if err != nil && k.options.Unreadable != nil {
 		k.options.Unreadable(o, err)

@@ -1,19 +1,20 @@
 package protodecode
 
 import (
+	"bytes"
 	"reflect"
 	"unsafe"
 )
 
 // repeated decodes a run of strings, messages or map entries. The content of the first one begins
 // at start.
-func (w *walk) repeated(f *field, dst unsafe.Pointer, data []byte, start int) int {
+func (w *walk) repeated(f *field, dst unsafe.Pointer, data []byte, start int, beside *peer) int {
 	n, end := f.run(data, start)
 	if end < 0 {
 		return -1
 	}
 	region := data[start:end]
-	l := w.lookUp(f, dst, region)
+	l := w.lookUp(f, dst, region, beside)
 	if l.state == lookupHit {
 		return end
 	}
@@ -23,7 +24,7 @@ func (w *walk) repeated(f *field, dst unsafe.Pointer, data []byte, start int) in
 	case kindStrings:
 		ok = w.strings(f, dst, region, n)
 	case kindMessages:
-		ok = w.messages(f, dst, region, n)
+		ok = w.messages(f, dst, region, n, w.elements(beside, f))
 	case kindStringMap:
 		ok = w.stringMap(f, dst, region, n)
 	case kindBytesMap:
@@ -58,7 +59,7 @@ func (w *walk) strings(f *field, dst unsafe.Pointer, region []byte, n int) bool 
 	return true
 }
 
-func (w *walk) messages(f *field, dst unsafe.Pointer, region []byte, n int) bool {
+func (w *walk) messages(f *field, dst unsafe.Pointer, region []byte, n int, beside elements) bool {
 	base := f.sub.array(n)
 	size := f.sub.typ.Size()
 	w.size += n * int(size) //nolint:gosec // it was allocated
@@ -66,8 +67,14 @@ func (w *walk) messages(f *field, dst unsafe.Pointer, region []byte, n int) bool
 	for i := range uintptr(n) { //nolint:gosec // a count
 		var b []byte
 		b, at = f.entry(region, at)
-		f.sub.empty(unsafe.Add(base, i*size))
-		if !w.value(f.sub, unsafe.Add(base, i*size), b) {
+		dst := unsafe.Add(base, i*size)
+		f.sub.empty(dst)
+		theirs, their := beside.next(f)
+		if f.isWhole() && theirs != nil && bytes.Equal(their, b) {
+			reflect.NewAt(f.sub.typ, dst).Elem().Set(reflect.NewAt(f.sub.typ, theirs).Elem())
+			continue
+		}
+		if !w.below(f.sub, dst, b, theirs, their) {
 			return false
 		}
 	}

@@ -23,8 +23,11 @@ const (
 	lookupWanted                    // decode it and keep it
 )
 
-// lookUp looks the value of a field up in the table and, if found, puts it into the field.
-func (w *walk) lookUp(f *field, dst unsafe.Pointer, encoded []byte) lookup {
+// lookUp looks the value of a field up in the peer and in the table and, if found, puts it into the field.
+func (w *walk) lookUp(f *field, dst unsafe.Pointer, encoded []byte, beside *peer) lookup {
+	if w.take(beside, f, dst, encoded) {
+		return lookup{state: lookupHit}
+	}
 	if f.reach != reachShared || !w.values {
 		return lookup{}
 	}
@@ -72,20 +75,30 @@ func (f *field) put(dst unsafe.Pointer, value any) {
 	switch f.kind {
 	case kindMessagePointer, kindStringMap, kindBytesMap, kindMap:
 		*(*unsafe.Pointer)(dst) = p
-	case kindMessage:
-		reflect.NewAt(f.typ, dst).Elem().Set(reflect.NewAt(f.typ, p).Elem())
 	default:
-		*(*header)(dst) = *(*header)(p)
+		f.copy(dst, p)
+	}
+}
+
+// copy sets the field at dst to that of another message.
+func (f *field) copy(dst, src unsafe.Pointer) {
+	switch f.kind {
+	case kindMessagePointer, kindStringMap, kindBytesMap, kindMap:
+		*(*unsafe.Pointer)(dst) = *(*unsafe.Pointer)(src)
+	case kindMessage:
+		reflect.NewAt(f.typ, dst).Elem().Set(reflect.NewAt(f.typ, src).Elem())
+	default:
+		*(*header)(dst) = *(*header)(src)
 	}
 }
 
 // inner decodes a message embedded in another one.
-func (w *walk) inner(f *field, dst unsafe.Pointer, b []byte) bool {
-	l := w.lookUp(f, dst, b)
+func (w *walk) inner(f *field, dst unsafe.Pointer, b []byte, beside *peer) bool {
+	l := w.lookUp(f, dst, b, beside)
 	if l.state == lookupHit {
 		return true
 	}
-	if !w.value(f.sub, dst, b) {
+	if !w.below(f.sub, dst, b, beside.at(f), w.contentIn(beside, f)) {
 		return false
 	}
 	w.keep(f, dst, b, l)
@@ -93,8 +106,8 @@ func (w *walk) inner(f *field, dst unsafe.Pointer, b []byte) bool {
 }
 
 // pointed decodes a message behind a pointer.
-func (w *walk) pointed(f *field, dst unsafe.Pointer, b []byte) bool {
-	l := w.lookUp(f, dst, b)
+func (w *walk) pointed(f *field, dst unsafe.Pointer, b []byte, beside *peer) bool {
+	l := w.lookUp(f, dst, b, beside)
 	if l.state == lookupHit {
 		return true
 	}
@@ -103,15 +116,19 @@ func (w *walk) pointed(f *field, dst unsafe.Pointer, b []byte) bool {
 	*(*unsafe.Pointer)(dst) = p
 	f.sub.empty(p)
 	w.size += int(f.sub.typ.Size()) //nolint:gosec // it was allocated
-	if !w.value(f.sub, p, b) {
+	var theirs unsafe.Pointer
+	if beside != nil {
+		theirs = *(*unsafe.Pointer)(beside.at(f))
+	}
+	if !w.below(f.sub, p, b, theirs, w.contentIn(beside, f)) {
 		return false
 	}
 	w.keep(f, dst, b, l)
 	return true
 }
 
-func (w *walk) bytes(f *field, dst unsafe.Pointer, b []byte) bool {
-	l := w.lookUp(f, dst, b)
+func (w *walk) bytes(f *field, dst unsafe.Pointer, b []byte, beside *peer) bool {
+	l := w.lookUp(f, dst, b, beside)
 	if l.state == lookupHit {
 		return true
 	}

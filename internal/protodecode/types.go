@@ -76,3 +76,40 @@ func reachOf(f *field, t *gotype.Type, r gotype.Realm) reach {
 	}
 	return reachSolid
 }
+
+// ownOf returns what a field's value of type t may hold that belongs to one object.
+func ownOf(f *field, t *gotype.Type) own {
+	switch {
+	case f.reach != reachShared:
+		return ownParts
+	case t.PointsToFieldsV1():
+		return ownNothing
+	}
+	return ownIn(t, map[*gotype.Type]bool{})
+}
+
+func ownIn(t *gotype.Type, seen map[*gotype.Type]bool) own {
+	if seen[t] {
+		return ownNothing
+	}
+	seen[t] = true
+	switch {
+	case t.Go == gotype.Quantity:
+		return ownQuantities
+	case t.Elem != nil && !t.Shareable():
+		return ownParts
+	case t.Elem != nil:
+		return ownIn(t.Elem, seen)
+	}
+	least := ownNothing
+	for _, f := range t.Fields {
+		switch {
+		case f.Number == 0:
+		case f.Realm != gotype.Open:
+			return ownParts
+		default:
+			least = min(least, ownIn(f.Type, seen))
+		}
+	}
+	return least
+}

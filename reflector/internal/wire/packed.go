@@ -14,6 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/jsondecode"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
+	"github.com/tidemark-k8s/tidemark/internal/protodecode"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
 // PackedDecoder decodes the objects that a sink holds packed. Its methods are the functions of a
@@ -50,6 +52,31 @@ func (d *PackedDecoder) Decode(data []byte, f pack.Form) (any, error) {
 	defer d.decoders.Put(with)
 
 	return with.decodePacked(data, f)
+}
+
+// DecodeBeside is Decode for an object that has much in common with another one. In protobuf, both then have
+// equal values in common.
+func (d *PackedDecoder) DecodeBeside(data []byte, f pack.Form, p pack.Peer) (any, error) {
+	with := d.decoders.Get().(*packedDecoders)
+	defer d.decoders.Put(with)
+
+	if with.protobuf == nil || formatOf(data) != formatProtobuf || formatOf(p.Data) != formatProtobuf {
+		return with.decodePacked(data, f)
+	}
+	obj, err := with.decodeBeside(data, protodecode.Peer{Data: p.Data, Object: p.Object})
+	if verify.On && err == nil {
+		again, err := with.decodePacked(data, f)
+		verify.That(err == nil && reflect.DeepEqual(obj, again), "decoded beside another one, an object of %d bytes differs: %v", len(data), err)
+	}
+	return obj, err
+}
+
+func (d *packedDecoders) decodeBeside(data []byte, p protodecode.Peer) (runtime.Object, error) {
+	obj, err := asObject(d.protobuf.DecodeBeside(data, p))
+	if err == nil && !d.Named.Empty() {
+		obj.GetObjectKind().SetGroupVersionKind(d.Named)
+	}
+	return obj, err
 }
 
 func (d *packedDecoders) decodePacked(data []byte, f pack.Form) (runtime.Object, error) {
