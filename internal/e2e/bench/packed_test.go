@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"runtime"
 	"sync"
@@ -31,7 +32,14 @@ import (
 const (
 	packed     = "packed"      // informer.New with a budget of 0
 	packedKeys = "packed-keys" // the same, with HandleKeys
+	packedHot  = "packed-hot"  // with a budget that holds everything
 )
+
+// compare runs a benchmark for two implementations, which stand in the columns of client-go and of the typed API.
+func compare(b *testing.B, name, theirs, ours string, f func(b *testing.B, impl string)) {
+	b.Run(name+"/impl="+clientgo, func(b *testing.B) { f(b, theirs) })
+	b.Run(name+"/impl="+typed, func(b *testing.B) { f(b, ours) })
+}
 
 // podStream answers a watch of all pods with a stream of n pods in protobuf, each made when it is sent, so that
 // the server holds nothing; or with the events that were encoded before. It is an http.RoundTripper.
@@ -122,8 +130,11 @@ func (s *podStream) read(b *testing.B, impl string) packedWorld {
 		w.get = shared{SharedIndexInformer: i}.get
 	} else {
 		var o informer.Options[*corev1.Pod]
-		if impl != typed {
+		switch impl {
+		case packed, packedKeys:
 			o.Storage.Decoded = informer.NewBudget(0)
+		case packedHot:
+			o.Storage.Decoded = informer.NewBudget(math.MaxInt64)
 		}
 		i := informer.New(reflector.FromGenerated[*corev1.Pod](s.client(b).CoreV1().Pods(""), podResource), o)
 		var err error
@@ -157,7 +168,7 @@ func BenchmarkPackedHeap(b *testing.B) {
 		{"5-of-each", *objects, owned(5)},
 		{"unique", min(8000, *objects), func(i int) *corev1.Pod { return made().Unique(i) }},
 	} {
-		byEach(b, pods.name, []string{clientgo, typed, packed}, func(b *testing.B, impl string) {
+		compare(b, pods.name, clientgo, packed, func(b *testing.B, impl string) {
 			made() // it is not the informer's
 			count(b, "B/object", func() float64 {
 				s := &podStream{n: pods.n, pod: pods.pod}
@@ -172,25 +183,32 @@ func BenchmarkPackedHeap(b *testing.B) {
 	}
 }
 
-// BenchmarkPackedSync measures the processor time until a handler has got 100 pods of each owner.
+// BenchmarkPackedSync measures the processor time until a handler has got 100 pods of each owner, or their keys:
+// by client-go and from a packed store, and by a shared store and from a packed one.
 func BenchmarkPackedSync(b *testing.B) {
-	byEach(b, "100-of-each", []string{clientgo, typed, packed, packedKeys}, func(b *testing.B, impl string) {
-		s := &podStream{n: min(20_000, *objects), pod: owned(100)}
-		var encoded bytes.Buffer
-		s.stream(&encoded, true)
-		s.encoded = encoded.Bytes()
-		m := newSection(b)
-		for range m.rounds {
-			m.begin()
-			w := s.read(b, impl)
-			m.end()
-			w.stop()
-		}
-	})
+	for _, c := range []struct{ name, theirs, ours string }{
+		{"objects", clientgo, packed},
+		{"objects-shared", typed, packed},
+		{"keys-shared", typed, packedKeys},
+	} {
+		compare(b, c.name, c.theirs, c.ours, func(b *testing.B, impl string) {
+			s := &podStream{n: min(20_000, *objects), pod: owned(100)}
+			var encoded bytes.Buffer
+			s.stream(&encoded, true)
+			s.encoded = encoded.Bytes()
+			m := newSection(b)
+			for range m.rounds {
+				m.begin()
+				w := s.read(b, impl)
+				m.end()
+				w.stop()
+			}
+		})
+	}
 }
 
 // BenchmarkPackedGet measures a read of a pod: of one that is not decoded, against Unmarshal of its bytes, and of
-// one that is.
+// one that is, against a shared store's.
 func BenchmarkPackedGet(b *testing.B) {
 	pod := owned(100)
 	keys := make([]indexer.Key, min(20_000, *objects))
@@ -201,6 +219,17 @@ func BenchmarkPackedGet(b *testing.B) {
 		bodies[i], _ = p.Marshal()
 	}
 	s := &podStream{n: len(keys), pod: pod}
+	get := func(b *testing.B, impl string, some int) {
+		w := s.read(b, impl)
+		defer w.stop()
+		measureAgain(b, func() {
+			for i := range b.N {
+				if w.get(keys[i%some]) == nil {
+					b.Fatal("no pod")
+				}
+			}
+		})
+	}
 	b.Run("cold/impl="+clientgo, func(b *testing.B) {
 		measureAgain(b, func() {
 			for i := range b.N {
@@ -208,17 +237,6 @@ func BenchmarkPackedGet(b *testing.B) {
 			}
 		})
 	})
-	for _, impl := range []string{packed, typed} {
-		b.Run("cold/impl="+impl, func(b *testing.B) {
-			w := s.read(b, impl)
-			defer w.stop()
-			measureAgain(b, func() {
-				for i := range b.N {
-					if w.get(keys[i%len(keys)]) == nil {
-						b.Fatal("no pod")
-					}
-				}
-			})
-		})
-	}
+	b.Run("cold/impl="+typed, func(b *testing.B) { get(b, packed, len(keys)) })
+	compare(b, "hot-shared", typed, packedHot, func(b *testing.B, impl string) { get(b, impl, min(1000, len(keys))) })
 }

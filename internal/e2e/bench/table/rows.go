@@ -58,6 +58,15 @@ var rows = []row{
 	{"Foreign/protobuf", "an event outside of the share, pod of 7 kB in protobuf, CPU time; client-go: decoded", "drop a foreign event", cpu, target{most: 80e-9, allocs: new(0.0)}},
 	{"Foreign/json", "the same, a custom resource of 4 kB in JSON, uid behind managedFields", "", cpu, target{most: 1.5e-6, allocs: new(0.0)}},
 
+	{"PackedHeap/500-of-each", "100,000 pods of 200 owners: heap of an informer that holds them packed, budget 0, all included, for each", "heap, packed", perObject, target{typed: 28}},
+	{"PackedHeap/5-of-each", "the same, 5 pods of each owner", "", perObject, target{typed: 17}},
+	{"PackedHeap/unique", "the same, 8,000 pods that share nothing", "", perObject, target{typed: 2.2}},
+	{"PackedSync/objects", "20,000 pods of 200 owners, packed: CPU time until a handler has them", "", cpu, target{typed: 1.43}},
+	{"PackedSync/objects-shared", "the same; client-go: tidemark, not packed", "", cpu, target{typed: 0.625}},
+	{"PackedSync/keys-shared", "the same until a handler has their keys; client-go: tidemark, not packed", "", cpu, target{typed: 0.8}},
+	{"PackedGet/cold", "Get of a packed pod that is not decoded; client-go: Unmarshal of its bytes", "", wall, target{typed: 0.8}},
+	{"PackedGet/hot-shared", "Get of a packed pod that is decoded, of 1,000 in turn; client-go: tidemark, not packed", "", wall, target{}},
+
 	{"Memory/idle", "100,000 pods: memory beside the objects, namespace index, 1 idle handler, for each", "", perObject, target{typed: 1, clientgoAPI: 1}},
 	{"Stuck/every", "memory beside the objects under a stuck handler and 1,000,000 updates, for each", "", perEvent, target{typed: 1.3, clientgoAPI: 1.3}},
 	{"Stuck/latest", "the same with Latest, for each of the objects", "", perObject, target{most: 1000}},
