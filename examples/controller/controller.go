@@ -37,7 +37,8 @@ func newController(client kubernetes.Interface, own *reflector.OwnWrites, deploy
 		queue:   workqueue.NewTypedRateLimitingQueue(retries),
 		actions: actions, problems: problems,
 	}
-	if err := enqueue(deployments, c.queue, own); err != nil {
+	// Of a Deployment its name is enough: nothing is decoded to tell it.
+	if _, err := deployments.HandleKeys(c.queue.Add, informer.HandlerOptions{Name: "controller"}); err != nil {
 		return nil, err
 	}
 	return c, enqueue(summaries, c.queue, own)
@@ -46,11 +47,11 @@ func newController(client kubernetes.Interface, own *reflector.OwnWrites, deploy
 // writer is the name of the controller's writes.
 const writer = "summaries"
 
-// enqueue puts the names of all changed objects in the queue. A summary has the name of its
-// Deployment, so one queue serves both. The kind of change does not matter, and the queue merges
-// equal names. The handler still needs delivery Every: with Latest, a summary created by the
-// controller and deleted by somebody else at once would cause no event, and would not be created
-// again. The controller's own updates need no second look.
+// enqueue puts the names of the objects in the queue that others have changed: the controller's own updates
+// need no second look. A summary has the name of its Deployment, so one queue serves both. The kind of change
+// does not matter, and the queue merges equal names. The handler still needs delivery Every: with Latest, a
+// summary created by the controller and deleted by somebody else at once would cause no event, and would not
+// be created again.
 func enqueue[T informer.Object](objects *informer.Informer[T], queue workqueue.TypedInterface[indexer.Key], own *reflector.OwnWrites) error {
 	_, err := objects.Handle(informer.HandlerFunc[T](func(c informer.Change[T]) {
 		if c.Kind == informer.Updated && own.Made(writer, c.Old, c.New) {

@@ -2,7 +2,7 @@
 // controller, meant to be copied.
 //
 //	go run ./examples/controller --demo --for 10s
-//	go run ./examples/controller --workers 4
+//	go run ./examples/controller --workers 4 --budget 16
 //	kubectl label deployment web example.com/summary=wanted
 //
 // A Deployment with that label gets a ConfigMap of the same name, with the number of its replicas and
@@ -15,7 +15,8 @@
 // cluster, it uses a demo cluster: an API server in this process. It prints its actions to stdout and
 // errors to stderr. It ends at Ctrl-C, or after the time given with --for. The exit code is 0, or 1
 // after an error: a flag or kubeconfig that cannot be used, or a cluster that did not answer in time.
-// With --debug-address, /debug/informers at that address shows the informers.
+// With --debug-address, /debug/informers at that address shows the informers. With --budget they hold their
+// objects packed, and so many MiB of them decoded as well.
 //
 // This file connects the parts; controller.go has the loop, summary.go the reconciliation, and demo.go
 // the demo cluster. If you copy the program, leave out demo.go, and call control with a rest.Config of
@@ -39,6 +40,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/examples/internal/demo"
 	"github.com/tidemark-k8s/tidemark/factory"
 	"github.com/tidemark-k8s/tidemark/factory/debug"
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -54,6 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f := demo.NewFlags("controller")
 	var s settings
 	f.IntVar(&s.workers, "workers", 2, "number of Deployments to reconcile at the same time")
+	f.UintVar(&s.budget, "budget", 0, "hold the objects packed, and this many `MiB` of them decoded as well; 0 for all decoded")
 	f.DebugAddress(&s.debugAddress)
 	err := f.Parse(args)
 	switch {
@@ -70,6 +73,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // settings are the controller's flags.
 type settings struct {
 	workers      int
+	budget       uint   // of decoded objects in MiB, 0 to hold all decoded
 	debugAddress string // empty for none
 }
 
@@ -84,7 +88,7 @@ func control(ctx context.Context, config *rest.Config, s settings, actions, prob
 	}
 
 	// Watch and keep in memory only the objects that the controller needs.
-	f := factory.NewSharedInformerFactory(client, 0)
+	f := factory.NewSharedInformerFactoryWithOptions(client, 0, factory.WithStorage(storage(s.budget)))
 	deployments, err := factory.Acquire[*appsv1.Deployment](f, factory.Scope{Labels: wantedLabel})
 	if err != nil {
 		return err
@@ -108,4 +112,12 @@ func control(ctx context.Context, config *rest.Config, s settings, actions, prob
 	err = c.run(ctx, s.workers)
 	f.Shutdown() // ctx has ended; wait for the informers
 	return err
+}
+
+// storage says how the informers hold their objects, with a budget of so many MiB.
+func storage(budget uint) (s informer.Storage) {
+	if budget > 0 {
+		s.Decoded = informer.NewBudget(int64(budget) << 20)
+	}
+	return s
 }

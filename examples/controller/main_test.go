@@ -28,6 +28,7 @@ func TestProgram(t *testing.T) { example.Test(t, badInput...) }
 
 var badInput = []program.BadInput{
 	{Args: "--demo --debug-address 6060", Want: `invalid value "6060" for flag -debug-address: address 6060: missing port in address; controller -h lists the flags`},
+	{Args: "--demo --budget -1", Want: `invalid value "-1" for flag -budget: parse error; controller -h lists the flags`},
 	{Args: "--demo --workers 0", Want: `invalid value "0" for flag -workers: too few; controller -h lists the flags`},
 }
 
@@ -123,7 +124,7 @@ func TestRestart(t *testing.T) {
 	require.NoError(t, s.Delete(ctx, newDeployment("gone", 1)))
 	require.NoError(t, s.Update(ctx, newDeployment("changed", 2)))
 	right := summaryOf(t, s, "right")
-	p = example.Start(t, "--kubeconfig", path, "--workers", "1")
+	p = example.Start(t, "--kubeconfig", path, "--workers", "1", "--budget", "1")
 	p.Prints(t, "synced: deployments 2, summaries 3$")
 	p.Prints(t, "shop/gone: summary deleted")
 	p.Prints(t, "shop/changed: summary updated: 2 of")
