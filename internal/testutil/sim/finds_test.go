@@ -137,19 +137,22 @@ func ownQuestions() (all []asked[any]) {
 }
 
 // ownFoundWrong checks that own writes are found by their new labels, index values and owners, and by no
-// older ones.
+// older ones, and that nothing is found that was released.
 func ownFoundWrong(w *ownWorld) (problems []string) {
 	var all []any
 	for _, o := range w.all() {
 		all = append(all, o)
 	}
-	seen := func(found []any) []any {
-		if w.mutant.findsOlder && len(found) > 1 {
-			return found[1:]
-		}
-		return found
-	}
 	for _, q := range ownQuestions() {
+		seen := func(found []any) []any {
+			switch {
+			case w.mutant.findsOlder && len(found) > 1:
+				return found[1:]
+			case w.mutant.findsReleased && w.gone != nil && q.selects(w.gone):
+				return append(found, w.gone)
+			}
+			return found
+		}
 		problems = append(problems, answerWrong(w.indexer, all, q, func(o any) key { return keyOfAny(o.(informertest.Object)) }, w.oneOf, seen)...)
 	}
 	return problems

@@ -141,6 +141,9 @@ func eventsWrong(w *ownWorld) (problems []string) {
 			if h.name == "every" && (e.Kind != "released" || w.mutant.keysReleases) {
 				w.changed = append(w.changed, k)
 			}
+			if e.Kind == "released" {
+				w.gone = e.Old
+			}
 			for _, wrong := range w.eventWrong(h, e, h.known[k]) {
 				problems = append(problems, fmt.Sprintf("%s has %s of %s: %s", h.name, wrong, k, spellEvent(e)))
 			}

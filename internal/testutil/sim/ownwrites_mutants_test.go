@@ -27,6 +27,7 @@ type ownMutant struct {
 	scribbles        bool   // somebody writes into all that is read
 	staleIndex       bool   // an index lacks an object
 	findsOlder       bool   // a query lacks an object
+	findsReleased    bool   // a query finds what is not in the share any more
 	auditsPending    bool   // an audit finds something
 	madeByVersion    bool   // Made looks at nothing but the new version
 	countsWaiting    bool   // each write counts as one that could not be shown
@@ -138,6 +139,7 @@ var ownMutants = []struct {
 	})},
 	{"an index that is not updated", "reads", "the index has", ownMutant{staleIndex: true}},
 	{"a query that does not find a write", "found", "", ownMutant{findsOlder: true}},
+	{"a query that finds what was released", "found", "", ownMutant{findsReleased: true}},
 	{"an object before the first full state", "early", "", ownMutant{hidesLists: true}},
 	{"an echo that is told", "events", "", tellsTwice("updated")},
 	{"a deletion that is told twice", "events", "not an add of what it does not know", tellsTwice("deleted")},

@@ -67,6 +67,7 @@ type ownWorld struct {
 	version  int       // the store's, after the last step
 	replicas []*replica
 
+	gone    any   // what the handler of every event was last told to be released
 	changed []key // of which the handler of every event was told since the last check, and not released
 
 	asked   sync.Mutex
