@@ -14,7 +14,8 @@ func (o *Object) Value(in Ring) (any, error) {
 	if v, ok := o.kept(); ok {
 		return v, nil
 	}
-	return o.decode(in, o.kind().options.Decode)
+	v, size, err := o.read(o.kind().options.Decode)
+	return o.made(v, size, err, in)
 }
 
 // ValueBeside is Value for an object that is read together with another one, which has been decoded already:
@@ -23,19 +24,11 @@ func (o *Object) ValueBeside(in Ring, other *Object, decoded any) (any, error) {
 	if v, ok := o.kept(); ok {
 		return v, nil
 	}
-	k := o.kind()
 	if other.IsPinned() {
-		return o.decode(in, k.options.Decode)
+		return o.Value(in)
 	}
-	s := k.scratches.Get().(*scratch)
-	defer k.scratches.Put(s)
-
-	var err error
-	if s.data, err = other.undo(s.data[:0], &s.base); err != nil {
-		return o.decode(in, k.options.Decode)
-	}
-	p := Peer{s.data, other.form(), decoded}
-	return o.decode(in, func(data []byte, f Form) (any, error) { return k.options.DecodeBeside(data, f, p) })
+	v, size, err := o.readBeside(other, decoded)
+	return o.made(v, size, err, in)
 }
 
 // kept returns an object that is decoded already.
@@ -53,9 +46,9 @@ func (o *Object) kept() (v any, ok bool) {
 	return o.kind().value(hot), true
 }
 
-func (o *Object) decode(in Ring, with func(data []byte, f Form) (any, error)) (any, error) {
+// made counts a decoding, and keeps what came of it.
+func (o *Object) made(v any, size int, err error, in Ring) (any, error) {
 	o.kind().decodes.Add(1)
-	v, size, err := o.read(with)
 	if err != nil {
 		return nil, err
 	}

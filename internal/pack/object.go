@@ -102,8 +102,8 @@ func (o *Object) Meta() (any, error) {
 
 // scratch is the memory of one reader.
 type scratch struct {
-	data []byte
-	base openBase
+	data, other []byte
+	base        openBase
 }
 
 // read calls a function of the kind with the object's bytes, and returns their number as well.
@@ -115,24 +115,64 @@ func (o *Object) read(f func(data []byte, form Form) (any, error)) (v any, size 
 	if s.data, err = o.undo(s.data[:0], &s.base); err == nil {
 		v, err = f(s.data, o.form())
 	}
-	if err != nil && k.options.Unreadable != nil {
+	o.tell(err)
+	return v, len(s.data), err
+}
+
+// readBeside decodes the object beside another one. The two often have one base, which is undone once.
+func (o *Object) readBeside(other *Object, decoded any) (v any, size int, err error) {
+	k := o.kind()
+	s := k.scratches.Get().(*scratch)
+	defer k.scratches.Put(s)
+
+	base, err := other.open(&s.base)
+	if err == nil {
+		s.other, err = other.undoFrom(base, s.other[:0])
+	}
+	if err != nil {
+		return o.read(k.options.Decode)
+	}
+	if o.base != other.base {
+		base, err = o.open(&s.base)
+	}
+	if err == nil {
+		s.data, err = o.undoFrom(base, s.data[:0])
+	}
+	if err == nil {
+		v, err = k.options.DecodeBeside(s.data, o.form(), Peer{s.other, other.form(), decoded})
+	}
+	o.tell(err)
+	return v, len(s.data), err
+}
+
+// tell tells the kind that the object cannot be read, if err says so.
+func (o *Object) tell(err error) {
+	if k := o.kind(); err != nil && k.options.Unreadable != nil {
 		k.options.Unreadable(o, err)
 	}
-	return v, len(s.data), err
 }
 
 // undo appends the bytes of an object that is not pinned. Its base may be undone into spare.
 func (o *Object) undo(dst []byte, spare *openBase) ([]byte, error) {
+	base, err := o.open(spare)
+	if err != nil {
+		return dst, err
+	}
+	return o.undoFrom(base, dst)
+}
+
+// open returns what the object's blob is a difference to. It may be undone into spare.
+func (o *Object) open(spare *openBase) (*openBase, error) {
+	k := o.kind()
+	if o.base == &k.root {
+		return k.dictionary.Load(), nil
+	}
+	return k.toRead.open(o.base, spare)
+}
+
+func (o *Object) undoFrom(base *openBase, dst []byte) ([]byte, error) {
 	if o.header()&rawBit != 0 {
 		return append(dst, o.content()...), nil
-	}
-	k := o.kind()
-	base := k.dictionary.Load()
-	if o.base != &k.root {
-		var err error
-		if base, err = k.toRead.open(o.base, spare); err != nil {
-			return dst, err
-		}
 	}
 	return undo(dst, base.data, o.content())
 }
