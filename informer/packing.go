@@ -344,7 +344,7 @@ func marshal(obj any) (data []byte, err error) {
 // reports these errors, not the goroutine that has met them.
 //
 // With TIDEMARK_VERIFY=1 it also names an object that a program has written into while it was kept decoded,
-// and the first field that differs, when the object leaves the budget.
+// and the first field that differs, when the object leaves the budget, unless it is garbage by then.
 type StorageError struct {
 	Key indexer.Key // empty if it cannot be read
 	Err error

@@ -381,6 +381,23 @@ func TestDeadPackedObjectsAreGarbage(t *testing.T) {
 	goruntime.KeepAlive(f)
 }
 
+// An object that changes again and again takes the room of a few, also in a budget that has room for all versions.
+func TestReplacedVersionsLeaveAnyBudget(t *testing.T) {
+	unverified(t)
+	b := NewBudget(math.MaxInt64)
+	f := newTestCore(t, packedIn(b), 1)
+	f.list("1", kit.Pod("a", "1"))
+	one := b.Used()
+	for i := range 4000 {
+		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", fmt.Sprint(2+i))))
+		if i%100 == 0 {
+			goruntime.GC()
+		}
+	}
+	require.Less(t, b.Used(), 1000*one)
+	require.Equal(t, b.Used(), f.Status().Storage.Decoded)
+}
+
 func heavyKey(i int) indexer.Key { key, _ := keyOf(heavyPod(i)); return key }
 
 // Any number of goroutines read, list and select while objects are packed, read anew and evicted.

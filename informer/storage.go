@@ -28,7 +28,8 @@ func NewBudget(bytes int64) *Budget { return (*Budget)(pack.NewBudget(bytes)) }
 // Limit returns the bytes of the budget.
 func (b *Budget) Limit() int64 { return (*pack.Budget)(b).Limit() }
 
-// Used returns the memory of the objects that are kept decoded, estimated to within some 15 percent.
+// Used returns the memory of the objects that are kept decoded, estimated to within some 15 percent. Of what a
+// store has replaced or deleted some counts until it is collected as garbage and room is looked for.
 func (b *Budget) Used() int64 { return (*pack.Budget)(b).Used() }
 
 func (s Storage) validate() error {

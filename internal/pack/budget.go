@@ -1,9 +1,11 @@
 package pack
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
+	"weak"
 )
 
 // Ring says how long a decoded object is kept.
@@ -38,7 +40,8 @@ func NewBudget(bytes int64) *Budget {
 // Limit returns the bytes of the budget.
 func (b *Budget) Limit() int64 { return b.limit }
 
-// Used returns the bytes of hot objects, as they were estimated. They are at most the limit.
+// Used returns the bytes of hot objects, as they were estimated. They are at most the limit. Dead ones count until
+// they are collected and, a while later, noticed.
 func (b *Budget) Used() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -55,8 +58,8 @@ func (b *Budget) hasRoom(size int64) bool {
 }
 
 // keep makes an object hot if it has room, and returns the decoded object that everybody gets.
-func (b *Budget) keep(e entry, decoded unsafe.Pointer, in Ring) unsafe.Pointer {
-	decoded, colder := b.keepLocked(e, decoded, in)
+func (b *Budget) keep(o *Object, size int64, decoded unsafe.Pointer, in Ring) unsafe.Pointer {
+	decoded, colder := b.keepLocked(o, size, decoded, in)
 	for _, c := range colder {
 		k := c.object.kind()
 		if is, _, err := c.object.read(k.options.Decode); err == nil {
@@ -67,19 +70,19 @@ func (b *Budget) keep(e entry, decoded unsafe.Pointer, in Ring) unsafe.Pointer {
 }
 
 // keepLocked also returns the objects that have become cold and are to be checked.
-func (b *Budget) keepLocked(e entry, decoded unsafe.Pointer, in Ring) (unsafe.Pointer, []cold) {
+func (b *Budget) keepLocked(o *Object, size int64, decoded unsafe.Pointer, in Ring) (unsafe.Pointer, []cold) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
-	if hot := atomic.LoadPointer(&e.object.hot); hot != nil {
+	if hot := atomic.LoadPointer(&o.hot); hot != nil {
 		return hot, nil
 	}
 	if in == Nowhere {
 		return decoded, nil
 	}
 	r := &b.rings[in]
-	if r.add(e) {
-		atomic.StorePointer(&e.object.hot, decoded)
+	if r.add(o, size) {
+		atomic.StorePointer(&o.hot, decoded)
 	}
 	colder := r.colder
 	r.colder = nil
@@ -87,14 +90,16 @@ func (b *Budget) keepLocked(e entry, decoded unsafe.Pointer, in Ring) (unsafe.Po
 }
 
 // ring is a queue of hot objects. The first make room for others, but for those that have been read
-// since they were last there.
+// since they were last there. It keeps no object alive: one that nobody holds any more, such as a replaced
+// version, is dead, and takes its decoded form along.
 //
 // Invariant: used is the sum of the sizes, and at most limit. A hot object has one entry in one ring, and
-// the objects of all entries are hot.
+// the objects of all entries are hot or dead.
 type ring struct {
 	limit, used int64
 	chances     int // how many objects may be passed over to make room by one
 	entries     []entry
+	added       int    // entries since the dead were last removed
 	colder      []cold // by the present call of add, if their kind wants that
 }
 
@@ -105,39 +110,64 @@ type cold struct {
 }
 
 type entry struct {
-	object *Object
+	object weak.Pointer[Object]
+	of     *atomic.Int64 // the bytes of its kind's hot objects
 	size   int64
 }
 
 // add adds an object, and reports whether it has room.
-func (r *ring) add(e entry) bool {
-	if e.size > r.limit {
+func (r *ring) add(o *Object, size int64) bool {
+	if size > r.limit {
 		return false
 	}
-	for r.used > r.limit-e.size {
+	if r.added++; 2*r.added > len(r.entries) {
+		r.removeDead()
+	}
+	for r.used > r.limit-size {
 		r.evict()
 	}
-	r.used += e.size
-	e.object.kind().hot.Add(e.size)
+	e := entry{weak.Make(o), o.kind().hot, size}
+	e.of.Add(size)
+	r.used += size
 	r.entries = append(r.entries, e)
 	return true
+}
+
+// removeDead removes the entries of dead objects. An object that is added pays for two entries.
+func (r *ring) removeDead() {
+	r.added = 0
+	r.entries = slices.DeleteFunc(r.entries, func(e entry) bool {
+		dead := e.object.Value() == nil
+		if dead {
+			r.remove(e)
+		}
+		return dead
+	})
 }
 
 // evict makes an object cold. Whoever has got it decoded keeps it.
 func (r *ring) evict() {
 	for chances := r.chances; ; chances-- {
 		e := r.entries[0]
-		r.entries[0] = entry{} // the array lives on, and must not keep the object alive
 		r.entries = r.entries[1:]
-		if chances == 0 || atomic.AndUint32(e.object.blob, ^uint32(readBit))&readBit == 0 {
-			hot := atomic.SwapPointer(&e.object.hot, nil)
-			if e.object.kind().options.Cold != nil {
-				r.colder = append(r.colder, cold{e.object, hot})
-			}
-			r.used -= e.size
-			e.object.kind().hot.Add(-e.size)
+		o := e.object.Value()
+		if o != nil && chances > 0 && atomic.AndUint32(o.blob, ^uint32(readBit))&readBit != 0 {
+			r.entries = append(r.entries, e)
+			continue
+		}
+		r.remove(e)
+		if o == nil {
 			return
 		}
-		r.entries = append(r.entries, e)
+		if hot := atomic.SwapPointer(&o.hot, nil); o.kind().options.Cold != nil {
+			r.colder = append(r.colder, cold{o, hot})
+		}
+		return
 	}
+}
+
+// remove subtracts the size of an entry that is no longer in the ring.
+func (r *ring) remove(e entry) {
+	r.used -= e.size
+	e.of.Add(-e.size)
 }

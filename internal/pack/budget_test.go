@@ -67,13 +67,15 @@ func TestLimits(t *testing.T) {
 // There is room as long as nothing has to become cold for a further object.
 func TestRoom(t *testing.T) {
 	k := newKind(NewBudget(8 * 1000)) // of which seven eighths are the main ring
-	for i := range 23 {
+	var all [23]*Object
+	for i := range all {
 		require.True(t, k.HasRoom(100), i)
-		arrive(t, k, fmt.Sprint(i), 100) // 300 bytes
+		all[i], _ = arrive(t, k, fmt.Sprint(i), 100) // 300 bytes
 	}
 	require.False(t, k.HasRoom(100))
 	require.True(t, k.HasRoom(30))
 	require.False(t, newKind(NewBudget(0)).HasRoom(1))
+	runtime.KeepAlive(all)
 }
 
 func TestWhatIsReadStaysHot(t *testing.T) {
@@ -115,6 +117,30 @@ func TestTheBudgetKeepsNoColdObjectAlive(t *testing.T) {
 	runtime.KeepAlive(k)
 }
 
+// A version that has been replaced is held by nobody: it leaves a budget that never has to make room as well.
+func TestTheBudgetKeepsNoDeadObjectAlive(t *testing.T) {
+	for name, limit := range map[string]int64{"unlimited": math.MaxInt64, "with room": 1 << 20} {
+		t.Run(name, func(t *testing.T) {
+			k := newKind(NewBudget(limit))
+			alive, d := arrive(t, k, "alive", 100)
+			var one weak.Pointer[Object]
+			for round := range 8 {
+				for i := range 100 {
+					o, _ := arrive(t, k, fmt.Sprint(i), 100)
+					if round == 0 && i == 0 {
+						one = weak.Make(o)
+					}
+				}
+				runtime.GC()
+			}
+			require.Nil(t, one.Value())
+			require.Less(t, k.options.Budget.Used(), int64(300*300), "of 800 that have arrived")
+			require.Equal(t, k.options.Budget.Used(), k.Hot())
+			require.Same(t, d, value(t, alive, Main))
+		})
+	}
+}
+
 func TestALongListIsNotKept(t *testing.T) {
 	k := newKind(NewBudget(8 * 1000))
 	require.Equal(t, Main, k.RingFor(0))
@@ -133,11 +159,13 @@ func TestOneInSixtyFourIsWeighed(t *testing.T) {
 	o.Budget = NewBudget(math.MaxInt64)
 	o.Weigh = func(v any) int64 { weighed++; return int64(5 * weighed * len(v.(*decoded).text)) }
 	k := NewKind(o)
-	for i := range 65 {
-		arrive(t, k, fmt.Sprint(i), 100)
+	var all [65]*Object
+	for i := range all {
+		all[i], _ = arrive(t, k, fmt.Sprint(i), 100)
 	}
 	require.Equal(t, 2, weighed)
 	require.EqualValues(t, 64*500+750, k.options.Budget.Used(), "the second is twice as heavy: both are 7.5 times their bytes")
+	runtime.KeepAlive(all)
 }
 
 // TestTheBudgetIsFilledAsEstimated compares the estimate with the memory of each pod.
@@ -156,14 +184,18 @@ func TestTheBudgetIsFilledAsEstimated(t *testing.T) {
 	}
 	o.Weigh = weigh
 	k, pods, memory := NewKind(o), cluster.New(1, 100), int64(0)
+	var all []*Object
 	for i := range pods.Pods() {
 		e := encode(t, pods.Pod(i))
 		v, err := o.Decode(e.data, Event)
 		require.NoError(t, err)
 		memory += weigh(v)
-		pack(t, k, e.namespace, e.name, e.data).Keep(v, len(e.data), Main)
+		p := pack(t, k, e.namespace, e.name, e.data)
+		p.Keep(v, len(e.data), Main)
+		all = append(all, p)
 	}
 	require.InEpsilon(t, memory, o.Budget.Used(), 0.15)
+	runtime.KeepAlive(all)
 }
 
 func TestWhatBecomesHotIsChecked(t *testing.T) {
@@ -288,9 +320,11 @@ func (b *Budget) check(t *testing.T) {
 	for _, r := range b.rings {
 		var sum int64
 		for _, e := range r.entries {
-			require.True(t, isHot(e.object))
-			require.False(t, seen[e.object])
-			seen[e.object] = true
+			if o := e.object.Value(); o != nil {
+				require.True(t, isHot(o))
+				require.False(t, seen[o])
+				seen[o] = true
+			}
 			sum += e.size
 		}
 		require.Equal(t, sum, r.used)
@@ -357,6 +391,6 @@ func TestHotReadsAllocateNothing(t *testing.T) {
 			t.Fatal(v)
 		}
 	}))
-	require.EqualValues(t, 16, unsafe.Sizeof(entry{}))
+	require.EqualValues(t, 24, unsafe.Sizeof(entry{}))
 	runtime.KeepAlive(o)
 }

@@ -28,7 +28,8 @@
 // Bounds. A kind has a dictionary of at most 64 KiB, 1 MiB of bases that are kept undone, with indexes,
 // some 400 KiB for packing, and 2^18 families, of which those are removed that have no base any more. A
 // base lives as long as objects refer to it. Objects above 64 KiB are no bases, and those above 256 MiB
-// are not packed. Hot objects take no more than the budget, and one for each goroutine that decodes.
+// are not packed. Hot objects take no more than the budget, and one for each goroutine that decodes. A budget
+// keeps no object alive: however much room it has, what nobody else holds leaves it.
 //
 // Cost. If 256 objects in a row have little in common with their bases, the next 1,024 are kept as they
 // are, and then 64 are tried. Packing an object allocates it and its blob, and undoing it nothing,

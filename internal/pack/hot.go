@@ -68,7 +68,7 @@ func (o *Object) Keep(decoded any, size int, in Ring) any {
 		verify.That(err == nil && reflect.DeepEqual(again, decoded), "an object of %d bytes is kept that decodes to another: %v", size, err)
 	}
 	k.weights.note(k.options, decoded, size)
-	return k.value(k.options.Budget.keep(entry{o, k.weights.estimate(size)}, w.data, in))
+	return k.value(k.options.Budget.keep(o, k.weights.estimate(size), w.data, in))
 }
 
 // HasRoom reports whether a decoded object of so many bytes could be kept without making others cold.

@@ -67,7 +67,7 @@ type Kind struct {
 	options    Options
 	typ        unsafe.Pointer // of hot objects, as in an interface value
 	weights    weights
-	hot        atomic.Int64  // estimated bytes of the kind's hot objects
+	hot        *atomic.Int64 // estimated bytes of the kind's hot objects; apart, for a budget that outlives the kind
 	decodes    atomic.Uint64 // decodings by Value
 	root       Object        // the base of what is a difference to the dictionary
 	dictionary atomic.Pointer[openBase]
@@ -84,7 +84,7 @@ type Kind struct {
 
 // NewKind returns a kind without objects. An informer has one.
 func NewKind(o Options) *Kind {
-	k := &Kind{options: o, families: families{seed: maphash.MakeSeed(), of: map[uint64]family{}}}
+	k := &Kind{options: o, hot: new(atomic.Int64), families: families{seed: maphash.MakeSeed(), of: map[uint64]family{}}}
 	decoded := reflect.Zero(o.Type).Interface()
 	k.typ = (*words)(unsafe.Pointer(&decoded)).typ
 	k.root.hot = unsafe.Pointer(k)
