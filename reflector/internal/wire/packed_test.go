@@ -28,6 +28,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
 // randomMeta returns metadata with some of its fields, with empty values among them.
@@ -182,6 +183,30 @@ func TestMetaWithoutDroppedFields(t *testing.T) {
 		requireMeta(t, NewPackedDecoder(Objects{Type: typeOfPod}, drop), text, pack.Event)
 		requireMeta(t, NewPackedDecoder(Objects{Type: typeOfPod}, drop), proto, pack.Event)
 		requireMeta(t, NewPackedDecoder(Objects{Type: Unstructured}, drop), text, pack.Event)
+	}
+}
+
+// An object that a program has written into gives nothing to the one that is decoded beside it in a program that
+// checks itself, and ends no program: it is reported where it leaves the budget.
+func TestDecodeBesideWhatAProgramHasWritten(t *testing.T) {
+	on := verify.On
+	verify.On = true
+	t.Cleanup(func() { verify.On = on })
+	_, now := bothFormats(t, kit.RunningPod("web", 1))
+	_, old := bothFormats(t, kit.RunningPod("web", 2))
+	d := NewPackedDecoder(Objects{Type: typeOfPod}, nil)
+	other, err := d.Decode(now, pack.Event)
+	require.NoError(t, err)
+	want, err := d.Decode(old, pack.Event)
+	require.NoError(t, err)
+	for _, spoils := range []bool{false, true} {
+		mount := &other.(*corev1.Pod).Spec.Containers[0].VolumeMounts[0]
+		if spoils {
+			mount.MountPath = "spoilt"
+		}
+		got, err := d.DecodeBeside(old, pack.Event, pack.Peer{Data: now, Object: other})
+		require.NoError(t, err)
+		require.Equal(t, want, got)
 	}
 }
 
