@@ -246,7 +246,7 @@ func slowRef(in reflect.Value, field, name, namespace string, r *rule) (Ref, boo
 	switch {
 	case r.namespace == cluster:
 		namespace = ""
-	case r.namespace != local && !unset(in, r.namespace):
+	case r.namespace != local && !unset(in, r.namespace) && (r.kind == written || beside(r.namespace) != ""):
 		namespace = beside(r.namespace)
 	}
 	return Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}, name != "" && kind != ""

@@ -39,6 +39,9 @@ func ByReference[T any](more ...func(obj T) []Ref) indexer.Index[T] {
 // The names of containers, ports, users and a pod's own volumes are no references. A LocalObjectReference
 // is one only in the fields of k8s.io/api, since it does not say of which kind: what a custom resource
 // means by one is for a function of its own to say.
+//
+// A SecretReference, or another one to a kind that has namespaces, that says no namespace is to an object in that of
+// the object that refers. A PersistentVolume has none, and means the namespace of its claim: In says "".
 func In(namespace string, v any) (all []Ref) {
 	each(namespace, v, func(r Ref) { all = append(all, r) })
 	return all

@@ -99,7 +99,9 @@ func TestReferences(t *testing.T) {
 			DataSource:    &corev1.TypedLocalObjectReference{Kind: "PersistentVolumeClaim", Name: "old"},
 			DataSourceRef: &corev1.TypedObjectReference{Kind: "PersistentVolumeClaim", Namespace: to("else"), Name: "older"},
 		}}, "PersistentVolumeClaim/else/older PersistentVolumeClaim/shop/old"},
-		"a claim without a namespace": {&corev1.TypedObjectReference{Kind: "PersistentVolumeClaim", Name: "old"}, "PersistentVolumeClaim/shop/old"},
+		"a secret without a namespace": {&corev1.SecretReference{Name: "tls"}, "Secret/shop/tls"},
+		"a robot without a namespace":  {&rbacv1.Subject{Kind: "ServiceAccount", Name: "robot"}, "ServiceAccount/shop/robot"},
+		"a claim without a namespace":  {&corev1.TypedObjectReference{Kind: "PersistentVolumeClaim", Name: "old"}, "PersistentVolumeClaim/shop/old"},
 		"a service account": {&corev1.ServiceAccount{Secrets: []corev1.ObjectReference{{Name: "token"}, {Kind: "Secret", Name: "more"}}, ImagePullSecrets: []corev1.LocalObjectReference{secret("registry")}},
 			"Secret/shop/more Secret/shop/registry Secret/shop/token"},
 		"a role binding": {&rbacv1.RoleBinding{RoleRef: rbacv1.RoleRef{APIGroup: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "view"}, Subjects: []rbacv1.Subject{

@@ -74,7 +74,7 @@ func (n *name) read(at unsafe.Pointer, namespace string) (r Ref, ok bool) {
 	}
 	if n.where == cluster {
 		r.Namespace = ""
-	} else if in, ok := n.namespace.of(at); ok {
+	} else if in, ok := n.namespace.of(at); ok && (in != "" || n.kind == written) {
 		r.Namespace = in
 	}
 	return r, r.Kind != ""
