@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/tidemark-k8s/tidemark/internal/process"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
 )
 
@@ -185,6 +187,45 @@ func TestFindOfVeryManyQueries(t *testing.T) {
 	walked := slices.IndexFunc(searches, func(s search) bool { return len(s.others) > 0 })
 	require.Equal(t, maxWalkedByAll/maxWalked, walked)
 	finds(t, items(w), all, queries...)
+}
+
+// While its lock is held, a store does not gather the lists of a label that nearly each object has another value of.
+func TestASelectorForAnyOfVeryManyValues(t *testing.T) {
+	all := findable(manyLists + 1)
+	with := Query{Labels: parsed(t, "n")}
+	for name, n := range map[string]int{"few": manyLists, "many": len(all)} {
+		t.Run(name, func(t *testing.T) {
+			w := findableStore(t, all[:n], func(o *Options) { o.LabelIndexes = []string{"n"} })
+			searches, err := w.x.searches([]Query{with})
+			require.NoError(t, err)
+			require.Equal(t, n == manyLists, len(searches[0].terms) == 1)
+			requirements, _ := Requirements(with.Labels)
+			require.Equal(t, n == manyLists, w.x.plan("", requirements).index != nil)
+			finds(t, items(w), all[:n], with)
+			finds(t, items(w), all[:n], Query{Namespace: "a", Labels: with.Labels})
+			require.Len(t, w.Indexer().Select("", Requirement{Key: "n", Op: Exists}), n)
+		})
+	}
+}
+
+// A key that is found keeps no names of other objects in memory.
+func TestKeysThatAreFoundKeepNoOthers(t *testing.T) {
+	var all []*item
+	for i := range 16 << 10 {
+		it := &item{key: Key{"a", fmt.Sprintf("%0100d", i)}, words: []string{"all"}, labels: map[string]string{}}
+		if i%chunkSize == 0 {
+			it.labels["first"] = "yes"
+		}
+		all = append(all, it)
+	}
+	w := findableStore(t, all, func(*Options) {})
+	before := process.Heap()
+	keys, err := w.Indexer().FindKeys(Query{Labels: parsed(t, "first"), Fields: map[string]string{"word": "all"}})
+	require.NoError(t, err)
+	require.Len(t, keys, len(all)/chunkSize)
+	require.Less(t, process.Heap()-before, uint64(400<<10), "all names have 1,600 kB")
+	runtime.KeepAlive(keys)
+	runtime.KeepAlive(w)
 }
 
 func TestFindOfAnUnknownIndex(t *testing.T) {

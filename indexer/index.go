@@ -108,6 +108,23 @@ func (x *index) list(namespace, value string) *vector {
 	return nil
 }
 
+// manyLists is the number of lists above which all of an index are too many to be gathered while mu is held.
+const manyLists = 4096
+
+// hasManyLists reports whether a selector for any value is to look at the labels of the objects instead. A nil
+// index has no lists. Safe for any goroutine.
+func (x *index) hasManyLists() bool {
+	n := 0
+	if x != nil {
+		for range x.values.all {
+			if n++; n > manyLists {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // add appends a record with its next object to the list of a value, and makes the list if there is
 // none. Only the writer calls it.
 func (x *index) add(value string, stored any, r *record) post {

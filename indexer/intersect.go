@@ -1,6 +1,9 @@
 package indexer
 
-import "math/bits"
+import (
+	"math/bits"
+	"strings"
+)
 
 // gather returns the results of the searches, each once, and their keys if the searches have keys. It
 // compares snapshots and calls users' functions, so it holds no lock.
@@ -20,7 +23,8 @@ func (x *store) gather(searches []search) (found Snapshot[any], keys []Key) {
 			}
 			found.add(stored)
 			if s.keys != nil {
-				keys = append(keys, s.keys[at])
+				key := s.keys[at] // in one string with the keys of others
+				keys = append(keys, Key{key.Namespace, strings.Clone(key.Name)})
 			}
 		})
 	}

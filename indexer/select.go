@@ -107,7 +107,12 @@ func (x *store) labelIndex(namespace string, r *Requirement) (ix *index, values 
 	switch {
 	case !ok:
 		return nil, nil
-	case namespace == "" || values == nil:
+	case values == nil:
+		if ix = x.writer.labelIndex(r.Key, byLabel); ix.hasManyLists() {
+			ix = nil
+		}
+		return ix, nil
+	case namespace == "":
 		return x.writer.labelIndex(r.Key, byLabel), values
 	}
 	if ix = x.writer.labelIndex(r.Key, byLabelIn); ix == nil {
