@@ -37,7 +37,8 @@ type entry struct {
 
 	// The fields of the last run:
 	cancel     context.CancelFunc
-	hasStopped chan struct{} // closed when the run has stopped, and after the next one has begun if there is one
+	hasStopped chan struct{} // closed when the run could not begin, or has stopped, and after the next one has begun if there is one
+	failed     error         // the reason why the run could not begin, or has ended by itself; nil otherwise
 
 	// dropTimer drops the informer after the retention time; nil while the informer is used.
 	dropTimer *time.Timer

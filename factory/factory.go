@@ -116,7 +116,8 @@ func (f *Factory) objectOf(resource schema.GroupVersionResource) (reflect.Type, 
 func (f *Factory) InformerName() *cache.InformerName { return f.name }
 
 // WaitForCacheSyncWithContext waits until the started informers are synced, or ctx ends, and
-// returns which of them are synced. Err is the context's cause if an informer is not synced.
+// returns which of them are synced. Err is the context's cause if an informer is not synced, or the reason why
+// an informer cannot run or its run has ended by itself, which nobody waits for.
 func (f *Factory) WaitForCacheSyncWithContext(ctx context.Context) cache.SyncResult {
 	synced, err := f.synced(ctx)
 	return cache.SyncResult{Synced: synced, Err: err}

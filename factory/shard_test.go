@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -172,10 +173,13 @@ func TestContract_D49_AnAssignmentWithoutKinds(t *testing.T) {
 	require.True(t, ok)
 	configMaps, ok := informer.As[*corev1.ConfigMap](f.Core().V1().ConfigMaps().Informer())
 	require.True(t, ok)
+	several, err := factory.Acquire[*corev1.Service](f, factory.Scope{Namespaces: []string{"default", "prod"}})
+	require.NoError(t, err)
+	defer several.Release()
 	for _, i := range []interface {
 		WaitSynced(context.Context) error
 		Run(context.Context) error
-	}{pods, secrets, configMaps} {
+	}{pods, secrets, configMaps, several.Informer()} {
 		require.ErrorIs(t, i.WaitSynced(t.Context()), informer.ErrNoKinds)
 		require.ErrorIs(t, i.Run(t.Context()), informer.ErrNoKinds)
 	}
@@ -213,6 +217,79 @@ func TestContract_D45_AClusterScopedKindByNamespace(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorIs(t, run(nodes), informer.ErrSharded, "by Configure")
 }
+
+// Nobody waits for an informer whose share cannot be used: all waits return the reason, whoever has begun the run.
+func TestContract_D45_NobodyWaitsForAnUnusableShare(t *testing.T) {
+	byNamespace := shard.Static(shard.Whole(shard.ByNamespace))
+	for name, row := range map[string]struct {
+		options []factory.Option
+		want    error
+	}{
+		"no field":      {[]factory.Option{factory.WithShard(shard.Static(shard.Set{}), &corev1.Node{})}, shard.ErrField},
+		"no namespaces": {[]factory.Option{factory.WithShard(byNamespace, &corev1.Node{})}, informer.ErrSharded},
+		"one namespace": {[]factory.Option{factory.WithNamespace("prod"), factory.WithShard(byNamespace, &corev1.Pod{})}, informer.ErrSharded},
+		"no kinds":      {[]factory.Option{factory.WithShard(byNamespace)}, informer.ErrNoKinds},
+		"a nil kind":    {[]factory.Option{factory.WithShard(byNamespace, nil)}, informer.ErrNoKinds},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // a wait that does not end is a deadlock
+				f := factory.NewSharedInformerFactoryWithOptions(fake.NewClientset(), 0, row.options...)
+				defer f.Shutdown()
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				var i interface {
+					WaitSynced(context.Context) error
+					WaitFresh(context.Context) error
+				}
+				if name == "one namespace" {
+					i, _ = informer.As[*corev1.Pod](f.Core().V1().Pods().Informer())
+				} else {
+					i, _ = informer.As[*corev1.Node](f.Core().V1().Nodes().Informer())
+				}
+				early := make(chan error, 1)
+				go func() { early <- i.WaitSynced(ctx) }()
+				f.StartWithContext(ctx)
+				require.ErrorIs(t, <-early, row.want)
+				require.ErrorIs(t, i.WaitSynced(ctx), row.want)
+				require.ErrorIs(t, i.WaitFresh(ctx), row.want)
+				for range 2 {
+					result := f.WaitForCacheSyncWithContext(ctx)
+					require.ErrorIs(t, result.Err, row.want)
+					require.Len(t, result.Synced, 1)
+					for _, synced := range f.WaitForCacheSync(ctx.Done()) {
+						require.False(t, synced)
+					}
+					f.StartWithContext(ctx) // again
+				}
+			})
+		})
+	}
+}
+
+// The Assignment may be usable later: the next Start asks it again.
+func TestAShareThatIsUsableLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &moved{}
+		f := factory.NewSharedInformerFactoryWithOptions(fake.NewClientset(someObjects()...), 0, factory.WithShard(a, &corev1.Pod{}))
+		defer f.Shutdown()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		pods, err := factory.For[*corev1.Pod](f)
+		require.NoError(t, err)
+		f.StartWithContext(ctx)
+		require.ErrorIs(t, f.WaitForCacheSyncWithContext(ctx).Err, shard.ErrField)
+		a.Set = nth(t, shard.ByUID, 1, 3)
+		f.StartWithContext(ctx)
+		require.NoError(t, f.WaitForCacheSyncWithContext(ctx).Err)
+		require.NoError(t, pods.WaitFresh(ctx))
+		require.Equal(t, count(a.Set), pods.Indexer().Len())
+	})
+}
+
+// moved is an Assignment that a test changes between two runs.
+type moved struct{ shard.Set }
+
+func (m *moved) Share() shard.Set { return m.Set }
 
 // A lease of a kind that is shared has a share of its scope; of several namespaces it has several sources, and cannot.
 func TestSharesOfLeases(t *testing.T) {

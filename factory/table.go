@@ -316,9 +316,11 @@ func (t *table[K]) run(e *entry) {
 			}
 		},
 	})
+	e.failed = err
 	if err != nil {
 		t.runs.Done()
 		t.refuse(start, err, "The factory does not run the informer")
+		close(e.hasStopped)
 		t.endRun(e)
 		e.start = nil
 		t.step(e, runRefused)
@@ -337,6 +339,7 @@ func (t *table[K]) stopped(e *entry, err error) {
 
 	ready := e.hasStopped
 	defer close(ready) // last: waiting callers must find the informer running again
+	e.failed = err
 	if e.state == running {
 		e.start = nil // it stopped by itself: the run for its pin is over
 		if err != nil && e.pin == started {
@@ -354,41 +357,45 @@ func (t *table[K]) endRun(e *entry) {
 }
 
 // synced waits until the pinned informers that were started are synced, or ctx ends. It returns
-// which of them are synced and, if an informer is not, the context's cause or the error of a user's
-// function that has ended its run.
+// which of them are synced and, if an informer is not, the context's cause or the reason why its run could
+// not begin, or has ended by itself.
 func (t *table[K]) synced(ctx context.Context) (synced map[K]bool, err error) {
-	begun := make(map[K]cache.SharedIndexInformer)
+	begun := make(map[K]*entry)
 	t.mu.Lock()
 	for k, e := range t.entries {
 		if e.ran() {
-			begun[k.kind] = e.shared
+			begun[k.kind] = e
 		}
 	}
 	t.unlock()
 
 	synced = make(map[K]bool, len(begun))
-	for kind, shared := range begun {
-		ended := awaitSynced(ctx, shared)
-		if synced[kind] = shared.HasSynced(); !synced[kind] {
+	for kind, e := range begun {
+		ended := t.awaitSynced(ctx, e)
+		if synced[kind] = e.shared.HasSynced(); !synced[kind] {
 			err = ended
 		}
 	}
 	return synced, err
 }
 
-// awaitSynced waits until an informer is synced, or will not be: ctx ends, or a user's function has ended
-// the informer's run.
-func awaitSynced(ctx context.Context, i cache.SharedIndexInformer) error {
-	if ours, ok := informer.SharedOf(i); ok {
-		select {
-		case <-ours.HasSyncedChecker().Done():
-		case <-ctx.Done():
-		case <-ours.Done():
-			if err := ours.Status().LastError; errors.Is(err, informer.ErrExited) {
-				return err
-			}
+// awaitSynced waits until an informer is synced, or will not be: ctx ends, or the informer's run cannot begin or
+// ends by itself. An informer that the user runs is waited for.
+func (t *table[K]) awaitSynced(ctx context.Context, e *entry) error {
+	t.mu.Lock()
+	hasStopped := e.hasStopped
+	t.unlock()
+	select {
+	case <-e.shared.HasSyncedChecker().Done():
+	case <-ctx.Done():
+	case <-hasStopped:
+		t.mu.Lock()
+		failed := e.failed
+		t.unlock()
+		if failed != nil && !errors.Is(failed, informer.ErrRunning) {
+			return failed
 		}
 	}
-	cache.WaitFor(ctx, "", i.HasSyncedChecker())
+	cache.WaitFor(ctx, "", e.shared.HasSyncedChecker())
 	return context.Cause(ctx)
 }

@@ -39,8 +39,9 @@ type ControllerRuntime struct {
 	// ShardKinds are the kinds that are shared: objects of their Go types, such as &corev1.Pod{}. Of unstructured
 	// objects and of metadata alone (metav1.PartialObjectMetadata) the kind counts as well; a kind that the manager
 	// reads in two forms is named in both. All other kinds are read whole: a manager's client that looks up Secrets or
-	// Nodes by their names needs each of them. With a Shard and no kinds, each informer returns [ErrNoKinds] from
-	// WaitSynced and Run.
+	// Nodes by their names needs each of them. Of kinds without namespaces a share of [shard.ByNamespace] holds all
+	// objects or none. With a Shard and no kinds, or a nil one, each informer returns [ErrNoKinds] from WaitSynced and
+	// Run.
 	ShardKinds []runtime.Object
 }
 
@@ -61,7 +62,7 @@ func (c ControllerRuntime) shardOf(example runtime.Object) shard.Assignment {
 	switch {
 	case c.Shard == nil:
 		return nil
-	case len(c.ShardKinds) == 0:
+	case len(c.ShardKinds) == 0, slices.Contains(c.ShardKinds, nil):
 		return noKinds{c.Shard}
 	case slices.ContainsFunc(c.ShardKinds, func(kind runtime.Object) bool { return sameKind(kind, example) }):
 		return c.Shard

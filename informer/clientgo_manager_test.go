@@ -48,11 +48,13 @@ func TestContract_D49_KindsOfAManager(t *testing.T) {
 	}
 }
 
-// An Assignment without kinds is an error of each informer of a manager.
+// An Assignment without kinds, or with a nil one, is an error of each informer of a manager.
 func TestContract_D49_AManagersAssignmentWithoutKinds(t *testing.T) {
-	c := ControllerRuntime{Shard: shard.Static(shard.Whole(shard.ByUID))}
-	pods, ok := As[*corev1.Pod](c.NewInformer(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, 0, nil))
-	require.True(t, ok)
-	require.ErrorIs(t, pods.WaitSynced(t.Context()), ErrNoKinds)
-	require.ErrorIs(t, pods.Run(t.Context()), ErrNoKinds)
+	for _, kinds := range [][]runtime.Object{nil, {nil}, {&corev1.Pod{}, nil}} {
+		c := ControllerRuntime{Shard: shard.Static(shard.Whole(shard.ByUID)), ShardKinds: kinds}
+		pods, ok := As[*corev1.Pod](c.NewInformer(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, 0, nil))
+		require.True(t, ok)
+		require.ErrorIs(t, pods.WaitSynced(t.Context()), ErrNoKinds)
+		require.ErrorIs(t, pods.Run(t.Context()), ErrNoKinds)
+	}
 }

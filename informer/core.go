@@ -84,7 +84,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 	switch {
 	case len(sources) == 0 || slices.Contains(sources, nil):
 		c.misuse = ErrNoSource
-	case o.Shard != nil && len(sources) > 1:
+	case c.misuse == nil && o.Shard != nil && len(sources) > 1:
 		c.misuse = fmt.Errorf("%w: it has %d sources", ErrSharded, len(sources))
 	case len(sources) > maxSources:
 		c.misuse = fmt.Errorf("the informer has %d sources, more than %d", len(sources), maxSources)

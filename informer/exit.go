@@ -6,7 +6,7 @@ import "fmt"
 // of a run this ends the run, as the end of its context does, with an error that wraps [ErrExited]. The
 // next run reuses nothing. A handler ends only its own registration, see [delivery.Reports].
 
-// exitError returns the error of the user's function that has ended the run, or nil.
+// exitError returns the error because of which the run has ended by itself, or nil.
 func (r *run) exitError() error {
 	if err := r.exited.Load(); err != nil {
 		return *err
@@ -14,8 +14,8 @@ func (r *run) exitError() error {
 	return nil
 }
 
-// exit ends a run because of a user's function that has ended its goroutine. err names the function; if
-// it is nil, the function may have left its name with noteExit. The first one counts, and none after
+// exit ends a run because of a user's function that has ended its goroutine, or because its share cannot be read. err
+// says which; if it is nil, the function may have left its name with noteExit. The first one counts, and none after
 // the run has stopped.
 func (c *core) exit(run *run, err error) {
 	if noted := c.exitNote.Swap(nil); err == nil && noted != nil {

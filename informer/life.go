@@ -35,7 +35,7 @@ func (c *core) newRun() *run {
 // begin moves the informer to running. If restartable is set, the informer may have stopped
 // before: it keeps its store and its handlers, and gets a new run.
 func (c *core) begin(ctx context.Context, restartable bool) (*run, error) {
-	share, noShare := c.askShare() // before mu is locked: an Assignment is the user's
+	share, unusable := c.askShare() // before mu is locked: an Assignment is the user's
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -46,8 +46,6 @@ func (c *core) begin(ctx context.Context, restartable bool) (*run, error) {
 		return nil, fmt.Errorf("informer %s: %w", c.options.Name, ErrRunning)
 	case c.phase == stopped && !restartable:
 		return nil, fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
-	case noShare != nil:
-		return nil, noShare
 	case c.phase == stopped:
 		c.foreignBefore = c.shardStatus().Foreign
 		c.run, c.batch = c.newRun(), nil
@@ -59,6 +57,9 @@ func (c *core) begin(ctx context.Context, restartable bool) (*run, error) {
 	c.logTo(ctx)
 	c.processor.Start(&c.run.Run)
 	c.inspectIn(c.run)
+	if unusable != nil {
+		c.exit(c.run, unusable)
+	}
 	return c.run, nil
 }
 

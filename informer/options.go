@@ -57,7 +57,7 @@ type Options[T any] struct {
 	// then reads all objects of its share. Until [Informer.WaitFresh] returns, some may be missing.
 	//
 	// An informer of several sources, or of one namespace with [shard.ByNamespace], has no share: Run returns
-	// [ErrSharded]. It returns [shard.ErrField] for a share without a field.
+	// [ErrSharded]. It returns [shard.ErrField] for a share without a field. The waits return what Run returns.
 	Shard shard.Assignment
 	// Rand returns random numbers in [0, 1), which spread back-offs and the durations of watches;
 	// nil for a random source. A simulation sets it to be repeatable. With several sources, Rand

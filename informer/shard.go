@@ -9,7 +9,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
-	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -48,17 +47,18 @@ type ShareChanged struct {
 	Released int
 }
 
-// askShare asks for the share of a run that is about to begin, nil for everything.
-func (c *core) askShare() (share *reflector.Share, err error) {
-	if err := c.misused(); err != nil || c.options.Shard == nil {
-		return nil, err
+// askShare asks for the share of a run that is about to begin, nil for everything. The error says why the run cannot
+// read it.
+func (c *core) askShare() (share *reflector.Share, unusable error) {
+	if c.misuse != nil || c.options.Shard == nil {
+		return nil, nil
 	}
 	of := c.options.Shard.Share()
 	if of.Field() == 0 {
-		return nil, fmt.Errorf("informer %s: %w", c.options.Name, shard.ErrField)
+		return nil, shard.ErrField
 	}
 	if err := whyUnusable(c.options.Shard, of.Field()); err != nil {
-		return nil, fmt.Errorf("informer %s: %w", c.options.Name, err)
+		return nil, err
 	}
 	return reflector.NewShare(of), nil
 }
@@ -77,6 +77,7 @@ func (c *core) unreadable(run *run) error {
 
 // shardStatus returns the state of the share. The caller holds mu.
 func (c *core) shardStatus() (s ShardStatus) {
+	s.Foreign = c.foreignBefore
 	if share := c.run.share; share != nil {
 		s = ShardStatus{share.Set(), c.foreignBefore + share.Foreign(), share.Filter()}
 	}
@@ -171,20 +172,15 @@ func (a *applier) checkShare() {
 	})
 }
 
-// checkChanges panics under TIDEMARK_VERIFY if an object outside of the share of the run is about to be stored,
-// or if Progress goes back.
+// checkChanges panics under TIDEMARK_VERIFY if an object outside of the share of the run is about to be stored.
 func (a *applier) checkChanges(changes []deltafifo.Delta) {
-	if !verify.On {
+	if !verify.On || a.lastRun().share == nil {
 		return
 	}
-	share := a.lastRun().share
+	share := a.lastRun().share.Set()
 	for i := range changes {
-		switch d := &changes[i]; d.Op {
-		case deltafifo.Added, deltafifo.Modified:
-			verify.That(share == nil || share.Set().Has(d.Key.Namespace, types.UID(d.UID)), "%v, %s, is outside of the share", d.Key, d.UID)
-		case deltafifo.Progress:
-			reached := a.reached.Version(d.Source)
-			verify.That(!object.Older(d.Version, reached), "progress goes back from %s to %s", reached, d.Version)
+		if d := &changes[i]; d.Op == deltafifo.Added || d.Op == deltafifo.Modified {
+			verify.That(share.Has(d.Key.Namespace, types.UID(d.UID)), "%v, %s, is outside of the share", d.Key, d.UID)
 		}
 	}
 }

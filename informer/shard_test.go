@@ -500,12 +500,56 @@ func TestInformersWithoutAShare(t *testing.T) {
 
 		none := New(newScript("1"), Options[*corev1.Pod]{Shard: shard.Static(shard.Set{}), Observe: observed})
 		require.ErrorIs(t, none.Run(t.Context()), shard.ErrField)
-		_, err = none.Start(t.Context())
-		require.ErrorIs(t, err, shard.ErrField)
+		require.ErrorIs(t, none.WaitSynced(t.Context()), shard.ErrField)
+		wait, err := none.Start(t.Context())
+		require.NoError(t, err)
+		require.ErrorIs(t, none.WaitFresh(t.Context()), shard.ErrField)
+		require.ErrorIs(t, wait(), shard.ErrField)
 
 		bad := New(newScript("1"), Options[*corev1.Pod]{Shard: badAssignment{}, Observe: observed})
 		require.ErrorIs(t, bad.Run(t.Context()), ErrNoKinds)
 		require.ErrorIs(t, bad.WaitSynced(t.Context()), ErrNoKinds)
+	})
+}
+
+// A run whose share has no field ends at once, and takes nothing out of the store. The next one reads its share again.
+func TestARunWithAnUnusableShare(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		x := newSharded(t, newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{}, pods("a"))
+		j := &journal{}
+		_, err := x.i.Handle(j, HandlerOptions{})
+		require.NoError(t, err)
+		x.start()
+		require.Equal(t, []string{"initial a@1"}, j.take())
+		x.stop()
+		foreign := x.i.Status().Shard.Foreign
+		require.NotZero(t, foreign)
+		x.turn(shard.Set{})
+		wait, err := x.i.Start(t.Context())
+		require.NoError(t, err)
+		require.ErrorIs(t, wait(), shard.ErrField)
+		require.ErrorIs(t, x.i.Status().LastError, shard.ErrField)
+		require.Equal(t, ShardStatus{Foreign: foreign}, x.i.Status().Shard)
+		require.Equal(t, "a", x.stored())
+		require.Empty(t, j.take())
+		x.turn(pods("b"))
+		x.start()
+		require.Equal(t, []string{"release a@1", "add b@2"}, j.take())
+		require.Equal(t, 2*foreign, x.i.Status().Shard.Foreign)
+	})
+}
+
+// A source may send versions in any order, as a fake clientset does. A foreign event moves the version forward only.
+func TestForeignEventsWithOlderVersions(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		x := newSharded(t, newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{}, pods("a"))
+		x.start()
+		for _, row := range []struct{ version, want string }{{"20", "20"}, {"15", "20"}, {"21", "21"}, {"", "21"}} {
+			x.Send(watch.Modified, kit.Pod("b", row.version))
+			time.Sleep(time.Second)
+			synctest.Wait()
+			require.Equal(t, row.want, x.i.Indexer().Version())
+		}
 	})
 }
 

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -34,7 +35,7 @@ const (
 	switchGate operation = "gate"    // the server begins or ceases to filter by shard
 	refuse     operation = "refuse"  // requests with a shardSelector are refused, or not any more
 	recreate   operation = "renew"   // an object is deleted, and created anew under its name
-	restart    operation = "restart" // the informer stops, and runs again with the same share
+	restart    operation = "restart" // the informers stop, and run again with the same share; the others have none in between
 )
 
 // shardMenu has the operations that replace some steps in worlds with shares.
@@ -219,7 +220,7 @@ func (w *ownWorld) doShard(s step) {
 	case divide:
 		w.pause(func() { w.divideRing(r) })
 	case restart:
-		w.pause(func() {})
+		w.pause(w.unassign)
 	case switchGate:
 		w.wire.next.change(func(g *gateway) { g.off = !g.off })
 		if r.IntN(2) == 0 {
@@ -253,6 +254,25 @@ func (w *ownWorld) pause(meanwhile func()) {
 	if running {
 		w.start()
 	}
+}
+
+// unassign runs the other informers, which have been stopped, without a share: each run ends by itself.
+func (w *ownWorld) unassign() {
+	assign := func(shares []shard.Set) (before []shard.Set) {
+		w.ring.mu.Lock()
+		defer w.ring.mu.Unlock()
+		before, w.ring.shares = w.ring.shares, shares
+		return before
+	}
+	shares := assign(make([]shard.Set, w.setup.replicas))
+	for _, p := range w.replicas {
+		wait, err := p.informer.Start(context.Background(), informer.RunOptions{})
+		must(err)
+		if err := wait(); !errors.Is(err, shard.ErrField) {
+			panic(err)
+		}
+	}
+	assign(shares)
 }
 
 // recreate makes somebody else delete an object, and create it anew with another UID: it may be in another share.
