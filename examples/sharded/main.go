@@ -55,6 +55,9 @@ type settings struct {
 	serve    string // the address of a demo API server for others; empty for none
 }
 
+// most is the highest number of replicas: the demo starts so many processes.
+const most = 1000
+
 // run executes the program, and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	notes := log.New(stderr, "sharded: ", log.LstdFlags|log.Lmsgprefix)
@@ -67,6 +70,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := f.Parse(args)
 	switch {
 	case err != nil:
+	case s.replicas > most:
+		err = f.Misused(fmt.Errorf("--replicas is at most %d", most))
 	case s.serve != "" && f.NFlag() > 1:
 		err = f.Misused(errors.New("--serve goes with no other flag"))
 	case s.serve != "":

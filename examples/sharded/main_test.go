@@ -33,6 +33,7 @@ var badInput = []program.BadInput{
 	{Args: "--kubeconfig KUBECONFIG --shard web", Want: `--shard: .*web`},
 	{Args: "--kubeconfig KUBECONFIG --shard 0/0", Want: `--shard: .*0/0`},
 	{Args: "--demo --replicas -1", Want: `invalid value "-1" for flag -replicas: .*-h lists the flags`},
+	{Args: "--demo --replicas 18446744073709551615", Want: `--replicas is at most 1000; sharded -h lists the flags`},
 	{Args: "--serve 127.0.0.1:0 --demo", Want: `--serve goes with no other flag; sharded -h lists the flags`},
 	{Args: "--serve nowhere", Want: `cannot listen at the address of --serve: .*nowhere.*: choose another one`},
 }
