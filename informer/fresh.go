@@ -17,8 +17,9 @@ import (
 // moment: servers send these changes at once. Then WaitFresh asks each source for its newest version
 // ([reflector.Newest]), and waits until the store has reached it. If nothing changes in the source, only
 // a bookmark shows that, and servers send one a minute: after a second the reflector asks for one
-// ([reflector.Reflector.AskForBookmark]), which takes about three. Calls at the same time share a
-// question. The second step leaves out fakes, and sources whose lists have no version.
+// ([reflector.Reflector.AskForBookmark]), which takes about three. If the last change in the source was one
+// that a selector or a share keeps back, a server sends none before somebody writes anything else to the
+// cluster; WaitFresh then takes some seconds more. Calls at the same time share a question. The second step leaves out fakes, and sources whose lists have no version.
 //
 // [Informer.WaitSynced] is content with a store that an earlier run has read. To wait for a certain
 // write, use [Informer.WaitVersion], which asks the server nothing.
@@ -29,9 +30,15 @@ import (
 // fake and its lists have versions, WaitFresh waits for its next event.
 func (i *Informer[T]) WaitFresh(ctx context.Context) error { return i.core.WaitFresh(ctx) }
 
-// askForBookmarkAfter is the time after which the reflectors of sources that are behind are asked for
-// a bookmark; they are asked again each time it has passed.
-const askForBookmarkAfter = time.Second
+const (
+	// askForBookmarkAfter is the time after which the reflectors of sources that are behind are asked for
+	// a bookmark; they are asked again each time it has passed.
+	askForBookmarkAfter = time.Second
+	// moveCacheEvery is how often that has to pass before the newest version is asked for again. A server sends no
+	// bookmark at the version of a change that a selector has kept back, if the watch was opened behind it. The
+	// question moves the server's cache on, provided that anything else has been written to the cluster.
+	moveCacheEvery = 5
+)
 
 // WaitFresh is [Informer.WaitFresh].
 func (c *core) WaitFresh(ctx context.Context) error {
@@ -70,13 +77,13 @@ func (c *core) waitRead(ctx context.Context) (*run, error) {
 }
 
 // waitNewest waits until the store has reached a version of each source. If that takes longer than a
-// second, it has the reflectors ask for bookmarks.
+// second, it has the reflectors ask for bookmarks, and from time to time asks for the newest version again.
 func (c *core) waitNewest(ctx context.Context, run *run, newest []string) error {
 	c.versions.waiting.Add(1)
 	defer c.versions.waiting.Add(-1)
 	late := time.NewTicker(askForBookmarkAfter)
 	defer late.Stop()
-	for {
+	for seconds := 0; ; {
 		changed := c.versions.channel()
 		behind := c.behind(newest)
 		if len(behind) == 0 {
@@ -85,6 +92,9 @@ func (c *core) waitNewest(ctx context.Context, run *run, newest []string) error 
 		select {
 		case <-changed:
 		case <-late.C:
+			if seconds++; seconds%moveCacheEvery == 0 {
+				defer run.newest.leave(run.newest.join(run, c)) // the answer does not matter
+			}
 			for _, i := range behind {
 				if r := c.reflectors[i].Load(); r != nil {
 					r.AskForBookmark()

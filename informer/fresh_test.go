@@ -3,6 +3,7 @@ package informer_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"runtime"
 	"sync"
@@ -14,12 +15,16 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // writeElsewhere changes a resource that the informer does not read, which moves the server's version.
@@ -72,6 +77,87 @@ func TestContract_D33_WaitFreshOfAQuietResource(t *testing.T) {
 		require.NoError(t, i.WaitFresh(t.Context()))
 		require.Equal(t, watches, k.server.Counts().Watch, "the store has come so far already")
 	})
+}
+
+// caching is a source as a kube-apiserver serves it, from a cache of the resource. The cache has come as far as the last
+// change of the resource, or the last list. A watch gets no bookmark up to the last change before it was opened, also if
+// its selector has kept that change back.
+type caching struct {
+	*informertest.Source
+	mu              sync.Mutex
+	changed, cached string // the version of the last change, and that of the cache
+}
+
+// change says that the resource has changed.
+func (c *caching) change(version string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changed, c.cached = version, version
+}
+
+func (c *caching) List(ctx context.Context, o metav1.ListOptions) (k8sruntime.Object, error) {
+	list, err := c.Source.List(ctx, o)
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.cached = object.Advance(c.cached, list.(*corev1.PodList).ResourceVersion)
+	}
+	return list, err
+}
+
+func (c *caching) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	w, err := c.Source.Watch(ctx, o)
+	if err != nil || o.SendInitialEvents != nil {
+		return w, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	begins := c.changed
+	return watch.Filter(w, func(e watch.Event) (watch.Event, bool) {
+		if e.Type != watch.Bookmark {
+			return e, true
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		object.Meta(e.Object).SetResourceVersion(c.cached)
+		return e, object.Older(begins, c.cached)
+	}), nil
+}
+
+// Where the last change is one that a selector keeps back, a server sends a bookmark only once its cache has come
+// further. WaitFresh moves it on.
+func TestContract_D33_WaitFreshBehindAChangeThatIsKeptBack(t *testing.T) {
+	none, err := shard.Of(shard.ByUID)
+	require.NoError(t, err)
+	for name, row := range map[string]struct {
+		selector string
+		share    shard.Assignment
+	}{"a selector": {"app=none", nil}, "a share": {"", shard.Static(none)}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := &kept{t: t, server: informertest.New(informertest.Options{ShardedListAndWatch: true})}
+				defer k.server.Close()
+				c := &caching{Source: k.source("").(*informertest.Source)}
+				i := informer.New(reflector.Tweak(c, func(o *metav1.ListOptions) { o.LabelSelector = row.selector }),
+					informer.Options[*corev1.Pod]{Observe: quiet, Shard: row.share})
+				defer k.start(i)()
+				require.NoError(t, i.WaitFresh(t.Context()))
+				for n := range 3 {
+					p := podIn("default", fmt.Sprint("p-", n))
+					require.NoError(t, k.server.Create(t.Context(), p))
+					c.change(p.ResourceVersion)
+					time.AfterFunc(3*time.Second, k.writeElsewhere)
+					ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+					began := time.Now()
+					require.NoError(t, i.WaitFresh(ctx))
+					cancel()
+					require.LessOrEqual(t, time.Since(began), 12*time.Second)
+					require.False(t, object.Older(i.Indexer().Version(), p.ResourceVersion))
+					time.Sleep(time.Minute)
+				}
+			})
+		})
+	}
 }
 
 // Callers at the same time share a question, but not one that began before they came.

@@ -71,7 +71,7 @@ func (s *scenario) shards(server informer.ServerFilter) {
 			r.converge(false)
 			s.t.Logf("%d replicas, %d writes", number, c.written.Load())
 		}
-		reports := r.converge(number == 4) // it takes up to a minute
+		reports := r.converge(number == 4) // it takes some seconds
 		for _, h := range reports {
 			require.NotZero(s.t, h.Relists)
 			if number > 1 {
