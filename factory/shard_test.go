@@ -9,10 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
 	"github.com/tidemark-k8s/tidemark/factory"
@@ -216,6 +219,24 @@ func TestContract_D45_AClusterScopedKindByNamespace(t *testing.T) {
 	nodes, err := factory.For[*corev1.Node](f)
 	require.NoError(t, err)
 	require.ErrorIs(t, run(nodes), informer.ErrSharded, "by Configure")
+
+	whole := 0
+	for half := range 2 { // only the server knows that a resource has no namespaces
+		nodes := corev1.SchemeGroupVersion.WithResource("nodes")
+		d := factory.NewDynamicSharedInformerFactory(dynamicfake.NewSimpleDynamicClient(scheme.Scheme,
+			&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}}), 0)
+		require.NoError(t, d.Configure(nodes, informer.Options[*unstructured.Unstructured]{Shard: shard.Static(nth(t, shard.ByNamespace, half, 2))}))
+		i, err := d.For(nodes)
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		d.StartWithContext(ctx)
+		require.NoError(t, i.WaitSynced(ctx))
+		require.Contains(t, []int{0, 2}, i.Indexer().Len())
+		whole += i.Indexer().Len()
+		cancel()
+		d.Shutdown()
+	}
+	require.Equal(t, 2, whole)
 }
 
 // Nobody waits for an informer whose share cannot be used: all waits return the reason, whoever has begun the run.

@@ -46,7 +46,8 @@ var (
 	// [reflector.OwnWrites], so that the informer learns nothing of the program's writes.
 	ErrNotLinked = errors.New("the informer does not see the program's writes: before the clients are made, add config.Wrap(reflector.NewOwnWrites().Wire)")
 	// ErrSharded is returned by Run if an informer cannot read a share: it has several sources, its source is
-	// limited to one namespace, or its kind has no namespaces, and the share is one of namespaces.
+	// limited to one namespace, or it is of a typed factory and its kind has no namespaces, and the share is one of
+	// namespaces.
 	ErrSharded = errors.New("the informer cannot read a share")
 	// ErrNoKinds is returned if a factory or a manager has an Assignment and no kinds that it is for.
 	ErrNoKinds = errors.New("the Assignment names no kinds: a controller that reads Secrets or Nodes by name would miss most of them")

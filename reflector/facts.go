@@ -207,7 +207,7 @@ func (l *loop) neverPauses(w *watchConn) bool {
 
 // mayLast returns how long a stream may take to complete its initial state.
 func (l *loop) mayLast(w *watchConn) time.Duration {
-	if l.sourceStreams == StreamingUnknown && l.objects < fewObjects {
+	if l.sourceStreams == StreamingUnknown && l.objects+l.foreignObjects() < fewObjects {
 		return min(slowStream, w.lasts)
 	}
 	return w.lasts

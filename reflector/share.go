@@ -112,9 +112,17 @@ func (l *loop) asksForShare(r request, ask func() (input, error)) (input, error)
 	return in, err
 }
 
+// foreignObjects returns the number of foreign objects that the last full state, or watch, has brought.
+func (l *loop) foreignObjects() int {
+	if l.o.Share == nil {
+		return 0
+	}
+	return int(l.o.Share.Foreign() - l.foreign) //nolint:gosec // a number of objects
+}
+
 // noteFilter notes whether the server has filtered a full state.
 func (l *loop) noteFilter() {
-	if s := l.o.Share; s != nil && l.objects > 0 && l.selector != "" && s.Foreign() == l.foreign {
+	if s := l.o.Share; s != nil && l.objects > 0 && l.selector != "" && l.foreignObjects() == 0 {
 		s.unmixed.Store(l.foreign + 1)
 	}
 }

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/shard"
 )
@@ -139,6 +141,45 @@ func TestShare_ListAt(t *testing.T) {
 		require.Equal(t, want, asked)
 		require.Zero(t, share.Foreign(), "they are no news")
 	}
+}
+
+// Foreign objects are objects that a slow stream brings: a source that may be unable to stream is not listed for them.
+func TestShare_ASlowStreamOfForeignObjects(t *testing.T) {
+	set, err := shard.Nth(shard.ByNamespace, 0, 2)
+	require.NoError(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		lists := 0
+		source := outermost{funcs{
+			list: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+				lists++
+				return empty(ctx, o)
+			},
+			watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+				w := watch.NewRaceFreeFake()
+				go func() {
+					for range 50 {
+						for range 5 {
+							w.Add(parse("far/b@2"))
+						}
+						time.Sleep(800 * time.Millisecond)
+					}
+					w.Add(parse("own/a@1"))
+					end := parse("own/a@3")
+					end.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+					w.Action(watch.Bookmark, end)
+				}()
+				return w, nil
+			},
+		}, StreamingUnknown}
+		sink := newTaking()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer time.Sleep(time.Minute) // until the source has sent what it has
+		defer cancel()
+		require.NoError(t, New(source, sink, ofType[*partialObject](Options{Share: NewShare(set)})).Run(ctx))
+		require.Zero(t, lists)
+		require.Equal(t, []string{"begin", "commit"}, []string{<-sink.marks, <-sink.marks})
+		require.Equal(t, "a", (<-sink.deltas).Key.Name)
+	})
 }
 
 // A client's lists of values lie in the list's own memory, which an object must not keep.

@@ -27,7 +27,8 @@ const (
 	ByUID Field = iota + 1
 	// ByNamespace does not divide evenly: a share has whole namespaces, and the hashes of similar names lie
 	// close together. With 1,000 namespaces named tenant-0001 and so on, the largest of 4 equal ranges has
-	// 2.4 times the mean, and one is empty. Cluster-scoped kinds have no namespace, and are refused.
+	// 2.4 times the mean, and one is empty. Of a cluster-scoped kind, whose objects have no namespace, a share
+	// holds all objects or none. A typed factory, which knows these kinds, refuses it.
 	//
 	// It hashes metadata.namespace. The objects of a namespace stay together, children too.
 	ByNamespace
