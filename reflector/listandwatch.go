@@ -161,7 +161,6 @@ func (p phase) fillsStore() bool {
 // endFullState releases the memory of a full state. A stream continues as a watch.
 func (l *loop) endFullState() {
 	l.batch = nil
-	l.noteFilter()
 	if l.conn != nil {
 		l.operation = OpWatch
 		l.conn.becomeWatch()
@@ -196,6 +195,7 @@ func (l *loop) do(a action) (input, error) {
 	case doRead:
 		return l.read()
 	case doCommit:
+		l.noteFilter() // first: the watch requested ahead may bring foreign events, and who waits for the commit asks the Share
 		l.tell(Committing{Operation: l.operation, Objects: l.objects})
 		if l.machine.phase == committingList && l.sourceStreams != StreamingSupported && l.pace.delay() == 0 {
 			l.openAhead(a.request.version)

@@ -182,6 +182,31 @@ func TestShare_ASlowStreamOfForeignObjects(t *testing.T) {
 	})
 }
 
+// Who is told of a full state finds in the Share whether the server has filtered it.
+func TestShare_FilterAtTheCommit(t *testing.T) {
+	set, err := shard.Nth(shard.ByNamespace, 0, 2)
+	require.NoError(t, err)
+	for words, want := range map[string]ServerFilter{"5 own/a@1": Filtered, "5 own/a@1 far/b@2": NotFiltered, "5": FilterUnknown} {
+		sink := &asking{newTaking(), NewShare(set), make(chan ServerFilter, 1)}
+		reflectTo(t, funcs{list: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+			return list(strings.Fields(words)), nil
+		}}, sink, ofType[*partialObject](Options{Share: sink.share}))
+		require.Equal(t, want, <-sink.filters)
+	}
+}
+
+// asking is a sink that asks the Share when a full state is committed.
+type asking struct {
+	*taking
+	share   *Share
+	filters chan ServerFilter
+}
+
+func (s *asking) Commit(context.Context, string) error {
+	s.filters <- s.share.Filter()
+	return nil
+}
+
 // A client's lists of values lie in the list's own memory, which an object must not keep.
 func TestShare_OwnObjectsOfAPageAreCopies(t *testing.T) {
 	set, err := shard.Nth(shard.ByNamespace, 0, 2)
