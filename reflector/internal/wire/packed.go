@@ -55,7 +55,7 @@ func (d *PackedDecoder) Decode(data []byte, f pack.Form) (any, error) {
 }
 
 // DecodeBeside is Decode for an object that has much in common with another one. In protobuf, both then have
-// equal values in common.
+// equal values in common, except in a program that checks itself.
 func (d *PackedDecoder) DecodeBeside(data []byte, f pack.Form, p pack.Peer) (any, error) {
 	with := d.decoders.Get().(*packedDecoders)
 	defer d.decoders.Put(with)
