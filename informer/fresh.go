@@ -83,6 +83,12 @@ func (c *core) waitNewest(ctx context.Context, run *run, newest []string) error 
 	defer c.versions.waiting.Add(-1)
 	late := time.NewTicker(askForBookmarkAfter)
 	defer late.Stop()
+	var moving []*question // nobody waits for the answers
+	defer func() {
+		for _, q := range moving {
+			run.newest.leave(q)
+		}
+	}()
 	for seconds := 0; ; {
 		changed := c.versions.channel()
 		behind := c.behind(newest)
@@ -93,7 +99,7 @@ func (c *core) waitNewest(ctx context.Context, run *run, newest []string) error 
 		case <-changed:
 		case <-late.C:
 			if seconds++; seconds%moveCacheEvery == 0 {
-				defer run.newest.leave(run.newest.join(run, c)) // the answer does not matter
+				moving = append(moving, run.newest.join(run, c))
 			}
 			for _, i := range behind {
 				if r := c.reflectors[i].Load(); r != nil {

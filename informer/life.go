@@ -35,13 +35,14 @@ func (c *core) newRun() *run {
 // begin moves the informer to running. If restartable is set, the informer may have stopped
 // before: it keeps its store and its handlers, and gets a new run.
 func (c *core) begin(ctx context.Context, restartable bool) (*run, error) {
+	if err := c.misused(); err != nil {
+		return nil, err
+	}
 	share, unusable := c.askShare() // before mu is locked: an Assignment is the user's
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
 	switch {
-	case c.misuse != nil:
-		return nil, c.misused()
 	case c.phase == running:
 		return nil, fmt.Errorf("informer %s: %w", c.options.Name, ErrRunning)
 	case c.phase == stopped && !restartable:

@@ -50,7 +50,7 @@ type ShareChanged struct {
 // askShare asks for the share of a run that is about to begin, nil for everything. The error says why the run cannot
 // read it.
 func (c *core) askShare() (share *reflector.Share, unusable error) {
-	if c.misuse != nil || c.options.Shard == nil {
+	if c.options.Shard == nil {
 		return nil, nil
 	}
 	of := c.options.Shard.Share()
