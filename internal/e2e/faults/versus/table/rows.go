@@ -28,7 +28,9 @@ var updateRows = []row{
 }
 
 // summaryRows are the benchmarks in the root README.
-var summaryRows = []string{"Pods/sync-stream", "UniquePods/sync", "Pods/relist-stream", "Pods/updates-1"}
+var summaryRows = []string{
+	"Pods/sync-stream", "Pods/sync-packed", "Pods/relist-stream", "UniquePods/sync", "Kinds/sync-controllers", "Pods/updates-1", "Pods/updates-packed",
+}
 
 // sameWork names, for a benchmark of tidemark alone, the one in which client-go does the same work.
 var sameWork = map[string]string{
