@@ -20,7 +20,7 @@ test test-long sim fuzz cover: export TIDEMARK_VERIFY = 1
 # goroutine; and tests that ask for the tier they are in (internal/testutil/tier): they are left out,
 # or cut short.
 single := ./internal/heapsize ./internal/jsondecode ./internal/testutil ./internal/testutil/kit/cluster
-tiered := ./indexer ./indexer/refs ./informer/informertest ./informer/internal/fences ./internal/protodecode ./internal/share ./internal/testutil/sim ./reflector
+tiered := ./indexer ./indexer/refs ./informer ./informer/informertest ./informer/internal/fences ./internal/protodecode ./internal/share ./internal/testutil/sim ./reflector
 slow := \
 	TestMachineInEveryState \
 	TestMachineOnEveryShortWord \
@@ -35,6 +35,11 @@ slow := \
 	TestContract_D37_FindDuringLargeRelists \
 	TestEachRuleFindsSomething \
 	TestDecode_EveryKind \
+	TestPackedObjectsOfAServer \
+	TestMemoryOfPackedObjectsIsThatOfTheHeap \
+	TestMemoryIsThatOfTheHeap \
+	TestHandlersFoldToTheStore \
+	TestKeysAreThoseOfAHandlersChanges \
 	TestReuseLosesNothing \
 	TestFencesOnEveryShortRow \
 	TestWorlds \

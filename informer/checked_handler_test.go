@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 // checkedHandler is a handler that checks whether its changes are consistent and add up to the store. It
@@ -287,7 +288,11 @@ func (f *checkedHandler) compare(x *indexer.Indexer[*corev1.Pod]) {
 // The changes that a handler gets add up to the store, whenever it is added and however slow it is.
 func TestHandlersFoldToTheStore(t *testing.T) {
 	kit.SurvivePanics(t)
-	for seed := range uint64(40) {
+	seeds := uint64(40)
+	if tier.Raced() && !tier.Long() {
+		seeds = 10
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				l := newHandlerHistory(t, rand.New(rand.NewPCG(seed, 5)), Options[*corev1.Pod]{})

@@ -20,6 +20,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -443,6 +444,7 @@ func TestReadersRaceEviction(t *testing.T) {
 
 // The memory that an informer of packed objects reports is about the growth of the heap.
 func TestMemoryOfPackedObjectsIsThatOfTheHeap(t *testing.T) {
+	tier.SkipRaced(t)
 	const pods = 2000
 	for name, limit := range map[string]int64{"cold": 0, "partly hot": 4 << 20, "all hot": math.MaxInt64} {
 		t.Run(name, func(t *testing.T) {

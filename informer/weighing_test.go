@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 // heavyPod returns a pod that shares no memory with other pods.
@@ -37,6 +38,7 @@ func heavyPods(n int) (changes []deltafifo.Delta) {
 
 // The memory that an informer reports is about the growth of the heap.
 func TestMemoryIsThatOfTheHeap(t *testing.T) {
+	tier.SkipRaced(t)
 	const pods = 20000
 	byImage := indexer.Index[*corev1.Pod]{Name: "image", Append: func(values []string, p *corev1.Pod) []string {
 		return append(values, p.Spec.Containers[0].Image)

@@ -9,6 +9,7 @@ import (
 	"math"
 	"net/http"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"testing"
 
@@ -24,6 +25,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/process"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -181,6 +183,23 @@ func BenchmarkPackedHeap(b *testing.B) {
 			})
 		})
 	}
+}
+
+// BenchmarkPackedMillion measures the heap of an informer that holds a million pods packed, and the peak of the
+// process's memory, server included, with a limit of 950 MiB. It is the only benchmark of its run, with -objects 1000000.
+func BenchmarkPackedMillion(b *testing.B) {
+	if *objects < 1_000_000 {
+		b.Skip("with -objects 1000000 alone")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(950 << 20))
+	s := &podStream{n: *objects, pod: owned(500)}
+	before := heapAtRest()
+	w := s.read(b, packedKeys)
+	b.ReportMetric(heapAtRest()-before, "heap-B")
+	b.ReportMetric(float64(process.PeakRSS()), "peak-B")
+	runtime.KeepAlive(w)
+	w.stop()
 }
 
 // BenchmarkPackedSync measures the processor time until a handler has got 100 pods of each owner, or their keys:

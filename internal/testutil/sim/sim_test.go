@@ -21,7 +21,7 @@ var sorts = []struct {
 
 // racedWorlds is the number of worlds under the race detector outside of the long tier. make test
 // plays all worlds without the detector.
-const racedWorlds = 40
+const racedWorlds = 12
 
 // TestWorlds plays one world of each sort for each seed. The package comment says how to play a
 // world again.
