@@ -42,6 +42,7 @@ slow := \
 	TestKeysAreThoseOfAHandlersChanges \
 	TestReuseLosesNothing \
 	TestFencesOnEveryShortRow \
+	TestTheSameSeedGivesTheSameTrace \
 	TestWorlds \
 	TestEachCheckerCanFail \
 	TestEachCheckerOfOwnWritesCanFail \
@@ -61,9 +62,13 @@ test: ## vet the code and run all tests, with the race detector
 	set -ex; if [ -z "$$race" ]; then $(GO) test ./...; else \
 	  $(GO) test -race -timeout $(patience) -p 4 $$($(GO) list ./... | grep -vxF "$$($(GO) list $(single))"); $(GO) test $(single); $(GO) test $(only) $(tiered); fi
 
-test-long: ## run what make test does without the race detector, with it
+# Of the worlds, some are played with the detector and all without it; what finds their faults uses one goroutine.
+worlds := ./internal/testutil/sim
+test-long: ## run what make test does without the race detector, with it, and all simulated worlds
 	TIDEMARK_LONG=1 $(GO) test -race -timeout $(patience) $(single)
-	TIDEMARK_LONG=1 $(GO) test -race -timeout $(patience) $(only) $(tiered)
+	TIDEMARK_LONG=1 $(GO) test -race -timeout $(patience) $(only) $(filter-out $(worlds),$(tiered))
+	TIDEMARK_LONG=1 $(GO) test -race -timeout $(patience) -run '^TestWorlds' $(worlds)
+	TIDEMARK_LONG=1 $(GO) test -timeout $(patience) -run '^TestWorlds' $(worlds)
 
 sim: ## play the simulated world SEED, or SEEDS worlds from there on; V=1 prints their traces
 	$(GO) test -count=1 -v -run '^TestWorlds$$' ./internal/testutil/sim -args -seed=$(or $(SEED),1) -seeds=$(or $(SEEDS),1) $(if $(V),-trace)

@@ -11,7 +11,7 @@ import (
 
 var (
 	seedFlag  = flag.Uint64("seed", 1, "the first world to play")
-	seedsFlag = flag.Uint64("seeds", 300, "how many worlds to play")
+	seedsFlag = flag.Uint64("seeds", 0, "how many worlds to play; 0 for as many as the tier has")
 	traceFlag = flag.Bool("trace", false, "print the traces of the worlds")
 )
 

@@ -35,10 +35,7 @@ func ownTranscript(p ownPlan, o outcome) string {
 
 // TestWorldsOfOwnWrites plays one world of own writes for each seed.
 func TestWorldsOfOwnWrites(t *testing.T) {
-	seeds := *seedsFlag
-	if tier.Raced() && !tier.Long() {
-		seeds = min(seeds, racedWorlds)
-	}
+	seeds := worlds(tier.Raced(), tier.Long())
 	reached := map[string]int{}
 	for seed := *seedFlag; seed < *seedFlag+seeds; seed++ {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {

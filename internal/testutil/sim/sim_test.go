@@ -19,17 +19,26 @@ var sorts = []struct {
 	{"tenants", newTenantPlan},
 }
 
-// racedWorlds is the number of worlds under the race detector outside of the long tier. make test
-// plays all worlds without the detector.
-const racedWorlds = 12
+// worlds returns how many worlds of each sort to play, if the flag does not say so. Under the race detector a world
+// takes ten times as long.
+func worlds(raced, long bool) uint64 {
+	switch {
+	case *seedsFlag > 0:
+		return *seedsFlag
+	case raced && long:
+		return 40
+	case raced:
+		return 12
+	case long:
+		return coverageWorlds
+	}
+	return 100
+}
 
 // TestWorlds plays one world of each sort for each seed. The package comment says how to play a
 // world again.
 func TestWorlds(t *testing.T) {
-	seeds := *seedsFlag
-	if tier.Raced() && !tier.Long() {
-		seeds = min(seeds, racedWorlds)
-	}
+	seeds := worlds(tier.Raced(), tier.Long())
 	reached := map[string]int{}
 	for seed := *seedFlag; seed < *seedFlag+seeds; seed++ {
 		for _, sort := range sorts {
@@ -65,6 +74,7 @@ func playSeed(t *testing.T, p plan) (reached map[string]int) {
 
 // The same seed gives the same trace. Without it, no failure could be reproduced.
 func TestTheSameSeedGivesTheSameTrace(t *testing.T) {
+	tier.SkipRaced(t)
 	for seed := range uint64(20) {
 		p := newPlan(seed)
 		require.Equal(t, run(t, p, mutant{}).trace, run(t, p, mutant{}).trace, "world %d", seed)
