@@ -33,6 +33,9 @@ slow := \
 	TestGaugeLooksUpWhatPays \
 	TestTableAgainstItsTwin \
 	TestContract_D37_FindDuringLargeRelists \
+	TestContract_D37_FindSelectsWhatAFilterSelects \
+	TestALabelIndexThatNobodyAsksForIsGivenUp \
+	TestDecodeBeside \
 	TestEachRuleFindsSomething \
 	TestDecode_EveryKind \
 	TestPackedObjectsOfAServer \

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/internal/process"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/fakecodec"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 func TestAQueryDescribesItself(t *testing.T) {
@@ -147,6 +148,7 @@ func findableStore(t testing.TB, all []*item, change func(*Options)) *Writer {
 // Find and FindKeys equal a filter over all objects: of few candidates and of many, with and without a
 // codec, with indexes of labels and without any, and while the postings belong to the writer.
 func TestContract_D37_FindSelectsWhatAFilterSelects(t *testing.T) {
+	tier.SkipRaced(t)
 	for name, change := range map[string]func(*Options){
 		"plain":                    func(*Options) {},
 		"with label indexes":       func(o *Options) { o.LabelIndexes = []string{"odd", "third", "n"} },

@@ -192,15 +192,11 @@ func sameMembers(got, want []*item) bool {
 	return len(left) == 0
 }
 
-// find asks random queries until done is closed.
-func (d *troupe) find(done <-chan struct{}, seed uint64) error {
+// find asks random queries until steps is closed: some with each step of the writer, which would wait long for a
+// lock that is asked for without end.
+func (d *troupe) find(steps <-chan struct{}, seed uint64) error {
 	r := seeded(seed)
-	for {
-		select {
-		case <-done:
-			return nil
-		default:
-		}
+	for range steps {
 		queries := troupeQueries(r)
 		s, err := items(d.w).Find(queries...)
 		if err == nil {
@@ -210,26 +206,33 @@ func (d *troupe) find(done <-chan struct{}, seed uint64) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // Find equals a filter over all objects. While a writer writes, it shows one moment.
 func FuzzFind(f *testing.F) {
 	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
 		d := newTroupe(t, r)
-		done := make(chan struct{})
+		steps := make(chan struct{}, 8)
 		var wg sync.WaitGroup
 		for seed := range uint64(2) {
 			wg.Go(func() {
-				if err := d.find(done, seed); err != nil {
+				if err := d.find(steps, seed); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		for more() {
+			for range cap(steps) / 2 {
+				select {
+				case steps <- struct{}{}:
+				default: // the readers are behind
+				}
+			}
 			d.step()
 			d.compare()
 		}
-		close(done)
+		close(steps)
 		wg.Wait()
 	})
 }

@@ -304,6 +304,7 @@ func TestWhatHasNoRoomStaysUnread(t *testing.T) {
 	const pods = 3 * comparedFirst
 	unread := func(f *testCore) (n int) {
 		taker := f.in.Packs("pods", podDecoder{})
+		held := make([]any, pods) // what nobody holds leaves the budget
 		for i := range pods {
 			p := kit.RunningPod("owner", i)
 			data, err := p.Marshal()
@@ -317,7 +318,9 @@ func TestWhatHasNoRoomStaysUnread(t *testing.T) {
 			again, err := unwrap(stored).Value(pack.Nowhere)
 			require.NoError(t, err)
 			require.Equal(t, p, again)
+			held[i] = stored
 		}
+		goruntime.KeepAlive(held)
 		return n
 	}
 	within := func(budget int64) *testCore {

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 // besides decodes bytes beside an object of others, and requires what the generated code makes of both. It
@@ -36,6 +37,7 @@ func besides(t *testing.T, kind reflect.Type, data, of []byte, drop *fields.Set)
 // An object of any kind, decoded beside another one, is what its bytes say, and has nothing in common with the
 // other but what objects may share.
 func TestDecodeBeside(t *testing.T) {
+	tier.SkipRaced(t)
 	var found int
 	for _, kind := range fuzzed {
 		for seed := range uint64(60) {
