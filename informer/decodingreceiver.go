@@ -11,7 +11,7 @@ import (
 type decodingReceiver struct {
 	receiver
 	decode func(stored any) any
-	// beside decodes an object that has much in common with another one, which has been decoded.
+	// beside decodes the old object of an update. It gets the new one as well, stored and decoded.
 	beside func(stored, other, decoded any) any
 }
 

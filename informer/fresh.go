@@ -19,7 +19,8 @@ import (
 // a bookmark shows that, and servers send one a minute: after a second the reflector asks for one
 // ([reflector.Reflector.AskForBookmark]), which takes about three. If the last change in the source was one
 // that a selector or a share keeps back, a server sends none before somebody writes anything else to the
-// cluster; WaitFresh then takes some seconds more. Calls at the same time share a question. The second step leaves out fakes, and sources whose lists have no version.
+// cluster; WaitFresh then takes some seconds more. Calls at the same time share a question. The second step
+// leaves out fakes, and sources whose lists have no version.
 //
 // [Informer.WaitSynced] is content with a store that an earlier run has read. To wait for a certain
 // write, use [Informer.WaitVersion], which asks the server nothing.

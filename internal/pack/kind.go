@@ -19,8 +19,7 @@ type Options struct {
 	Type reflect.Type
 	// Decode decodes an object.
 	Decode func(data []byte, f Form) (any, error)
-	// DecodeBeside decodes an object that has much in common with another one. It may take equal values from
-	// that.
+	// DecodeBeside decodes an object. It may take the values from the peer that are equal in both.
 	DecodeBeside func(data []byte, f Form, p Peer) (any, error)
 	// Meta reads an object's metadata, without decoding the rest.
 	Meta func(data []byte, f Form) (any, error)

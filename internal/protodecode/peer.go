@@ -85,8 +85,8 @@ func (f *field) isWhole() bool {
 // int64. From then on, objects decoded one beside the other have no quantities in common.
 var metBigQuantity atomic.Bool
 
-// below decodes a message inside of another one, beside the one of the peer's that their bytes were decoded to,
-// unless these are nil.
+// below decodes a message into dst. If theirs is not nil, that is the same message of the peer, which was decoded
+// from the bytes their.
 func (w *walk) below(p *plan, dst unsafe.Pointer, b []byte, theirs unsafe.Pointer, their []byte) bool {
 	if p.form != formTable || theirs == nil || their == nil {
 		return w.value(p, dst, b)
