@@ -75,7 +75,7 @@ type index struct {
 	// asked is set when a selector uses the index of a label key, and reset by dropLabelIndexes.
 	asked  atomic.Bool
 	values *table[vector]
-	// broken holds the keys on which Append failed. Only the writer reads or writes it.
+	// unindexed holds the keys on which Append failed. Only the writer reads or writes it.
 	unindexed map[Key]struct{}
 }
 

@@ -29,7 +29,7 @@ func (s *informerStore) Begin() *indexer.Tx {
 }
 
 // Apply makes one write.
-func (s *informerStore) Apply(tx *indexer.Tx, w *clientgostore.Write) {
+func (s *informerStore) Apply(tx *indexer.Tx, w clientgostore.Write) {
 	removals := &s.core.removals
 	if w.Remove {
 		source, _ := tx.Source(w.Key)

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -66,4 +67,34 @@ func declared(t *testing.T, file string) map[string]bool {
 		return true
 	})
 	return names
+}
+
+// TestFoldersOfContributing checks the table of folders in CONTRIBUTING: its folders exist, and all below the root
+// and below internal are in it. Behind the first of a row stand others of the same folder.
+func TestFoldersOfContributing(t *testing.T) {
+	text, err := os.ReadFile("../../CONTRIBUTING.md")
+	require.NoError(t, err)
+	_, table, _ := strings.Cut(string(text), "\n## Folders\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	told := map[string]bool{}
+	for line := range strings.Lines(table) {
+		column, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+		beside := ""
+		for _, token := range regexp.MustCompile("`([^`]+)/`").FindAllStringSubmatch(column, -1) {
+			folder := path.Join(beside, token[1])
+			beside = path.Dir(folder)
+			require.DirExists(t, "../../"+folder)
+			told[folder] = true
+		}
+	}
+	for _, of := range []string{".", "internal"} {
+		entries, err := os.ReadDir("../../" + of)
+		require.NoError(t, err)
+		for _, e := range entries {
+			name := path.Join(of, e.Name())
+			if e.IsDir() && e.Name()[0] != '.' && name != "internal" && name != "api" && name != "cmd" {
+				require.True(t, told[name], "CONTRIBUTING.md does not say what is in %s", name)
+			}
+		}
+	}
 }

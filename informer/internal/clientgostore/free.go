@@ -56,7 +56,7 @@ func (s *Free) Check(obj any) (any, error) {
 func (s *Free) Begin() *indexer.Tx { return s.writer.Begin() }
 
 // Apply makes one write.
-func (s *Free) Apply(tx *indexer.Tx, w *Write) {
+func (s *Free) Apply(tx *indexer.Tx, w Write) {
 	if w.Remove {
 		tx.Delete(w.Key)
 	} else {

@@ -34,7 +34,7 @@ type Writes interface {
 	// Begin begins a write section.
 	Begin() *indexer.Tx
 	// Apply makes one write.
-	Apply(tx *indexer.Tx, w *Write)
+	Apply(tx *indexer.Tx, w Write)
 	// Reach moves the store's version on.
 	Reach(tx *indexer.Tx, version string)
 	// Faults returns the failures of index functions in a section, with which the objects are stored all
@@ -69,7 +69,7 @@ func (s *Store) writeOne(kind cache.TransactionType, obj any) error {
 		return err
 	}
 	s.section(func(tx *indexer.Tx) {
-		s.writes.Apply(tx, &w)
+		s.writes.Apply(tx, w)
 		err = s.writes.Faults(tx)
 	})
 	return err
@@ -98,8 +98,8 @@ func (s *Store) Transaction(txns ...cache.Transaction) *cache.TransactionError {
 		prepared = append(prepared, w)
 	}
 	s.section(func(tx *indexer.Tx) {
-		for i := range prepared {
-			s.writes.Apply(tx, &prepared[i])
+		for _, w := range prepared {
+			s.writes.Apply(tx, w)
 		}
 	})
 	if len(failed.Errors) > 0 {
