@@ -246,21 +246,15 @@ func slowRef(in reflect.Value, field, name, namespace string, r *rule) (Ref, boo
 	switch {
 	case r.namespace == cluster:
 		namespace = ""
-	case r.namespace != local && !unset(in, r.namespace) && (r.kind == written || beside(r.namespace) != ""):
+	case r.namespace != local && (beside(r.namespace) != "" || r.kind == written && isString(in, r.namespace)):
 		namespace = beside(r.namespace)
 	}
 	return Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}, name != "" && kind != ""
 }
 
-// unset reports whether a field of a struct is a nil pointer, or there is none of its name.
-func unset(in reflect.Value, name string) bool {
-	fields := fieldsOf(in)
-	i := slices.IndexFunc(fields, func(f reflect.StructField) bool { return jsonName(f) == name })
-	if i < 0 {
-		return true
-	}
-	v := in.FieldByIndex(fields[i].Index)
-	return v.Kind() == reflect.Pointer && v.IsNil()
+// isString reports whether a struct has a field of a name that is a string, and no pointer to one.
+func isString(in reflect.Value, name string) bool {
+	return slices.ContainsFunc(fieldsOf(in), func(f reflect.StructField) bool { return jsonName(f) == name && f.Type.Kind() == reflect.String })
 }
 
 func textOfValue(v reflect.Value) (text string, is bool) {

@@ -101,6 +101,7 @@ func TestReferences(t *testing.T) {
 		}}, "PersistentVolumeClaim/else/older PersistentVolumeClaim/shop/old"},
 		"a secret without a namespace": {&corev1.SecretReference{Name: "tls"}, "Secret/shop/tls"},
 		"a robot without a namespace":  {&rbacv1.Subject{Kind: "ServiceAccount", Name: "robot"}, "ServiceAccount/shop/robot"},
+		"a claim with an empty one":    {&corev1.TypedObjectReference{Kind: "PersistentVolumeClaim", Namespace: to(""), Name: "old"}, "PersistentVolumeClaim/shop/old"},
 		"a claim without a namespace":  {&corev1.TypedObjectReference{Kind: "PersistentVolumeClaim", Name: "old"}, "PersistentVolumeClaim/shop/old"},
 		"a service account": {&corev1.ServiceAccount{Secrets: []corev1.ObjectReference{{Name: "token"}, {Kind: "Secret", Name: "more"}}, ImagePullSecrets: []corev1.LocalObjectReference{secret("registry")}},
 			"Secret/shop/more Secret/shop/registry Secret/shop/token"},

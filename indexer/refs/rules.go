@@ -9,9 +9,9 @@ import (
 // A rule says that fields name objects of a kind. A field holds the name, or structs whose field "name" does.
 type rule struct {
 	kind string // Kind or Kind.group; a struct with a field "kind" that names another one does not count
-	// namespace says where the object is. It is one of the constants, or the field that says so. If that is not
-	// set, or is empty and the kind is not written, it is the namespace of the object that refers; of a written
-	// kind an empty one means that the kind is cluster-scoped.
+	// namespace says where the object is. It is one of the constants, or the field that says so. If that is empty, it
+	// is the namespace of the object that refers; but beside a written kind an empty text, which is no pointer, means
+	// that the kind is cluster-scoped.
 	namespace string
 	fields    string // of k8s.io/api: the group, the type in any of its versions, and the name in JSON
 }

@@ -74,7 +74,7 @@ func (n *name) read(at unsafe.Pointer, namespace string) (r Ref, ok bool) {
 	}
 	if n.where == cluster {
 		r.Namespace = ""
-	} else if in, ok := n.namespace.of(at); ok && (in != "" || n.kind == written) {
+	} else if in, ok := n.namespace.of(at); in != "" || ok && n.kind == written && !n.namespace.isPointer {
 		r.Namespace = in
 	}
 	return r, r.Kind != ""
