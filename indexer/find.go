@@ -17,7 +17,7 @@ import (
 // Any goroutine may call Find, but no function that a write section calls. It holds up writers and
 // other lists for no longer than a short list takes: long ones are compared outside of the lock.
 func (x *Indexer[T]) Find(queries ...Query) (Snapshot[T], error) {
-	if name, value, one := oneField(queries); one {
+	if name, value, one := x.oneField(queries); one {
 		return x.Lookup(name, value)
 	}
 	found, _, err := x.find(queries, false)
@@ -27,21 +27,25 @@ func (x *Indexer[T]) Find(queries ...Query) (Snapshot[T], error) {
 // FindKeys returns the keys of the objects that [Indexer.Find] returns. It is meant for few results:
 // as [Indexer.KeysBy] does, it copies the keys of the shortest list that holds all results.
 func (x *store) FindKeys(queries ...Query) ([]Key, error) {
-	if name, value, one := oneField(queries); one {
+	if name, value, one := x.oneField(queries); one {
 		return x.KeysBy(name, value)
 	}
 	_, keys, err := x.find(queries, true)
 	return keys, err
 }
 
-// oneField returns the condition of a single query that has no other one, as a relation has.
-func oneField(queries []Query) (name, value string, one bool) {
+// oneField returns the condition of a single query that has no other one, as a relation has. It looks for the
+// names of the indexes, which is quicker than a range over the map.
+func (x *store) oneField(queries []Query) (name, value string, one bool) {
 	if len(queries) != 1 || queries[0].Namespace != "" || queries[0].Labels != nil || len(queries[0].Fields) != 1 {
 		return "", "", false
 	}
-	for name, value = range queries[0].Fields {
+	for _, ix := range x.live.Load().indexes {
+		if value, one = queries[0].Fields[ix.Name]; one && ix.family == named {
+			return ix.Name, value, true
+		}
 	}
-	return name, value, true
+	return "", "", false
 }
 
 func (x *store) find(queries []Query, keyed bool) (Snapshot[any], []Key, error) {
