@@ -53,8 +53,8 @@ func NewSharedInformerFactoryWithOptions(c kubernetes.Interface, resync time.Dur
 
 // InformerFor returns the informer of the type of obj. If the factory has none, newFunc makes it,
 // because a caller's constructor may carry selectors and indexers of its own; everybody shares
-// the result from then on. Callers that want the same type wait for newFunc, so it must not ask the
-// factory for that type.
+// the result from then on. Of the factory's options it gets the resync period and the transform
+// alone. Callers that want the same type wait for newFunc, so it must not ask the factory for that type.
 func (f *Factory) InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
 	return f.constructed(reflect.TypeOf(obj), func(resync time.Duration) cache.SharedIndexInformer { return newFunc(f.client, resync) })
 }

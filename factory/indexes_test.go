@@ -3,15 +3,18 @@ package factory
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/kubernetes/scheme"
 	metadatafake "k8s.io/client-go/metadata/fake"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/indexer/refs"
@@ -26,8 +29,8 @@ func ownedPod() *corev1.Pod {
 	return pod
 }
 
-// WithIndexes adds indexes to all informers, whoever requests them. An index of Configure with the same name goes
-// before one of the factory.
+// WithIndexes adds indexes to all informers that the factory makes, whoever requests them, and when. An index of
+// Configure with the same name goes before one of the factory.
 func TestContract_D39_IndexesOfAFactory(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		node := newNode("n1")
@@ -50,6 +53,18 @@ func TestContract_D39_IndexesOfAFactory(t *testing.T) {
 		owned, err := nodes.GetIndexer().ByIndex(refs.OwnerIndex, string(owner.UID))
 		require.NoError(t, err)
 		require.Len(t, owned, 1)
+
+		late, err := For[*corev1.ConfigMap](f)
+		require.NoError(t, err)
+		require.Equal(t, []string{indexer.NamespaceIndex, refs.OwnerIndex, refs.ReferenceIndex}, late.Indexer().Indexes())
+		leased, err := Acquire[*corev1.Pod](f, Scope{Namespaces: []string{"prod"}})
+		require.NoError(t, err)
+		defer leased.Release()
+		require.Equal(t, pods.Indexer().Indexes(), leased.Informer().Indexer().Indexes())
+		made := f.InformerFor(&corev1.Secret{}, func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
+			return NewInformer[*corev1.Secret](c, "", resync, nil)
+		})
+		require.Len(t, made.GetIndexer().GetIndexers(), 1, "that of the caller's constructor")
 	})
 }
 
@@ -68,8 +83,40 @@ func TestInvalidIndexesOfAFactory(t *testing.T) {
 			require.True(t, ok)
 			require.ErrorIs(t, pods.WaitSynced(ctx), want)
 			require.ErrorIs(t, pods.Run(ctx), want)
+
+			begin(t, ctx, f)
+			require.ErrorIs(t, f.WaitForCacheSyncWithContext(ctx).Err, want, "nobody waits for what does not run")
+			leased, err := Acquire[*corev1.Node](f, Scope{Labels: "app=web"})
+			require.NoError(t, err)
+			defer leased.Release()
+			require.ErrorIs(t, leased.Informer().WaitSynced(ctx), want)
+			require.ErrorIs(t, leased.WaitFresh(ctx), want)
 		})
 	}
+}
+
+// An invalid index of Configure is an error of the informer that has it, in each factory.
+func TestInvalidIndexesOfConfigure(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		typed := NewSharedInformerFactoryWithOptions(fake.NewClientset(), 0, WithIndexes(refs.ByOwner[any]()))
+		require.NoError(t, Configure(typed, informer.Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{{Name: refs.OwnerIndex}}}))
+		pods, err := For[*corev1.Pod](typed)
+		require.NoError(t, err)
+		require.ErrorIs(t, pods.WaitSynced(ctx), indexer.ErrIndexInvalid)
+		require.ErrorIs(t, pods.Run(ctx), indexer.ErrIndexInvalid)
+		nodes, err := For[*corev1.Node](typed)
+		require.NoError(t, err)
+		begin(t, ctx, typed)
+		require.NoError(t, nodes.WaitSynced(ctx), "another type")
+
+		untyped := NewDynamicSharedInformerFactory(dynamicfake.NewSimpleDynamicClient(scheme.Scheme), 0)
+		twice := refs.ByOwner[*unstructured.Unstructured]()
+		require.NoError(t, untyped.Configure(podResource, informer.Options[*unstructured.Unstructured]{Indexes: []indexer.Index[*unstructured.Unstructured]{twice, twice}}))
+		generic, err := untyped.For(podResource)
+		require.NoError(t, err)
+		require.ErrorIs(t, generic.WaitSynced(ctx), indexer.ErrIndexExists)
+		require.ErrorIs(t, generic.Run(ctx), indexer.ErrIndexExists)
+	})
 }
 
 // The dynamic and the metadata factory have indexes by resource, in the options of Configure.

@@ -191,6 +191,33 @@ func TestFindOfVeryManyQueries(t *testing.T) {
 	finds(t, items(w), all, queries...)
 }
 
+// Under its lock Find walks through a short list alone, and compares that with a few others.
+func TestFindWalksThroughShortLists(t *testing.T) {
+	word := func(w string) map[string]string { return map[string]string{"word": w} }
+	among := func(n int) labels.Selector { return parsed(t, "n in ("+strings.Join(numbers(n), ",")+")") }
+	for name, row := range map[string]struct {
+		objects int
+		q       Query
+		walked  bool
+	}{
+		"a short list":          {2 * maxWalked, Query{Namespace: "a", Fields: word("all")}, true},
+		"a long one":            {2*maxWalked + 2, Query{Namespace: "a", Fields: word("all")}, false},
+		"beside a few others":   {2 * few, Query{Labels: among(few), Fields: word("7")}, true},
+		"beside too many lists": {2 * few, Query{Labels: among(few + 1), Fields: word("7")}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := findable(row.objects)
+			w := findableStore(t, all, func(o *Options) { o.LabelIndexes = []string{"n"} })
+			searches, err := w.x.searches([]Query{row.q})
+			require.NoError(t, err)
+			_, ok := w.x.lookUp(searches, true)
+			require.True(t, ok)
+			require.Equal(t, row.walked, len(searches[0].others) == 0)
+			finds(t, items(w), all, row.q)
+		})
+	}
+}
+
 // While its lock is held, a store does not gather the lists of a label that nearly each object has another value of.
 func TestASelectorForAnyOfVeryManyValues(t *testing.T) {
 	all := findable(manyLists + 1)
@@ -293,6 +320,41 @@ func TestFindDecodesNothing(t *testing.T) {
 		_, err = x.FindKeys(q, Query{Namespace: "b"})
 		require.NoError(t, err)
 		decoded(0, text)
+	}
+}
+
+// listing is a codec that notes, for each object it decodes, of how long a list.
+type listing struct {
+	fakecodec.Codec
+	lengths []int
+}
+
+func (c *listing) ForList(n int) func(any) any {
+	return func(stored any) any {
+		c.lengths = append(c.lengths, n)
+		return c.Decode(stored)
+	}
+}
+
+// What is found is decoded as a list of its own length, when it is read.
+func TestWhatFindReturnsIsDecodedAsAListOfItsLength(t *testing.T) {
+	unchecked(t)
+	c := new(listing)
+	w := findableStore(t, findable(40), func(o *Options) { o.Codec = c })
+	c.Decoded()
+	for _, moving := range []bool{false, true} {
+		for _, queries := range asking(t) {
+			w.x.live.Load().moving = moving
+			s, err := items(w).Find(queries...)
+			require.NoError(t, err)
+			_, err = items(w).FindKeys(queries...)
+			require.NoError(t, err)
+			require.Zero(t, c.Decoded(), queries)
+			c.lengths = nil
+			require.Len(t, s.List(), s.Len())
+			require.Equal(t, slices.Repeat([]int{s.Len()}, s.Len()), append([]int{}, c.lengths...), queries)
+			require.Equal(t, s.Len(), c.Decoded())
+		}
 	}
 }
 

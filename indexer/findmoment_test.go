@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -156,40 +157,41 @@ type ofColor struct {
 
 func (c ofColor) Matches(l labels.Labels) bool { return l.Get("color") == c.color }
 
-// checkMoment returns an error unless the objects are what the queries select at one moment, whichever.
-func (d *troupe) checkMoment(got []*item, queries []Query) error {
-	sets := make([][]*item, troupeSets)
-	for _, it := range got {
-		if it.serial >= 0 {
-			sets[it.serial] = append(sets[it.serial], it)
-		}
+// colored and uncolored name a member of a set, with its color and without.
+func colored(it *item) string   { return uncolored(it) + " " + it.words[0] }
+func uncolored(it *item) string { return it.key.String() }
+
+func names(all []*item, name func(*item) string) (names []string) {
+	for _, it := range all {
+		names = append(names, name(it))
 	}
-	for n, set := range sets {
+	return names
+}
+
+// checkMoment returns an error unless the objects of some names are what the queries select at one moment, whichever.
+func (d *troupe) checkMoment(got []string, name func(*item) string, queries []Query) error {
+	for n := range d.sets {
 		possible := colors
 		if n == troupeSets-1 {
 			possible = d.sets[n][0].words // it never moves
 		}
-		if !slices.ContainsFunc(possible, func(color string) bool { return sameMembers(set, found(setOf(n, color), queries...)) }) {
-			return fmt.Errorf("%d of set %d, which %v cannot select at once", len(set), n, queries)
+		var members []string
+		for _, color := range colors {
+			members = append(members, names(setOf(n, color), name)...)
+		}
+		set := slices.DeleteFunc(slices.Clone(got), func(name string) bool { return !slices.Contains(members, name) })
+		if !slices.ContainsFunc(possible, func(color string) bool { return sameNames(set, names(found(setOf(n, color), queries...), name)) }) {
+			return fmt.Errorf("%v, which %v cannot select at once", set, queries)
 		}
 	}
 	return nil
 }
 
-// sameMembers compares objects by key and color, without regard to the order.
-func sameMembers(got, want []*item) bool {
-	left := map[string]bool{}
-	for _, it := range want {
-		left[it.key.String()+it.words[0]] = true
-	}
-	for _, it := range got {
-		name := it.key.String() + it.words[0]
-		if !left[name] {
-			return false
-		}
-		delete(left, name)
-	}
-	return len(left) == 0
+// sameNames compares names without regard to their order.
+func sameNames(got, want []string) bool {
+	slices.Sort(got)
+	slices.Sort(want)
+	return slices.Equal(got, want)
 }
 
 // find asks random queries until steps is closed: some with each step of the writer, which would wait long for a
@@ -199,10 +201,12 @@ func (d *troupe) find(steps <-chan struct{}, seed uint64) error {
 	for range steps {
 		queries := troupeQueries(r)
 		s, err := items(d.w).Find(queries...)
-		if err == nil {
-			err = d.checkMoment(s.List(), queries)
+		keys, keysErr := items(d.w).FindKeys(queries...)
+		var found []string
+		for _, key := range keys {
+			found = append(found, key.String())
 		}
-		if err != nil {
+		if err := cmp.Or(err, keysErr, d.checkMoment(names(s.List(), colored), colored, queries), d.checkMoment(found, uncolored, queries)); err != nil {
 			return err
 		}
 	}
@@ -272,8 +276,9 @@ func TestContract_D37_FindDuringLargeRelists(t *testing.T) {
 				default:
 				}
 				s, err := items(w).Find(queries(word), queries("w7"))
-				if err != nil || s.Len() != want {
-					t.Errorf("%v: %d objects instead of %d, %v", word, s.Len(), want, err)
+				keys, keysErr := items(w).FindKeys(queries(word), queries("w7"))
+				if err = cmp.Or(err, keysErr); err != nil || s.Len() != want || len(keys) != want {
+					t.Errorf("%v: %d objects and %d keys instead of %d, %v", word, s.Len(), len(keys), want, err)
 					return
 				}
 				for it := range s.All() {

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// NamespaceIndex is the name of the index by namespace, as in client-go. [Indexer.Select] uses
+// NamespaceIndex is the name of the index by namespace, as in client-go. [Indexer.Select] and [Indexer.Find] use
 // the index of this name, if there is one.
 const NamespaceIndex = "namespace"
 

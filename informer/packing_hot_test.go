@@ -13,11 +13,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/indexer/refs"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
@@ -98,6 +101,39 @@ func TestReuseOfPackedObjectsDecodesNothing(t *testing.T) {
 	require.False(t, listed[1].Recalled)
 	require.False(t, listed[2].Recalled)
 	decoded(0)
+}
+
+// Queries and relations decode nothing, and what they find is decoded when it is read.
+func TestQueriesOfPackedObjectsDecodeNothing(t *testing.T) {
+	unverified(t)
+	o := packedCold()
+	o.Indexes = []indexer.Index[*corev1.Pod]{refs.ByOwner[*corev1.Pod](), refs.ByReference[*corev1.Pod]()}
+	f := newTestCore(t, o, 1)
+	rs := &metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "uid-web"}
+	all := make([]*corev1.Pod, 30)
+	for n := range all {
+		all[n] = kit.Pod(fmt.Sprint("p", n), fmt.Sprint(n+1), kit.Label("app", fmt.Sprint(n%3)))
+		all[n].Spec.NodeName = fmt.Sprint("n", n%5)
+		all[n].OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: rs.Name, UID: rs.UID}}
+	}
+	f.list("100", all...)
+	on := refs.ReferringTo(refs.Ref{Kind: "Node", Name: "n2"})
+	of := labels.SelectorFromSet(labels.Set{"app": "1"})
+	decoded := f.decodes()
+	for range 4 { // the third one builds an index
+		for want, queries := range map[int][]indexer.Query{
+			30: {refs.OwnedBy(rs)}, 6: {on}, 10: {{Namespace: "default", Labels: of}}, 2: {{Labels: of, Fields: on.Fields}}, 14: {{Labels: of}, on},
+		} {
+			found, err := podsIn(f.core).Find(queries...)
+			require.NoError(t, err)
+			keys, err := podsIn(f.core).FindKeys(queries...)
+			require.NoError(t, err)
+			require.Len(t, keys, want)
+			decoded(0, queries)
+			require.Len(t, found.List(), want)
+			decoded(want, queries)
+		}
+	}
 }
 
 // If the transform removes identities, the server's identities are kept beside the stored objects,

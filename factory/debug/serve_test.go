@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/indexer/refs"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
@@ -159,6 +160,37 @@ func TestAStuckIndexFunction(t *testing.T) {
 		}
 	}
 	<-answered
+}
+
+// What objects refer to are values of an index: no page has them, but for their number.
+func TestNoPageSaysWhatObjectsReferTo(t *testing.T) {
+	server := informertest.New(informertest.Options{})
+	require.NoError(t, server.StartInMemory())
+	defer server.Close()
+	client, err := kubernetes.NewForConfig(server.ClientConfig())
+	require.NoError(t, err)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}
+	pod.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "top-secret"}}
+	require.NoError(t, server.Create(t.Context(), pod))
+	f := factory.NewSharedInformerFactoryWithOptions(client, 0, factory.WithIndexes(refs.ByReference[any]()))
+	pods, err := factory.For[*corev1.Pod](f)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer f.Shutdown()
+	defer cancel()
+	f.StartWithContext(ctx)
+	require.NoError(t, pods.WaitSynced(ctx))
+	keys, err := pods.Indexer().FindKeys(refs.ReferringTo(refs.Ref{Kind: "Secret", Namespace: "shop", Name: "top-secret"}))
+	require.NoError(t, err)
+	require.Len(t, keys, 1)
+
+	p := New(Options{SecretNames: true}, factory.InUse(f))
+	id := url.QueryEscape(p.all().Informers[0].ID)
+	for _, target := range []string{"/", "/?format=json", "/?informer=" + id, "/?format=json&informer=" + id} {
+		body := get(p, target).Body.String()
+		require.NotContains(t, body, "top-secret", target)
+		require.Equal(t, strings.Contains(target, "informer="), strings.Contains(body, refs.ReferenceIndex), target)
+	}
 }
 
 // The page of many informers is small enough for a refresh every few seconds.
