@@ -34,6 +34,7 @@ slow := \
 	TestTableAgainstItsTwin \
 	TestContract_D37_FindDuringLargeRelists \
 	TestContract_D37_FindSelectsWhatAFilterSelects \
+	FuzzFind \
 	TestALabelIndexThatNobodyAsksForIsGivenUp \
 	TestDecodeBeside \
 	TestEachRuleFindsSomething \
