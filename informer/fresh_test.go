@@ -70,7 +70,7 @@ func TestContract_D33_WaitFreshOfAQuietResource(t *testing.T) {
 			newest := k.now("").Version
 			began := time.Now()
 			require.NoError(t, i.WaitFresh(t.Context()))
-			require.LessOrEqual(t, time.Since(began), 8*time.Second, "a second, and a watch of three; at most one each five seconds")
+			require.LessOrEqual(t, time.Since(began), 3*time.Second, "a second, and two for the bookmark; also if called again at once")
 			require.Equal(t, newest, i.Indexer().Version())
 		}
 		watches := k.server.Counts().Watch

@@ -45,7 +45,7 @@ const (
 	// two seconds before it ends a watch, and none before the first second.
 	briefTimeout = 3 * time.Second
 	// askAgainAfter is the least time between two such watches of a source.
-	askAgainAfter = 5 * time.Second
+	askAgainAfter = 2 * time.Second
 	// watchPatience is how long a watch may bring nothing after its timeout.
 	watchPatience = 30 * time.Second
 	// unconfirmedPatience is how long a watch may bring nothing after an outage: longer than the

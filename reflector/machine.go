@@ -114,7 +114,8 @@ type request struct {
 	version string
 	token   string
 	limit   int64
-	// brief, of a watch, lets the server end it after some seconds: before that it sends a bookmark.
+	// brief, of a watch, lets the server end it after some seconds: before that it sends a bookmark. The machine's
+	// last request is not brief any more once that has come.
 	brief bool
 }
 
@@ -575,14 +576,14 @@ func (m *machine) watchBookmark(in input) action {
 	}
 	a := action{bookmark: in.version, caughtUp: m.watch.proof == resumed && in.version == "", op: doRead}
 	m.watch.proof = confirmed
-	m.watch.ordered = true
+	m.watch.ordered, m.request.brief = true, false
 	m.version = object.Advance(m.version, in.version)
 	return a
 }
 
 // watchAsked replaces the present watch by a brief one. Three watches go on: one that still has to bring the
-// earlier changes; a brief one, whose bookmark may be late; and the watch of a source that may be a fake, since
-// a fake keeps no history, so that the changes between the two watches would be lost.
+// earlier changes; a brief one before its bookmark, which may be late; and the watch of a source that may be a fake,
+// since a fake keeps no history, so that the changes between the two watches would be lost.
 func (m *machine) watchAsked(input) action {
 	if m.watch.proof == resumed || m.request.brief || m.streamSupport != StreamingSupported && !m.server.bookmarks {
 		return action{op: doRead}

@@ -139,6 +139,8 @@ func (w *world) answers(before machine, in input) string {
 		return "watches from another version than the one that the sink knows"
 	case a.request.brief != (in.kind == inAsked && before.watch.proof != resumed && !before.request.brief && (before.streamSupport == StreamingSupported || before.server.bookmarks)):
 		return "a watch is brief, and nobody has asked, or the other way round"
+	case w.machine.request.brief && w.machine.phase == watching && in.kind == inBookmark:
+		return "still waits for a bookmark that has come"
 	}
 	return ""
 }

@@ -166,11 +166,17 @@ func TestAskForBookmark(t *testing.T) {
 		time.Sleep(time.Second)
 		r.AskForBookmark()
 		synctest.Wait()
-		require.Len(t, watches, 7, "not again within five seconds")
+		require.Len(t, watches, 7, "not again within two seconds")
+		<-sink
+		time.Sleep(time.Second)
+		r.AskForBookmark()
+		synctest.Wait()
+		require.Equal(t, []int64{3, 3}, watches[6:], "the brief watch is still open, and has brought its bookmark")
+		<-sink
 	})
 }
 
-// If the watch is late by more than the five seconds after which a bookmark may be asked for again, the watch that
+// If the watch is late by more than the two seconds after which a bookmark may be asked for again, the watch that
 // is to bring the bookmark goes on.
 func TestAskForBookmarkOfALateWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -186,7 +186,7 @@ func (r *Reflector) setVersion(version string) {
 
 // AskForBookmark lets the reflector find out how far its watch has come, though nothing changes: it
 // opens the watch again for three seconds, since a server sends a bookmark before it ends a watch, and the
-// sink gets it. AskForBookmark does not wait. It does nothing within five seconds of another call, and for
+// sink gets it. AskForBookmark does not wait. It does nothing within two seconds of another call, and for
 // a source that may be a fake: it is not known to stream, and has sent no bookmark. Without an open watch,
 // the next one counts. It may be called from any goroutine.
 func (r *Reflector) AskForBookmark() {

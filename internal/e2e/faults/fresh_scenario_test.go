@@ -87,7 +87,7 @@ func TestScenario_FreshOfAQuietKind(t *testing.T) {
 		stored, ok := busy.Indexer().Get(indexer.Key{Namespace: pod.Namespace, Name: pod.Name})
 		require.True(t, ok)
 		require.Equal(t, pod.ResourceVersion, stored.ResourceVersion)
-		s.sleep(5 * time.Second) // at most one watch in five seconds is opened for a bookmark
+		s.sleep(2 * time.Second) // at most one watch in two seconds is opened for a bookmark
 	}
 	for n := range size(3, 100) {
 		s.touchPods(n, n+1, "again")
