@@ -82,8 +82,11 @@ func (a *applier) cell(tx *indexer.Tx, p *sourceState, source uint16, server ind
 	byHand := stamp == records.StampByHand
 	switch {
 	case !ok:
-		_, byHand = a.removals.Source(key)
-		return fences.Cell{ByHand: byHand}
+		by, removed := a.removals.Source(key)
+		if removed && by == source { // the handlers still know it
+			return fences.Cell{Key: key, ByHand: true}
+		}
+		return fences.Cell{ByHand: removed}
 	case owner != source && !byHand:
 		return fences.Cell{}
 	}
@@ -98,18 +101,19 @@ func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on 
 	if !deleted {
 		return
 	}
+	was := p.identity(shown.Key, last)
 	e := eventlog.Event{Pair: eventlog.Deletion(last, last), Header: eventlog.Header{Kind: eventlog.Deleted}}
 	switch final := on.Object != nil && a.keyOf(d) == shown.Key; {
 	case final:
 		e.Pair = eventlog.Deletion(a.writer.Encode(on.Object), last)
-	case on.Final && shown.Identity.Version == on.Before.Version:
-	case on.Scope == ownwrites.Outside && hasVersion(last, shown.Identity.Version):
+	case on.Final && was.Version == on.Before.Version:
+	case on.Scope == ownwrites.Outside && hasVersion(last, was.Version):
 		e.Pair = eventlog.Deletion(atVersion(last, on.Version), last)
 	default:
 		e.Flags = eventlog.Lost | eventlog.LastStored
 	}
 	a.forget(p, d.Key)
-	a.append(e, shown.Key, shown.Identity)
+	a.append(e, shown.Key, was)
 }
 
 // hasVersion reports whether a stored object says that it has a version: one whose version a transform has
@@ -200,6 +204,7 @@ func (a *applier) restore(tx *indexer.Tx, p *sourceState, source uint16, server 
 		return
 	}
 	stored := tx.Put(source, confirmed.Key, confirmed.Object, confirmed.Stamp)
+	a.removals.Take(confirmed.Key)
 	a.recordStored(p, &d, confirmed.Key, stored.New)
 	a.logPut(confirmed.Key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: shown.Identity, is: confirmed.Identity})
 }

@@ -23,6 +23,9 @@ func (s *informerSink) Linked(selects bool) {
 	s.core.written.link(s.source, len(s.core.states), selects)
 }
 
+// Unlinked lets WaitWritten say that it knows nothing.
+func (s *informerSink) Unlinked() { s.core.written.unlink(s.source) }
+
 // Begins returns what the store shows of an object when a write of it begins. Where the transform changes
 // keys, UIDs or versions, the store does not say what the server's object is.
 func (s *informerSink) Begins(key indexer.Key) ownwrites.Before {

@@ -13,7 +13,8 @@ import (
 
 // OwnWrites is what has become of the program's own writes in an informer's store.
 type OwnWrites struct {
-	// Linked says that the requests of all sources pass through a [reflector.OwnWrites].
+	// Linked says that the requests of all sources pass through a [reflector.OwnWrites], those of each to one server
+	// and as one user.
 	Linked bool
 	// Shown counts the writes that the store has shown before the watch brought them, Outside those of
 	// objects that the informer does not read.
@@ -31,7 +32,8 @@ type OwnWrites struct {
 // nil: at once, unless the answer to one of them could not be shown, or nobody can tell what it has done.
 // Then WaitWritten waits until the watch has come so far; if nothing changes in the source, the reflector
 // asks for a bookmark, as for [Informer.WaitFresh]. After a write whose outcome is not known, it waits as
-// WaitFresh does. Before the first full state it waits as [Informer.WaitSynced] does.
+// WaitFresh does. Before the first full state it waits as [Informer.WaitSynced] does. A write that began before the
+// first request of the run is not known here, such as one between two runs: after a start, WaitFresh waits for it.
 //
 // It returns the errors of WaitSynced and WaitFresh, and [ErrNotLinked] if the requests of a source do not
 // pass through a [reflector.OwnWrites].
@@ -83,6 +85,14 @@ func (w *written) link(source uint16, sources int, selects bool) {
 	}
 	p := &w.bySource[source]
 	p.linked, p.selects = true, p.selects || selects
+}
+
+// unlink records that the source's run gets no answers any more.
+func (w *written) unlink(source uint16) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.bySource[source].linked = false
 }
 
 // selects reports whether a source selects objects. One that is not linked has no fences.

@@ -1,15 +1,24 @@
 package informer_test
 
 import (
+	"bytes"
+	"context"
+	"net/http"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -33,4 +42,90 @@ func TestContract_D35_WaitWrittenOfAQuietResource(t *testing.T) {
 		require.NoError(t, i.WaitWritten(t.Context()))
 		require.LessOrEqual(t, time.Since(began), 8*time.Second)
 	})
+}
+
+// D35: WaitWritten does not know of a write that was made between two runs. WaitFresh waits for it.
+func TestContract_D35_WritesBetweenTwoRuns(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		require.NoError(t, k.server.StartInMemory())
+		config := k.server.ClientConfig()
+		config.Wrap(reflector.NewOwnWrites().Wire)
+		client := kubernetes.NewForConfigOrDie(config)
+		i := informer.New(reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), pods), informer.Options[*corev1.Pod]{Observe: quiet})
+		stop := k.start(i)
+		require.NoError(t, i.WaitWritten(t.Context()))
+		stop()
+		_, err := client.CoreV1().Pods("default").Create(t.Context(), podIn("default", "between"), metav1.CreateOptions{})
+		require.NoError(t, err)
+		resume := k.server.Stall(informertest.Request{Verb: "watch", Resource: "pods"})
+		defer k.start(i)()
+		require.NoError(t, i.WaitWritten(t.Context()))
+		require.NotContains(t, names(i), "between")
+		fresh := make(chan error, 1)
+		go func() { fresh <- i.WaitFresh(t.Context()) }()
+		synctest.Wait()
+		require.Empty(t, fresh)
+		resume()
+		require.NoError(t, <-fresh)
+		require.Contains(t, names(i), "between")
+	})
+}
+
+// D35: an informer whose requests do not all go to one server says that it does not see the program's writes.
+func TestContract_D35_RequestsToAnotherServer(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		require.NoError(t, k.server.StartInMemory())
+		config := k.server.ClientConfig()
+		config.Wrap(reflector.NewOwnWrites().Wire)
+		var elsewhere atomic.Bool
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodGet && elsewhere.Load() {
+					r = r.Clone(r.Context())
+					r.URL.Host = "another.example.com"
+				}
+				return next.RoundTrip(r)
+			})
+		})
+		client := kubernetes.NewForConfigOrDie(config)
+		i := informer.New(reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), pods), informer.Options[*corev1.Pod]{Observe: quiet})
+		defer k.start(i)()
+		require.NoError(t, i.WaitWritten(t.Context()))
+		elsewhere.Store(true)
+		time.Sleep(2 * time.Second) // a watch that lasts less would have failed
+		k.server.CutWatches()
+		synctest.Wait()
+		require.False(t, i.Status().OwnWrites.Linked)
+		require.ErrorIs(t, i.WaitWritten(t.Context()), informer.ErrNotLinked)
+	})
+}
+
+// D35, D40: a packed store of metadata keeps nothing else of what the program writes.
+func TestContract_D35_PackedMetadataOfAWrite(t *testing.T) {
+	for _, content := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
+		inKept(t, func(t *testing.T, k *kept) {
+			require.NoError(t, k.server.StartInMemory())
+			config := k.server.ClientConfig()
+			config.Wrap(reflector.NewOwnWrites().Wire)
+			client := kubernetes.NewForConfigOrDie(withContent(config, content))
+			i := informer.New(reflector.FromMetadata(metadata.NewForConfigOrDie(config), corev1.SchemeGroupVersion.WithResource("secrets"), ""),
+				informer.Options[*metav1.PartialObjectMetadata]{Observe: quiet, Storage: informer.Storage{Decoded: informer.NewBudget(0)}})
+			ctx, cancel := context.WithCancel(t.Context())
+			wait, err := i.Start(ctx)
+			require.NoError(t, err)
+			defer func() { cancel(); require.NoError(t, wait()) }()
+			require.NoError(t, i.WaitSynced(t.Context()))
+			defer k.server.Stall(informertest.Request{Verb: "watch", Resource: "secrets"})()
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s", Labels: map[string]string{"a": "b"}}, Data: map[string][]byte{"key": bytes.Repeat([]byte("word"), 25_000)}}
+			_, err = client.CoreV1().Secrets("default").Create(t.Context(), secret, metav1.CreateOptions{})
+			require.NoError(t, err)
+			status := i.Status()
+			require.EqualValues(t, 1, status.OwnWrites.Shown)
+			require.Zero(t, status.Storage.Pinned)
+			require.Less(t, status.Storage.Packed, int64(100_000))
+			stored, ok := i.Indexer().Get(indexer.Key{Namespace: "default", Name: "s"})
+			require.True(t, ok)
+			require.Equal(t, secret.Labels, stored.Labels)
+		})
+	}
 }

@@ -83,6 +83,8 @@ func (s *shown) Linked(selects bool) {
 	s.linked = append(s.linked, selects)
 }
 
+func (s *shown) Unlinked() {}
+
 func (s *shown) Begins(key indexer.Key) ownwrites.Before {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -563,6 +565,32 @@ func TestErrorsOfWrites(t *testing.T) {
 		require.False(t, own.Made("", older, newer))
 		stop()
 	}
+}
+
+// A transport that returns neither an answer nor an error gives the client's error, and leaves doubt.
+func TestTransportsThatReturnNothing(t *testing.T) {
+	nothing := func(*http.Request) (*http.Response, error) { return nil, nil } //nolint:nilnil // that is the point
+	_, config := inMemory(t)
+	answering(config, nothing)
+	s, client := newShown(), typedClient(t, config)
+	defer reads(t, podSource(client, ""), s, &corev1.Pod{})()
+	require.Error(t, client.CoreV1().Pods("ns").Delete(t.Context(), "a", metav1.DeleteOptions{}))
+	require.Equal(t, ownwrites.Doubt, s.one(t).Kind)
+
+	_, config = inMemory(t)
+	config.Wrap(func(http.RoundTripper) http.RoundTripper { return round(nothing) })
+	config.Wrap(reflector.NewOwnWrites().Wire)
+	ctx, cancel := context.WithCancel(t.Context())
+	var failed error
+	observe := func(e reflector.Event) {
+		if f, ok := e.(reflector.Failed); ok && failed == nil {
+			failed = f.Err
+			cancel()
+		}
+	}
+	require.NoError(t, reflector.New(podSource(typedClient(t, config), ""), newShown(), reflector.Options{Observe: observe}).Run(ctx))
+	require.Error(t, failed)
+	require.NotErrorIs(t, failed, reflector.ErrPanic)
 }
 
 // A write is held for at most a second, and less if its context ends. What a sink does is never the

@@ -41,7 +41,7 @@ type readerState uint8
 const (
 	unlinked readerState = iota // no request has passed through an OwnWrites
 	linked
-	ended // also if requests differ so much that nobody can tell what is read
+	ended // also if the requests go to different servers
 )
 
 // origin is where the answers to a request come from, and as whom it was sent.
@@ -80,6 +80,7 @@ func (r *reader) asks(own *OwnWrites, request *http.Request) {
 		r.state, r.origin, r.target, r.selection = linked, at, t, s
 	case r.origin != at || r.target != t:
 		r.unlink()
+		r.sink.Unlinked()
 		return
 	}
 	selected := r.selection.Selects()
@@ -163,7 +164,7 @@ func (r *reader) tell(ctx context.Context, w ownwrites.Write, result ownwrites.R
 	a.Final = a.Kind == ownwrites.Undated && w.Condition != "" && w.Condition == a.Before.Version && a.UID == a.Before.UID
 	_, err := wire.Call(ctx, func() (struct{}, error) {
 		if a.Scope == ownwrites.Inside && r.decodes(w, result) {
-			a.Object = r.decode(result.Encoded)
+			a.Object = r.decode(result)
 		}
 		if a.Kind == ownwrites.Object && a.Object == nil && a.Scope == ownwrites.Inside {
 			a.Scope = ownwrites.Unknown
@@ -184,12 +185,17 @@ func (r *reader) answer(ctx context.Context, a ownwrites.Answer) {
 	}, func(struct{}) {})
 }
 
-// decode decodes an object as if a watch had brought it, or returns nil.
-func (r *reader) decode(e ownwrites.Encoded) any {
+// decode decodes the object of an answer as if a watch had brought it, or returns nil. A sink of metadata packs
+// nothing else of an object.
+func (r *reader) decode(a ownwrites.Result) any {
+	e := a.Encoded
 	obj, err := r.kind.DecodeAnswer(e.Data, e.Protobuf, e.TypeMeta)
 	d := deltafifo.Delta{}
 	if err != nil || r.deltas.fromWatch(&d, deltafifo.Modified, obj) != nil {
 		return nil
+	}
+	if r.kind.Type == metadataType && a.Form != ownwrites.Metadata {
+		return obj
 	}
 	return wire.TakeAnswer(r.taker, obj, e.Data, e.Protobuf)
 }

@@ -48,7 +48,7 @@ func (o *OwnWrites) send(next http.RoundTripper, r *http.Request) (*http.Respons
 	}
 	defer w.end(ownwrites.Result{})
 	answer, err := next.RoundTrip(r)
-	if err == nil {
+	if err == nil && answer != nil { // a broken transport returns neither
 		w.answered(r.Context(), answer)
 	} else {
 		w.failed(r.Context(), err)

@@ -72,6 +72,9 @@ type Sink interface {
 	// is read. selects says that the request has a label or a field selector, or may have another one: a
 	// DELETED event says only that the source does not read the object any more.
 	Linked(selects bool)
+	// Unlinked is called if a request of the source goes to another server, or as another user, than those before. The
+	// run gets no answers any more.
+	Unlinked()
 	// Begins is called when the request of a write begins, before it is sent.
 	Begins(key indexer.Key) Before
 	// Answered is called with the answer to a write, before the caller of the write gets it. It

@@ -31,7 +31,7 @@ func (w Transport) WrappedRoundTripper() http.RoundTripper { return w.Next }
 // if there is one.
 func (w Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := w.Next.RoundTrip(r)
-	if err != nil {
+	if err != nil || answer == nil { // a broken transport returns neither
 		return answer, err
 	}
 	if d := delayOf(r); d != nil {
