@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -51,6 +52,9 @@ const writersNamespace = "writers"
 func (s *scenario) writes() {
 	s.t.Helper()
 	_, err := s.admin.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: writersNamespace}}, metav1.CreateOptions{})
+	s.must(err)
+	// A pod on a node is resized only if the node is there.
+	_, err = s.admin.CoreV1().Nodes().Create(s.ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}, metav1.CreateOptions{})
 	s.must(err)
 	s.createScalable(dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig())))
 }
@@ -250,12 +254,20 @@ func (p *program) figures() string {
 	return text
 }
 
+// amountOf returns a list of one resource.
+func amountOf(name corev1.ResourceName, quantity string) corev1.ResourceList {
+	return corev1.ResourceList{name: resource.MustParse(quantity)}
+}
+
 func podKind() kind[*corev1.Pod] {
 	fresh := func(name string) *corev1.Pod {
 		pod := &corev1.Pod{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 			ObjectMeta: freshMeta(name),
-			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "image"}}},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{
+				{Name: "main", Image: "image"}, // an apply leaves its resources to others
+				{Name: "other", Image: "image", Resources: corev1.ResourceRequirements{Requests: amountOf(corev1.ResourceMemory, "1Mi")}},
+			}},
 		}
 		if len(name)%2 == 0 {
 			pod.Spec.NodeName = "node" // so it is deleted gracefully
@@ -264,7 +276,8 @@ func podKind() kind[*corev1.Pod] {
 	}
 	return kind[*corev1.Pod]{
 		name: "Pod", namespace: writersNamespace, fresh: fresh, status: `{"status":{"message":"%d"}}`,
-		sorts: slices.Concat(writesOfAll[*corev1.Pod](), writesOfNamespaced[*corev1.Pod](), writesOfStatus[*corev1.Pod](), writesOfPods()),
+		sorts: slices.Concat(writesOfAll[*corev1.Pod](), writesOfNamespaced[*corev1.Pod](), writesOfStatus[*corev1.Pod](),
+			writesOfPods(), writesOfPodSpecs()),
 	}
 }
 

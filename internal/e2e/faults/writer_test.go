@@ -109,12 +109,16 @@ func (w *worker[T]) once(ctx context.Context) (answered bool) {
 		w.s.t.Errorf("%s: %s of %s: %v", w.kind.name, sort.name, name, err)
 	}
 	w.tally.made.Add(1)
+	of := name
+	if a.Name != "" { // the server may have made it up
+		name = a.Name
+	}
 	if unchecked || w.unchecked.Load() {
 		clear(w.last)
 		clear(w.dead)
 		return true
 	}
-	if wrong := w.reads(ctx, name, w.promised(sort, &a, before)); wrong != nil {
+	if wrong := w.reads(ctx, name, of, w.promised(sort, &a, before)); wrong != nil {
 		w.misread(fmt.Errorf("%s of %s, answered with %d %s %s@%s after %v, before %+v: %w", sort.name, name, a.code, a.Kind, a.UID, a.ResourceVersion, a.passed.Sub(a.came), before, wrong), unshown)
 	}
 	return true
@@ -165,29 +169,28 @@ func heldOf[T informer.Object](obj T, ok bool) held {
 }
 
 // reads reads an object in each way, and returns an error if a read does not show what was promised, or is
-// older than the read before.
-func (w *worker[T]) reads(ctx context.Context, name string, p promise) (problem error) {
+// older than the read before. The object has the name that it was made of as a label.
+func (w *worker[T]) reads(ctx context.Context, name, of string, p promise) (problem error) {
 	x := w.informer.Indexer()
 	got, ok := x.Get(w.key(name))
-	listed, err := w.informer.Lister().Namespace(w.kind.namespace).List(labels.SelectorFromSet(labels.Set{"object": name}))
+	listed, err := w.informer.Lister().Namespace(w.kind.namespace).List(labels.SelectorFromSet(labels.Set{"object": of}))
 	if err != nil {
 		return err
 	}
+	named := func(all []T) []T {
+		return slices.DeleteFunc(all, func(obj T) bool { return obj.GetName() != name })
+	}
 	var rounds []T
 	for round := range rounds5 {
-		for obj := range x.By("round", fmt.Sprint(round)) {
-			if obj.GetName() == name {
-				rounds = append(rounds, obj)
-			}
-		}
+		rounds = slices.AppendSeq(rounds, x.By("round", fmt.Sprint(round)))
 	}
 	now := heldOf(got, ok)
 	problem = errors.Join(
 		w.goesBack(name, now),
 		w.judged(ctx, "Get", name, p, slices.Repeat([]T{got}, count(ok)), true),
-		w.judged(ctx, "List", name, p, listed, true),
-		w.judged(ctx, "the index of names", name, p, slices.Collect(x.By("object", name)), true),
-		w.judged(ctx, "the index of rounds", name, p, rounds, false), // it may have changed its round between two reads
+		w.judged(ctx, "List", name, p, named(listed), true),
+		w.judged(ctx, "the index of names", name, p, named(slices.Collect(x.By("object", of))), true),
+		w.judged(ctx, "the index of rounds", name, p, named(rounds), false), // it may have changed its round between two reads
 	)
 	w.last[name] = now
 	if p.kind == gone && problem == nil {

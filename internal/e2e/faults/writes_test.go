@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -35,9 +36,11 @@ type (
 	finalizing interface {
 		Finalize(context.Context, *corev1.Namespace, metav1.UpdateOptions) (*corev1.Namespace, error)
 	}
-	evicting interface {
+	podParts interface {
 		EvictV1(context.Context, *policyv1.Eviction) error
 		Bind(context.Context, *corev1.Binding, metav1.CreateOptions) error
+		UpdateResize(context.Context, string, *corev1.Pod, metav1.UpdateOptions) (*corev1.Pod, error)
+		UpdateEphemeralContainers(context.Context, string, *corev1.Pod, metav1.UpdateOptions) (*corev1.Pod, error)
 	}
 )
 
@@ -119,6 +122,14 @@ func (a attempt[T]) fresh() T {
 	if a.random.IntN(2) == 0 {
 		obj.SetFinalizers([]string{finalizer})
 	}
+	return obj
+}
+
+// nameless returns an object to be created whose name the server makes up.
+func (a attempt[T]) nameless() T {
+	obj := a.kind.fresh(a.name)
+	obj.SetName("")
+	obj.SetGenerateName(a.name + "-")
 	return obj
 }
 
@@ -238,6 +249,16 @@ func writesOfAll[T informer.Object]() []sort[T] {
 func writesOfNamespaced[T informer.Object]() []sort[T] {
 	foreground := metav1.DeletePropagationForeground
 	return []sort[T]{
+		{name: "create with a generated name", of: absent, write: func(ctx context.Context, a attempt[T]) error {
+			_, err := a.own.Create(ctx, a.nameless(), metav1.CreateOptions{})
+			return err
+		}},
+		{name: "create with a generated name, dry", of: absent, dry: true, write: func(ctx context.Context, a attempt[T]) error {
+			obj := a.nameless()
+			obj.SetAnnotations(map[string]string{"note": "dry"})
+			_, err := a.own.Create(ctx, obj, metav1.CreateOptions{DryRun: dryRun})
+			return err
+		}},
 		{name: "delete in the foreground", of: living, write: func(ctx context.Context, a attempt[T]) error {
 			return a.own.Delete(ctx, a.name, metav1.DeleteOptions{PropagationPolicy: &foreground})
 		}},
@@ -296,7 +317,7 @@ func writesOfScale() []sort[*unstructured.Unstructured] {
 func writesOfPods() []sort[*corev1.Pod] {
 	evict := func(ctx context.Context, a attempt[*corev1.Pod], o metav1.DeleteOptions) error {
 		meta := metav1.ObjectMeta{Name: a.name, Namespace: a.kind.namespace}
-		return a.own.(evicting).EvictV1(ctx, &policyv1.Eviction{ObjectMeta: meta, DeleteOptions: &o})
+		return a.own.(podParts).EvictV1(ctx, &policyv1.Eviction{ObjectMeta: meta, DeleteOptions: &o})
 	}
 	return []sort[*corev1.Pod]{
 		{name: "strategic patch", of: living, write: func(ctx context.Context, a attempt[*corev1.Pod]) error {
@@ -304,7 +325,7 @@ func writesOfPods() []sort[*corev1.Pod] {
 		}},
 		{name: "bind", of: living, write: func(ctx context.Context, a attempt[*corev1.Pod]) error {
 			meta := metav1.ObjectMeta{Name: a.name, Namespace: a.kind.namespace}
-			return a.own.(evicting).Bind(ctx, &corev1.Binding{ObjectMeta: meta, Target: corev1.ObjectReference{Kind: "Node", Name: "node"}}, metav1.CreateOptions{})
+			return a.own.(podParts).Bind(ctx, &corev1.Binding{ObjectMeta: meta, Target: corev1.ObjectReference{Kind: "Node", Name: "node"}}, metav1.CreateOptions{})
 		}},
 		{name: "delete gracefully", of: living, write: func(ctx context.Context, a attempt[*corev1.Pod]) error {
 			return a.own.Delete(ctx, a.name, metav1.DeleteOptions{})
@@ -315,6 +336,48 @@ func writesOfPods() []sort[*corev1.Pod] {
 		{name: "evict", of: living, write: func(ctx context.Context, a attempt[*corev1.Pod]) error { return evict(ctx, a, now) }},
 		{name: "evict, dry", of: living, dry: true, write: func(ctx context.Context, a attempt[*corev1.Pod]) error {
 			return evict(ctx, a, metav1.DeleteOptions{DryRun: dryRun})
+		}},
+	}
+}
+
+// writesOfPodSpecs returns those of pods that change a part of the spec by a subresource.
+func writesOfPodSpecs() []sort[*corev1.Pod] {
+	const part = "ephemeralcontainers"
+	cpu := func(a attempt[*corev1.Pod]) string { return fmt.Sprintf("%dm", 100+a.random.IntN(3)) }
+	resized := func(a attempt[*corev1.Pod]) string {
+		return fmt.Sprintf(`{"spec":{"containers":[{"name":"main","resources":{"requests":{"cpu":%q}}}]}}`, cpu(a))
+	}
+	container := func(a attempt[*corev1.Pod]) string { return fmt.Sprint("debug-", a.random.IntN(3)) }
+	with := func(name string) string {
+		return fmt.Sprintf(`{"spec":{"ephemeralContainers":[{"name":%q,"image":"image"}]}}`, name)
+	}
+	return []sort[*corev1.Pod]{
+		{name: "patch the resources", of: living, write: func(ctx context.Context, a attempt[*corev1.Pod]) error {
+			return a.patch(ctx, types.StrategicMergePatchType, resized(a), metav1.PatchOptions{}, "resize")
+		}},
+		{name: "patch the resources, dry", of: living, dry: true, write: func(ctx context.Context, a attempt[*corev1.Pod]) error {
+			return a.patch(ctx, types.StrategicMergePatchType, resized(a), metav1.PatchOptions{DryRun: dryRun}, "resize")
+		}},
+		{name: "update the resources", of: living, write: func(ctx context.Context, a attempt[*corev1.Pod]) error {
+			next := a.stored.DeepCopy()
+			next.Spec.Containers[0].Resources.Requests = amountOf(corev1.ResourceCPU, cpu(a))
+			_, err := a.own.(podParts).UpdateResize(ctx, a.name, next, metav1.UpdateOptions{})
+			return err
+		}},
+		{name: "patch the ephemeral containers", of: living, write: func(ctx context.Context, a attempt[*corev1.Pod]) error {
+			return a.patch(ctx, types.StrategicMergePatchType, with(container(a)), metav1.PatchOptions{}, part)
+		}},
+		{name: "patch the ephemeral containers, dry", of: living, dry: true, write: func(ctx context.Context, a attempt[*corev1.Pod]) error {
+			return a.patch(ctx, types.StrategicMergePatchType, with("dry"), metav1.PatchOptions{DryRun: dryRun}, part)
+		}},
+		{name: "update the ephemeral containers", of: living, write: func(ctx context.Context, a attempt[*corev1.Pod]) error {
+			next, name := a.stored.DeepCopy(), container(a)
+			if !slices.ContainsFunc(next.Spec.EphemeralContainers, func(c corev1.EphemeralContainer) bool { return c.Name == name }) {
+				next.Spec.EphemeralContainers = append(next.Spec.EphemeralContainers,
+					corev1.EphemeralContainer{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: name, Image: "image"}})
+			}
+			_, err := a.own.(podParts).UpdateEphemeralContainers(ctx, a.name, next, metav1.UpdateOptions{})
+			return err
 		}},
 	}
 }
