@@ -54,7 +54,9 @@ func (s *scenario) writes() {
 	_, err := s.admin.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: writersNamespace}}, metav1.CreateOptions{})
 	s.must(err)
 	// A pod on a node is resized only if the node is there.
-	_, err = s.admin.CoreV1().Nodes().Create(s.ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}}, metav1.CreateOptions{})
+	room := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1k"), corev1.ResourceMemory: resource.MustParse("1Ti")}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}, Status: corev1.NodeStatus{Capacity: room, Allocatable: room}}
+	_, err = s.admin.CoreV1().Nodes().Create(s.ctx, node, metav1.CreateOptions{})
 	s.must(err)
 	s.createScalable(dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig())))
 }
