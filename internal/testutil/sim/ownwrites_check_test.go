@@ -29,6 +29,7 @@ var ownCheckers = []struct {
 	{"ghost", ghosts},
 	{"storage", ownStorage},
 	{"share", foreignStored},
+	{"released", decodedForNobody},
 	{"requests", requestsWrong},
 	{"version", versionWrong},
 }

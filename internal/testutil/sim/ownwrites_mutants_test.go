@@ -38,6 +38,7 @@ type ownMutant struct {
 	offByOne         func(shard.Set) shard.Set // the informer's share is another
 	forgetsSelector  bool                      // requests have no shardSelector
 	losesReplica     bool                      // a replica's store is empty
+	decodesReleases  uint64                    // packed objects that are decoded when some are released
 	keysReleases     bool                      // who reads keys should get those of what is released
 	status           func(*informer.Status)
 }
@@ -166,6 +167,7 @@ var ownMutants = []struct {
 		o.SetUID(o.GetUID() + "x")
 		all[k] = o
 	})},
+	{"a release that decodes for nobody", "released", "decoded", ownMutant{decodesReleases: 1}},
 	{"a status of another share", "version", "the status says", ownMutant{status: func(st *informer.Status) { st.Shard.Share = shard.Set{} }}},
 	{"a version that goes back", "version", "and is", editsVersion(func(version int) int { return 100_000 - version })},
 	{"progress in front of an own event", "current", "of the store's version", editsVersion(func(version int) int { return version + 1000 })},

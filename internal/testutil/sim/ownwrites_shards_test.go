@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 
@@ -163,7 +164,9 @@ type replica struct {
 	n        int
 	informer informer.Shared
 	indexer  *indexer.Indexer[any]
-	stop     func() // stops the run, and waits for its end
+	stop     func()        // stops the run, and waits for its end
+	decodes  uint64        // packed objects decoded before the run
+	wasted   atomic.Uint64 // likewise, while it released objects, of which it has nobody to tell
 }
 
 // runReplicas starts the other informers. After a call of dropReplicas they are made anew.
@@ -181,9 +184,15 @@ func (w *ownWorld) newReplica(n int) *replica {
 	c.Transport, c.UserAgent = w.wire.next, replicaName(n)
 	o := w.options()
 	o.Name, o.Shard, o.Storage, o.Rand = c.UserAgent, seat{w.ring, n}, w.setup.packed.storage(false), nil
-	i := informer.JoinShared(w.sourcesOf(c), w.kind.object, o)
-	x, _ := informer.IndexerOf(i, w.kind.object)
-	return &replica{n: n, informer: i, indexer: x}
+	p := &replica{n: n}
+	o.Observe = func(e informer.Event) {
+		if _, released := e.(informer.ShareChanged); released {
+			p.wasted.Add(p.informer.Status().Storage.Decodes - p.decodes + w.mutant.decodesReleases)
+		}
+	}
+	p.informer = informer.JoinShared(w.sourcesOf(c), w.kind.object, o)
+	p.indexer, _ = informer.IndexerOf(p.informer, w.kind.object)
+	return p
 }
 
 // replicaPrefix is the beginning of the names of informers with a share, in their requests.
@@ -192,6 +201,7 @@ const replicaPrefix = "replica "
 func replicaName(n int) string { return replicaPrefix + strconv.Itoa(n) }
 
 func (p *replica) run() {
+	p.decodes = p.informer.Status().Storage.Decodes
 	ctx, cancel := context.WithCancel(context.Background())
 	wait, err := p.informer.Start(ctx, informer.RunOptions{})
 	must(err)
@@ -423,6 +433,16 @@ func foreignStored(w *ownWorld) (problems []string) {
 			if own := o.(informertest.Object); !w.ring.of(p.n).Has(own.GetNamespace(), own.GetUID()) {
 				problems = append(problems, fmt.Sprintf("the store of replica %d, %v, has %s", p.n, w.ring.of(p.n), spellOwn(own)))
 			}
+		}
+	}
+	return problems
+}
+
+// decodedForNobody checks that an informer without handlers has decoded no packed object to release it.
+func decodedForNobody(w *ownWorld) (problems []string) {
+	for _, p := range w.replicas {
+		if n := p.wasted.Load(); n > 0 {
+			problems = append(problems, fmt.Sprintf("replica %d decoded %d objects while it released some", p.n, n))
 		}
 	}
 	return problems
