@@ -168,7 +168,7 @@ func names(all []*item, name func(*item) string) (names []string) {
 	return names
 }
 
-// checkMoment returns an error unless the objects of some names are what the queries select at one moment, whichever.
+// checkMoment returns an error if at no moment the queries select, of each set, just the objects of these names.
 func (d *troupe) checkMoment(got []string, name func(*item) string, queries []Query) error {
 	for n := range d.sets {
 		possible := colors

@@ -82,14 +82,10 @@ type Options struct {
 // Get returns the object of a key, or false if there is none, or none of type T. It takes no
 // lock, allocates nothing and never waits.
 func (x *Indexer[T]) Get(key Key) (obj T, ok bool) {
-	r := x.live.Load().records.get(key)
-	switch {
-	case r == nil:
-		return obj, false
-	case x.decode == nil:
-		return typed[T](r.value.stored())
+	if r := x.live.Load().records.get(key); r != nil {
+		return read[T](x.decode, r.value.stored())
 	}
-	return read[T](x.decode, r.value.stored())
+	return obj, false
 }
 
 // GetChecked is [Indexer.Get] of a typed view, with an error for an object of another type: [ErrType],

@@ -272,9 +272,7 @@ func TestContract_D33_WaitFreshOfSeveralSources(t *testing.T) {
 // when it was, until WaitFresh has asked the server.
 func TestContract_D35_WaitFreshDatesADeletion(t *testing.T) {
 	inKept(t, func(t *testing.T, k *kept) {
-		require.NoError(t, k.server.StartInMemory())
-		config := k.server.ClientConfig()
-		config.Wrap(reflector.NewOwnWrites().Wire)
+		config := k.linked(t)
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 			t.Cleanup(func() { utilnet.CloseIdleConnectionsFor(next) })
 			return next

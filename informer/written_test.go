@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
@@ -22,13 +23,20 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
+// linked starts the server, and returns a config whose clients' writes are the program's own.
+func (k *kept) linked(t *testing.T) *rest.Config {
+	t.Helper()
+	require.NoError(t, k.server.StartInMemory())
+	config := k.server.ClientConfig()
+	config.Wrap(reflector.NewOwnWrites().Wire)
+	return config
+}
+
 // D35: WaitWritten takes some seconds after a write that could not be shown, also if the watch brings
 // nothing: whether a field selector selects the pod, the answer does not tell.
 func TestContract_D35_WaitWrittenOfAQuietResource(t *testing.T) {
 	inKept(t, func(t *testing.T, k *kept) {
-		require.NoError(t, k.server.StartInMemory())
-		config := k.server.ClientConfig()
-		config.Wrap(reflector.NewOwnWrites().Wire)
+		config := k.linked(t)
 		client := kubernetes.NewForConfigOrDie(config)
 		onNode := reflector.Tweak(reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), corev1.SchemeGroupVersion.WithResource("pods")),
 			func(o *metav1.ListOptions) { o.FieldSelector = "spec.nodeName=node-1" })
@@ -47,9 +55,7 @@ func TestContract_D35_WaitWrittenOfAQuietResource(t *testing.T) {
 // D35: WaitWritten does not know of a write that was made between two runs. WaitFresh waits for it.
 func TestContract_D35_WritesBetweenTwoRuns(t *testing.T) {
 	inKept(t, func(t *testing.T, k *kept) {
-		require.NoError(t, k.server.StartInMemory())
-		config := k.server.ClientConfig()
-		config.Wrap(reflector.NewOwnWrites().Wire)
+		config := k.linked(t)
 		client := kubernetes.NewForConfigOrDie(config)
 		i := informer.New(reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), pods), informer.Options[*corev1.Pod]{Observe: quiet})
 		stop := k.start(i)
@@ -71,12 +77,10 @@ func TestContract_D35_WritesBetweenTwoRuns(t *testing.T) {
 	})
 }
 
-// D35: an informer whose requests do not all go to one server says that it does not see the program's writes.
+// D35: WaitWritten returns ErrNotLinked once a request of the informer has gone to another server.
 func TestContract_D35_RequestsToAnotherServer(t *testing.T) {
 	inKept(t, func(t *testing.T, k *kept) {
-		require.NoError(t, k.server.StartInMemory())
-		config := k.server.ClientConfig()
-		config.Wrap(reflector.NewOwnWrites().Wire)
+		config := k.linked(t)
 		var elsewhere atomic.Bool
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 			return roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -104,9 +108,7 @@ func TestContract_D35_RequestsToAnotherServer(t *testing.T) {
 func TestContract_D35_PackedMetadataOfAWrite(t *testing.T) {
 	for _, content := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		inKept(t, func(t *testing.T, k *kept) {
-			require.NoError(t, k.server.StartInMemory())
-			config := k.server.ClientConfig()
-			config.Wrap(reflector.NewOwnWrites().Wire)
+			config := k.linked(t)
 			client := kubernetes.NewForConfigOrDie(withContent(config, content))
 			i := informer.New(reflector.FromMetadata(metadata.NewForConfigOrDie(config), corev1.SchemeGroupVersion.WithResource("secrets"), ""),
 				informer.Options[*metav1.PartialObjectMetadata]{Observe: quiet, Storage: informer.Storage{Decoded: informer.NewBudget(0)}})

@@ -582,7 +582,7 @@ func (m *machine) watchBookmark(in input) action {
 }
 
 // watchAsked replaces the present watch by a brief one. Three watches go on: one that still has to bring the
-// earlier changes; a brief one before its bookmark, which may be late; and the watch of a source that may be a fake,
+// earlier changes; a brief one that has not brought its bookmark yet; and the watch of a source that may be a fake,
 // since a fake keeps no history, so that the changes between the two watches would be lost.
 func (m *machine) watchAsked(input) action {
 	if m.watch.proof == resumed || m.request.brief || m.streamSupport != StreamingSupported && !m.server.bookmarks {
