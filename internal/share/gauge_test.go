@@ -29,7 +29,8 @@ func stream(t *Table, s Site, pods, values int, value func(pod, i int) string) f
 const pods = 20_000
 
 // The test decodes a cluster of 20,000 pods, with one value of a site in each pod, such as its
-// tolerations, or with many, such as its environment variables.
+// tolerations, or with many, such as its environment variables. Each table draws its hashes, and with
+// them which values share a bucket: least lies ten standard deviations below the mean of 200 runs.
 func TestGaugeLooksUpWhatPays(t *testing.T) {
 	tier.SkipRaced(t)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -39,21 +40,21 @@ func TestGaugeLooksUpWhatPays(t *testing.T) {
 	for name, test := range map[string]struct {
 		values int
 		value  func(pod, i int) string
-		atBest float64
+		least  float64
 	}{
-		"sorted by name":         {1, owned(func(p int) int { return p / 50 }), 0.96},
-		"sorted, many":           {20, owned(func(p int) int { return p / 50 }), 0.96},
-		"interleaved":            {1, owned(func(p int) int { return p % 400 }), 0.96},
-		"interleaved, many":      {20, owned(func(p int) int { return p % 400 }), 0.96},
-		"by chance, many":        {20, owned(func(int) int { return r.IntN(400) }), 0.96},
-		"2,000 owners":           {1, owned(func(p int) int { return p % 2000 }), 0.8},
-		"half of them new":       {20, owned(func(p int) int { return p%2*(p+1000) + p%2*-1 + (p+1)%2*(p%50) }), 0.5},
-		"first unique, then not": {20, owned(func(p int) int { return max(p, pods/2)*(1-p/(pods/2)) + p/(pods/2)*(p%400) }), 0.48},
+		"sorted by name":         {1, owned(func(p int) int { return p / 50 }), 0.95},
+		"sorted, many":           {20, owned(func(p int) int { return p / 50 }), 0.95},
+		"interleaved":            {1, owned(func(p int) int { return p % 400 }), 0.83},
+		"interleaved, many":      {20, owned(func(p int) int { return p % 400 }), 0.81},
+		"by chance, many":        {20, owned(func(int) int { return r.IntN(400) }), 0.89},
+		"2,000 owners":           {1, owned(func(p int) int { return p % 2000 }), 0.59},
+		"half of them new":       {20, owned(func(p int) int { return p%2*(p+1000) + p%2*-1 + (p+1)%2*(p%50) }), 0.48},
+		"first unique, then not": {20, owned(func(p int) int { return max(p, pods/2)*(1-p/(pods/2)) + p/(pods/2)*(p%400) }), 0.88},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			shared := stream(New(64<<20), NewSite(name), pods, test.values, test.value)
-			assert.Greater(t, shared, 0.8*test.atBest)
+			assert.Greater(t, shared, test.least)
 		})
 	}
 }
