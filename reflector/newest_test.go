@@ -206,3 +206,75 @@ func TestAskForBookmarkOfALateWatch(t *testing.T) {
 		require.Equal(t, 1, brief)
 	})
 }
+
+// late is a source whose watches bring all that they bring a minute late, as behind a busy proxy. It refuses streams.
+type late struct{ reflector.Source }
+
+func (late) Streaming() reflector.Streaming { return reflector.StreamingSupported }
+
+func (l late) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	if o.SendInitialEvents != nil {
+		return nil, errStreamRefused
+	}
+	w, err := l.Source.Watch(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	type sent struct {
+		at time.Time
+		watch.Event
+	}
+	wire, brought := make(chan sent, 100), make(chan watch.Event)
+	on := watch.NewProxyWatcher(brought)
+	go func() {
+		defer close(wire)
+		for e := range w.ResultChan() {
+			wire <- sent{time.Now(), e}
+		}
+	}()
+	go func() {
+		defer close(brought)
+		defer w.Stop()
+		for e := range wire {
+			select {
+			case <-time.After(time.Until(e.at.Add(time.Minute))):
+			case <-on.StopChan():
+				return
+			}
+			select {
+			case brought <- e.Event:
+			case <-on.StopChan():
+				return
+			}
+		}
+	}()
+	select {
+	case <-time.After(time.Minute):
+		return on, nil
+	case <-ctx.Done():
+		on.Stop()
+		return nil, ctx.Err()
+	}
+}
+
+// A watch that is much later than a brief one may be still brings its changes and its bookmarks, however often
+// somebody asks: after a brief watch that has brought nothing, the next one is waited for as after an outage.
+func TestAskForBookmarkOfAVeryLateWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := informertest.New(informertest.Options{})
+		defer server.Close()
+		pods := server.Source(corev1.SchemeGroupVersion.WithResource("pods"), "")
+		sink := make(versions, 100)
+		r := reflector.New(late{pods}, sink, reflector.Options{})
+		defer goes(t, r)()
+		require.NoError(t, server.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "c-"}}))
+		list, err := pods.List(t.Context(), metav1.ListOptions{})
+		require.NoError(t, err)
+		for began := time.Now(); len(sink) == 0; {
+			require.Less(t, time.Since(began), 4*time.Minute)
+			r.AskForBookmark()
+			time.Sleep(2 * time.Second)
+		}
+		require.Equal(t, list.(*corev1.PodList).ResourceVersion, <-sink)
+	})
+}

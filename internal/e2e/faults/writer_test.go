@@ -321,11 +321,12 @@ func (w *kindWriter[T]) disturb(ctx context.Context) {
 	}
 }
 
-// settled waits until the cache has everything, and compares it with the server.
+// settled waits until the cache has everything, and compares it with the server. With a watch that is a minute late,
+// each of the waits takes minutes.
 func (w *kindWriter[T]) settled() {
 	t := w.s.t
 	t.Helper()
-	ctx, cancel := context.WithTimeout(w.s.ctx, patience)
+	ctx, cancel := context.WithTimeout(w.s.ctx, 3*patience)
 	defer cancel()
 	if w.line {
 		require.NoError(t, w.informer.WaitWritten(ctx), w.kind.name)
