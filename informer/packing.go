@@ -146,7 +146,13 @@ func (p *packing) besideForHandler(stored, other, decoded any) any {
 }
 
 // read returns an object decoded, or nil if that fails.
-func (p *packing) read(stored any, in pack.Ring) any { return orNil(unwrap(stored).Value(in)) }
+func (p *packing) read(stored any, in pack.Ring) any {
+	o := unwrap(stored)
+	if v, ok := p.kind.Kept(o); ok {
+		return v
+	}
+	return orNil(o.Value(in))
+}
 
 func orNil(obj any, err error) any {
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // Value returns an object decoded: the hot one, or it is decoded anew and kept in a ring. Whoever reads
 // a store, or delivers to handlers, calls it. The errors are those of [Object.Meta].
 func (o *Object) Value(in Ring) (any, error) {
-	if v, ok := o.kept(); ok {
+	if v, ok := o.kind().Kept(o); ok {
 		return v, nil
 	}
 	v, size, err := o.read(o.kind().options.Decode)
@@ -21,7 +21,7 @@ func (o *Object) Value(in Ring) (any, error) {
 // ValueBeside is Value for an object that is read together with another one, which has been decoded already:
 // the old one of an update with the new one. Both then have equal values in common.
 func (o *Object) ValueBeside(in Ring, other *Object, decoded any) (any, error) {
-	if v, ok := o.kept(); ok {
+	if v, ok := o.kind().Kept(o); ok {
 		return v, nil
 	}
 	if other.IsPinned() {
@@ -31,8 +31,9 @@ func (o *Object) ValueBeside(in Ring, other *Object, decoded any) (any, error) {
 	return o.made(v, size, err, in)
 }
 
-// kept returns an object that is decoded already.
-func (o *Object) kept() (v any, ok bool) {
+// Kept returns an object of the kind that is decoded already: a hot or a pinned one. A reader that has the kind
+// calls it before [Object.Value], which looks the kind up in the memory of other objects.
+func (k *Kind) Kept(o *Object) (v any, ok bool) {
 	if o.IsPinned() {
 		return *(*any)(o.hot), true
 	}
@@ -43,7 +44,7 @@ func (o *Object) kept() (v any, ok bool) {
 	if o.header()&readBit == 0 {
 		atomic.OrUint32(o.blob, readBit)
 	}
-	return o.kind().value(hot), true
+	return k.value(hot), true
 }
 
 // made counts a decoding, and keeps what came of it.
