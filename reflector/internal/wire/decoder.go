@@ -236,13 +236,19 @@ func (d *Decoder) checkList(h ListHead) error {
 	return nil
 }
 
-// bookmark decodes the metadata of a bookmark.
-func (d *Decoder) bookmark(it item) (runtime.Object, error) {
-	m := &metav1.PartialObjectMetadata{}
-	if err := it.unmarshal(m); err != nil {
+// bookmark decodes the metadata of a bookmark. As in other objects of the source, a member that occurs twice is
+// merged where there is a Go type; in an unstructured object the last one counts.
+func (d *Decoder) bookmark(it item) (obj runtime.Object, err error) {
+	if u := (&unstructured.Unstructured{}); d.loose != nil && it.format == formatJSON {
+		obj, err = u, json.Unmarshal(it.data, &u.Object)
+	} else {
+		m := &metav1.PartialObjectMetadata{}
+		obj, err = m, it.unmarshal(m)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("a bookmark: %w", err)
 	}
-	return m, nil
+	return obj, nil
 }
 
 // status decodes the object of an error.

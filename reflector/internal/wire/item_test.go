@@ -1,10 +1,14 @@
 package wire
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // The first bytes of an answer show its encoding. JSON may begin with blanks. client-go cannot
@@ -29,5 +33,22 @@ func TestAnAnswersFirstBytes(t *testing.T) {
 		if _, isJSON := in.(jsonEvents); err == nil {
 			require.Equal(t, test.body[0] != 0, isJSON, "%q", test.body)
 		}
+	}
+}
+
+// Where a bookmark has annotations twice, an unstructured object has the last ones, and an object with a Go type all.
+func TestABookmarksLastAnnotationsCount(t *testing.T) {
+	twice := item{format: formatJSON, data: []byte(`{"metadata":{"annotations":{"a":"1"},"annotations":{"b":"2"},"resourceVersion":"7"}}`)}
+	for _, test := range []struct {
+		of   reflect.Type
+		want map[string]string
+	}{
+		{Unstructured, map[string]string{"b": "2"}},
+		{reflect.TypeFor[*corev1.Pod](), map[string]string{"a": "1", "b": "2"}},
+	} {
+		b, err := NewDecoder(Objects{Type: test.of}, Sharing{}, nil).bookmark(twice)
+		require.NoError(t, err)
+		require.Equal(t, test.want, object.Meta(b).GetAnnotations(), "%v", test.of)
+		require.Equal(t, "7", object.Meta(b).GetResourceVersion())
 	}
 }
