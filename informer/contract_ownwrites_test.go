@@ -45,7 +45,7 @@ func newWritingOf(t *testing.T, o Options[*corev1.Pod], sources int) *writing {
 func (w *writing) answer(source int, a ownwrites.Answer) {
 	a.Key = named("p")
 	a.Before = w.in[source].Begins(a.Key)
-	if a.Kind != ownwrites.Doubt {
+	if a.Kind != ownwrites.Doubt && a.UID == "" {
 		a.UID = "uid-p"
 	}
 	w.finish(source, a)
@@ -73,8 +73,9 @@ func (w *writing) finish(source int, a ownwrites.Answer) {
 // says makes a source, or the answer to a write for it, say something about the pod. A word is the source,
 // what it says, and a version: put (+), deleted (-), bookmark (^), a list at the version after the slash
 // with (=) or without (.) the pod, such a list in a new history ({); an answer with the pod (!), of a pod
-// that the source does not read (~), or perhaps (?), of a deleted pod (x), of a deletion without version
-// (0), of a pod without finalizers (e), no answer (*). "h+" and "h-" are writes by hand.
+// that the source does not read (~), or perhaps (?), of a deleted pod (x), of another one that had taken the
+// name and was deleted (X), of a deletion without version (0), of a pod without finalizers (e), no answer (*). "h+" and "h-" are
+// writes by hand.
 func (w *writing) says(word string) {
 	source, what, version := int(word[0]-'a'), word[1], word[2:]
 	version, listed, _ := strings.Cut(version, "/")
@@ -117,6 +118,10 @@ func (w *writing) says(word string) {
 	case 'x':
 		object.Kind = ownwrites.Deleted
 		w.answer(source, object)
+	case 'X':
+		p.UID = "another"
+		object.Kind, object.UID = ownwrites.Deleted, "another"
+		w.answer(source, object)
 	case '0':
 		w.answer(source, ownwrites.Answer{Kind: ownwrites.Undated})
 	case 'e':
@@ -144,6 +149,7 @@ func TestContract_D35_OwnWritesAreShownUntilTheWatchHasThem(t *testing.T) {
 		{"a!9 a!7", "a@9", "add p@9"},
 		// Deletions: the handler gets the final state, or the last one that the program knows.
 		{"a+5 ax7 a+6 a-7", "", "add p@5, delete p@7"},
+		{"a+5 aX7 a-6", "", "add p@5, delete p@5"},
 		{"a+5 a0 a+6 a-7", "", "add p@5, delete p@5"},
 		{"a+5 a-7 a0", "", "add p@5, delete p@7"},
 		{"a!7 a0 a+7 a-9", "", "add p@7, delete p@7"},
@@ -221,7 +227,7 @@ func TestContract_D35_OwnWritesInAPackedStore(t *testing.T) {
 // D36: typed handlers get a deletion without a final state as Lost, with the last known one. So they get a packed
 // object that leaves the selector.
 func TestContract_D36_ADeletionAnsweredWithoutTheObjectIsLost(t *testing.T) {
-	for words, lost := range map[string]bool{"a+5 a0": true, "a+5 ax7": false, "af5 ae5": false, "a+5 a~7": false} {
+	for words, lost := range map[string]bool{"a+5 a0": true, "a+5 ax7": false, "a+5 aX7": true, "af5 ae5": false, "a+5 a~7": false} {
 		for i, o := range []Options[*corev1.Pod]{{}, {}, packedCold(), packedCold()} {
 			delivery, lost := Delivery(i%2), lost || i > 1 && words == "a+5 a~7"
 			synctest.Test(t, func(t *testing.T) {

@@ -94,8 +94,9 @@ func (a *applier) cell(tx *indexer.Tx, p *sourceState, source uint16, server ind
 }
 
 // remove deletes an object because of an answer. The handlers get its final state, if the answer has it or
-// the store holds it; else the last state that the program knows. If the object has left the selector, they get
-// that state at the version of the answer, as the event of a watch has it: a program may wait for the version.
+// the store holds it; else the last state that the program knows, as of an object whose name another one has taken
+// meanwhile: the answer's was never theirs. If the object has left the selector, they get that state at the version of
+// the answer, as the event of a watch has it: a program may wait for the version.
 func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on *ownwrites.Answer, shown fences.Cell) {
 	last, deleted := a.takeOut(tx, shown.Key)
 	if !deleted {
@@ -103,11 +104,12 @@ func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on 
 	}
 	was := p.identity(shown.Key, last)
 	e := eventlog.Event{Pair: eventlog.Deletion(last, last), Header: eventlog.Header{Kind: eventlog.Deleted}}
-	switch final := on.Object != nil && a.keyOf(d) == shown.Key; {
-	case final:
+	same := was.SameObject(records.Identity{UID: on.UID})
+	switch {
+	case same && on.Object != nil && a.keyOf(d) == shown.Key:
 		e.Pair = eventlog.Deletion(a.writer.Encode(on.Object), last)
 	case on.Final && was.Version == on.Before.Version:
-	case on.Scope == ownwrites.Outside && hasVersion(last, was.Version):
+	case same && on.Scope == ownwrites.Outside && hasVersion(last, was.Version):
 		e.Pair = eventlog.Deletion(atVersion(last, on.Version), last)
 	default:
 		e.Flags = eventlog.Lost | eventlog.LastStored
