@@ -74,8 +74,8 @@ func (w *writing) finish(source int, a ownwrites.Answer) {
 // what it says, and a version: put (+), deleted (-), bookmark (^), a list at the version after the slash
 // with (=) or without (.) the pod, such a list in a new history ({); an answer with the pod (!), of a pod
 // that the source does not read (~), or perhaps (?), of a deleted pod (x), of another one that had taken the
-// name and was deleted (X), of a deletion without version (0), of a pod without finalizers (e), no answer (*). "h+" and "h-" are
-// writes by hand.
+// name and was deleted (X), of a deletion without version (0), of a pod without finalizers (e), no answer (*).
+// "h+" and "h-" are writes by hand.
 func (w *writing) says(word string) {
 	source, what, version := int(word[0]-'a'), word[1], word[2:]
 	version, listed, _ := strings.Cut(version, "/")

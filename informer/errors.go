@@ -42,9 +42,8 @@ var (
 	ErrExited = indexer.ErrExited
 	// ErrNoAudit is returned by Audit if the store cannot be compared with the server.
 	ErrNoAudit = errors.New("the store cannot be audited")
-	// ErrNotLinked is returned by WaitWritten if the informer learns nothing of the program's writes: the requests
-	// of a source pass through no [reflector.OwnWrites], or one has gone to another server, or as another user, than
-	// those before it.
+	// ErrNotLinked is returned by WaitWritten if the informer learns nothing of the program's writes: a source sends
+	// its requests through no [reflector.OwnWrites], or has begun to send them to another server or as another user.
 	ErrNotLinked = errors.New("the informer does not see the program's writes: before the clients are made, add config.Wrap(reflector.NewOwnWrites().Wire)")
 	// ErrSharded is returned by Run if an informer cannot read a share: it has several sources, its source is
 	// limited to one namespace, or it is of a typed factory and its kind has no namespaces, and the share is one of

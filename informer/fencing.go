@@ -94,8 +94,8 @@ func (a *applier) cell(tx *indexer.Tx, p *sourceState, source uint16, server ind
 }
 
 // remove deletes an object because of an answer. The handlers get its final state, if the answer has it or
-// the store holds it; else the last state that the program knows, as of an object whose name another one has taken
-// meanwhile: the answer's was never theirs. If the object has left the selector, they get that state at the version of
+// the store holds it; else the last state that the program knows. They get that state, too, if the answer has another
+// object, which took the name before the watch has told of it. If the object has left the selector, they get that state at the version of
 // the answer, as the event of a watch has it: a program may wait for the version.
 func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on *ownwrites.Answer, shown fences.Cell) {
 	last, deleted := a.takeOut(tx, shown.Key)

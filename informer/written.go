@@ -13,8 +13,8 @@ import (
 
 // OwnWrites is what has become of the program's own writes in an informer's store.
 type OwnWrites struct {
-	// Linked says that each source sends its requests through a [reflector.OwnWrites], all to one server and as one
-	// user.
+	// Linked is true if each source sends its requests through a [reflector.OwnWrites], and has changed neither the
+	// server nor the user since its run began.
 	Linked bool
 	// Shown counts the writes that the store has shown before the watch brought them, Outside those of
 	// objects that the informer does not read.
