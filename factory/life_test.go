@@ -422,3 +422,37 @@ func TestContract_D24_ALeaseBetweenTwoStarts(t *testing.T) {
 		})
 	}
 }
+
+// endsWhenAsked is a context that ends just after it has been asked so often whether it lives.
+type endsWhenAsked struct {
+	context.Context
+	end   context.CancelFunc
+	times int
+}
+
+func (e *endsWhenAsked) Err() error {
+	defer func() {
+		if e.times--; e.times == 0 {
+			e.end()
+		}
+	}()
+	return e.Context.Err()
+}
+
+// A context given to Start may end at any moment of a call.
+func TestAContextEndsDuringACall(t *testing.T) {
+	for times := range 12 {
+		bubble(t, func(t *testing.T, ctx context.Context) {
+			server := newWidgetServer(t)
+			f := newWidgetFactory(t, server)
+			start, end := context.WithCancel(ctx)
+			f.StartWithContext(&endsWhenAsked{start, end, times + 1})
+			acquire(t, f, Scope{})
+			synctest.Wait()
+			require.NoError(t, RestartInformer[*widget](f, Scope{}))
+			end()
+			synctest.Wait()
+			require.Zero(t, server.Watches())
+		})
+	}
+}

@@ -297,6 +297,9 @@ func (t *table[K]) run(e *entry) {
 	if latest := t.starts.latest(); !lives(start) && latest != nil {
 		start = latest
 	}
+	if start == nil { // the last context has ended just now, and contextEnds comes
+		start = context.Background()
+	}
 	var ctx context.Context
 	ctx, e.cancel = context.WithCancel(context.WithoutCancel(start))
 	e.hasStopped = make(chan struct{})
