@@ -78,8 +78,7 @@ func (w *writer) managerOptions(options *ast.CompositeLit, field string) {
 	of := fieldOf(options, field)
 	if of == nil {
 		cache := w.named(controllerRuntime+"/pkg/cache", "cache", "crcache")
-		w.insert(options.Lbrace+1, field+": "+cache+".Options{NewInformer: "+w.informer()+".ForControllerRuntime}"+after(options))
-		w.set(options)
+		w.set(options, field+": "+cache+".Options{NewInformer: "+w.informer()+".ForControllerRuntime}")
 		return
 	}
 	if literal, ok := of.Value.(*ast.CompositeLit); ok {
@@ -97,8 +96,7 @@ func (w *writer) cacheOptions(options *ast.CompositeLit) {
 		}
 		return
 	}
-	w.insert(options.Lbrace+1, "NewInformer: "+w.informer()+".ForControllerRuntime"+after(options))
-	w.set(options)
+	w.set(options, "NewInformer: "+w.informer()+".ForControllerRuntime")
 }
 
 // makesOurs reports whether a constructor is ForControllerRuntime, or ControllerRuntime{…}.NewInformer.
@@ -114,21 +112,20 @@ func makesOurs(constructor ast.Expr) bool {
 	return use.Sel.Name == "ForControllerRuntime"
 }
 
-// set notes that NewInformer was set, and the setting that belongs with it.
-func (w *writer) set(options ast.Node) {
+// set adds a field that sets NewInformer to a literal. It notes that, and the setting that belongs with it.
+func (w *writer) set(options *ast.CompositeLit, field string) {
+	switch {
+	case len(options.Elts) > 0:
+		field += ", "
+	case w.source.set.Position(options.Lbrace).Line < w.source.set.Position(options.Rbrace).Line: // there may be comments
+		field = "\n" + field + ","
+	}
+	w.insert(options.Lbrace+1, field)
 	w.change(options, "NewInformer: informer.ForControllerRuntime")
 	w.leave(options, "first call config.Wrap(reflector.Wire) on the rest.Config, after all other calls of Wrap, so that the informers decode the server's responses themselves")
 }
 
 func (w *writer) informer() string { return w.named(ourInformer, "informer", "tidemarkinformer") }
-
-// after returns the separator after a new first field of a literal.
-func after(literal *ast.CompositeLit) string {
-	if len(literal.Elts) == 0 {
-		return ""
-	}
-	return ", "
-}
 
 func literalAt(call *ast.CallExpr, argument int) (*ast.CompositeLit, bool) {
 	if len(call.Args) <= argument {

@@ -14,5 +14,6 @@
 // program itself, without its tests, has any.
 //
 // It parses files without compiling them. So it changes files of all build tags, and programs that
-// do not compile. The exit code is 2 after an error.
+// do not compile. Packages of which all files have other build tags it finds below a folder, as in ./... and
+// ./test/..., and by no other pattern. The exit code is 2 after an error, and of -check also if a file cannot be read.
 package main

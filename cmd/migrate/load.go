@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/build"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,6 +46,11 @@ func load(ctx context.Context, dir string, patterns []string) (*program, error) 
 		}
 		l.own(p)
 	}
+	for _, pattern := range patterns {
+		if err := l.below(dir, pattern); err != nil {
+			return nil, err
+		}
+	}
 	l.shareNames()
 	packages.Visit(loaded, nil, l.dependency)
 	slices.SortFunc(l.program.sources, func(a, b *source) int { return strings.Compare(a.name, b.name) })
@@ -64,18 +71,59 @@ type loader struct {
 func (l *loader) own(p *packages.Package) {
 	l.packages[p.PkgPath] = true
 	for _, name := range slices.Concat(p.GoFiles, p.IgnoredFiles) {
-		if l.files[name] || !strings.HasSuffix(name, ".go") {
-			continue
-		}
-		l.files[name] = true
-		if s := l.read(name); s != nil {
-			l.program.sources = append(l.program.sources, s)
-		}
+		l.ownFile(name)
 	}
-	if p.Module != nil && p.Module.Dir != "" && !slices.Contains(l.program.modules, p.Module.Dir) {
-		l.program.modules = append(l.program.modules, p.Module.Dir)
+	if p.Module != nil && p.Module.Dir != "" {
+		l.ownModule(p.Module.Dir)
 	}
 }
+
+func (l *loader) ownModule(dir string) {
+	if !slices.Contains(l.program.modules, dir) {
+		l.program.modules = append(l.program.modules, dir)
+	}
+}
+
+func (l *loader) ownFile(name string) {
+	if l.files[name] || !strings.HasSuffix(name, ".go") {
+		return
+	}
+	l.files[name] = true
+	if s := l.read(name); s != nil {
+		l.program.sources = append(l.program.sources, s)
+	}
+}
+
+// below reads the files below a folder, for a pattern like ./...: go list leaves out packages of which all
+// files have other build tags.
+func (l *loader) below(dir, pattern string) error {
+	root, ok := strings.CutSuffix(pattern, "/...")
+	if !ok || !build.IsLocalImport(root) {
+		return nil
+	}
+	root, err := filepath.Abs(filepath.Join(dir, root))
+	if err != nil {
+		return err
+	}
+	if isModule(root) {
+		l.ownModule(root)
+	}
+	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		base := d.Name()
+		hidden := strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")
+		switch {
+		case err != nil:
+			return err
+		case !d.IsDir() && !hidden:
+			l.ownFile(name)
+		case d.IsDir() && name != root && (hidden || base == "testdata" || base == "vendor" || isModule(name) && !slices.Contains(l.program.modules, name)):
+			return filepath.SkipDir
+		}
+		return nil
+	})
+}
+
+func isModule(dir string) bool { return exists(filepath.Join(dir, "go.mod")) }
 
 // shareNames reserves the names declared in a package in all its files, so that no new import
 // takes one of them.

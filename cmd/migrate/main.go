@@ -136,8 +136,12 @@ func (m *migration) checked(p *program) error {
 	own, dependencies := check(p)
 	m.list("dependencies that run client-go's informers:", dependencies)
 	m.list("the program runs client-go's informers:", own)
-	if len(own) > 0 {
+	m.list("these files may run them, too:", p.unread)
+	switch {
+	case len(own) > 0:
 		return fmt.Errorf("%w in %d places", errStillThere, len(own))
+	case len(p.unread) > 0:
+		return errUnread
 	}
 	fmt.Fprintln(m.out, "the program does not run client-go's informers")
 	return nil

@@ -121,6 +121,26 @@ func TestWorkspace(t *testing.T) {
 	require.Contains(t, p.read("vendor/modules.txt"), "# github.com/tidemark-k8s/tidemark ")
 }
 
+// Packages of which all files have other build tags belong to the program, and so does a module of them alone.
+// What the go command never reads, and other modules, do not.
+func TestOtherBuildTags(t *testing.T) {
+	files := map[string]string{
+		"main.go": "package main\n\nfunc main() {}\n", "go.mod": "module example.com/program\n",
+		"e2e/e2e_test.go": taggedFile, "os/of_windows.go": taggedFile, "alone/go.mod": "module example.com/alone\n", "alone/e2e/main.go": taggedFile,
+		"testdata/x.go": taggedFile, "lib/vendor/x/x.go": taggedFile, ".hidden/x.go": taggedFile, "_x/x.go": taggedFile, "_x.go": taggedFile,
+	}
+	p := write(t, files)
+	output := p.migrate(1, "-check", "./...")
+	require.Equal(t, "the program runs client-go's informers:\nos/of_windows.go:7: k8s.io/client-go/tools/cache.NewStore\n"+
+		"migrate: the program still runs client-go's informers in 1 places\n", output)
+	require.Contains(t, p.migrate(0, "-diff", "./..."), "b/e2e/e2e_test.go")
+	alone := written{t, filepath.Join(p.dir, "alone")}
+	s, err := load(t.Context(), alone.dir, []string{"./..."})
+	require.NoError(t, err)
+	require.Len(t, s.sources, 1)
+	require.Equal(t, []string{alone.dir}, s.modules)
+}
+
 func TestVersions(t *testing.T) {
 	var out bytes.Buffer
 	before := map[string]string{"go": "1.25.0", "k8s.io/api": "v0.36.0", "k8s.io/utils": "v1", "example.com/a": "v1"}
@@ -133,6 +153,7 @@ func TestBadInput(t *testing.T) {
 	p := write(t, map[string]string{"main.go": "package main\n", "broken.go": "package main\nfunc {\n", "go.mod": "module example.com/program\n"})
 	output := p.migrate(0, "./...")
 	require.Contains(t, output, "nothing to change\nleft for you:\nbroken.go:1: cannot be read: ")
+	require.Contains(t, p.migrate(2, "-check", "./..."), "these files may run them, too:\nbroken.go:1: cannot be read: ")
 	require.Contains(t, p.migrate(2, "./none"), "migrate: the patterns match no Go files: ./none\n")
 	require.Contains(t, p.migrate(2, "-unknown"), "-unknown")
 	require.Contains(t, p.migrate(0, "-h"), "Usage: migrate [flags] packages\n")

@@ -97,7 +97,7 @@ func (w *writer) used(i *imported, use *ast.SelectorExpr) {
 	switch {
 	case !ok:
 	case c.typed:
-		w.leave(use, name+" runs client-go's informer: use cache.NewTypedSharedIndexInformer over factory."+c.ours+"["+c.kind+"]")
+		w.leave(use, name+" runs client-go's informer: use cache.NewTypedSharedIndexInformer over factory."+c.ours+"[*"+c.kind+"]")
 	default:
 		version := c.api[strings.LastIndex(c.api, "/")+1:]
 		group := strings.TrimSuffix(c.api[len("k8s.io/api/"):], "/"+version)

@@ -4,7 +4,7 @@ import "go/ast"
 
 const (
 	stripped = "this transform removes managedFields from objects that are decoded already: "
-	toDrop   = "if it does no more, leave them out of the decoding instead, with factory.WithDecoding(informer.Decoding{Drop: []string{\"metadata.managedFields\"}})"
+	toDrop   = "if it does no more, leave them out of the decoding instead, with factory.WithDecoding(reflector.Decoding{Drop: []string{\"metadata.managedFields\"}})"
 	noDrop   = "a manager's cache cannot leave them out of the decoding, so it stays"
 )
 
