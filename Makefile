@@ -81,13 +81,14 @@ sim: ## play the simulated world SEED, or SEEDS worlds from there on; V=1 prints
 # since maps and hashes do, so that making inputs smaller would take most of the time.
 FUZZTIME ?= 20s
 
-fuzz: ## run each fuzz target for FUZZTIME, one after another; FUZZ=name runs those of this name
+fuzz: ## run each fuzz target for FUZZTIME, one after another, and random bodies; FUZZ=name runs those of this name
 	@set -e; packages=$$($(GO) list ./...); for p in $$packages; do \
 	  names=$$($(GO) test -list '^Fuzz.*$(FUZZ)' $$p); \
 	  for f in $$(printf '%s\n' "$$names" | grep '^Fuzz'); do \
 	    (set -x; $(GO) test $$p -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s); \
 	  done; \
 	done
+	case Bodies in *'$(FUZZ)'*) set -x; $(GO) test -count=1 -v -timeout 0 ./reflector -run '^TestBodies$$' -args -bodies=$(FUZZTIME);; esac
 
 lint: ## run the linters of .golangci.yml at their pinned version
 	$(GO) tool -modfile=.ci/lint/go.mod golangci-lint run ./...

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -31,14 +33,28 @@ func FuzzBodies(f *testing.F) {
 	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) { compare(t, maker{r, more}) })
 }
 
+// A fuzzer that is guided by coverage compares some ten answers a second, since each one runs two
+// clients and a server. Seeds in a loop make some hundreds.
+var bodiesFor = flag.Duration("bodies", 0, "how long TestBodies goes on with random answers after those of every run")
+
 // TestBodies is FuzzBodies with some random answers.
 func TestBodies(t *testing.T) {
 	compare := comparison(t)
-	for seed := range uint64(200) {
+	play := func(seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		changes := r.IntN(30)
 		compare(t, maker{r, func() bool { changes--; return changes >= 0 }})
 	}
+	const ofEveryRun = 200
+	for seed := range uint64(ofEveryRun) {
+		play(seed)
+	}
+	first := rand.Uint64()
+	n := uint64(0)
+	for begin := time.Now(); time.Since(begin) < *bodiesFor; n++ {
+		play(first + n)
+	}
+	t.Logf("%d answers of every run, and %d from seed %d on", ofEveryRun, n, first)
 }
 
 // comparison returns a function that makes an answer and compares what becomes of it.

@@ -53,8 +53,10 @@ func runOn(s *source, t target, work, only string) (outcome, error) {
 		runners.Go(func() {
 			for name := range names {
 				failed := runTest(binary, s.dir(), name)
-				if len(failed) > 0 && (t == control || !isListed(s.path+"."+name)) {
-					failed = runTest(binary, s.dir(), name) // some depend on the clock
+				for range t.repeats(s.path + "." + name) {
+					if len(failed) > 0 {
+						failed = runTest(binary, s.dir(), name)
+					}
 				}
 				mu.Lock()
 				if len(failed) == 0 {
@@ -82,6 +84,19 @@ func runOn(s *source, t target, work, only string) (outcome, error) {
 	close(names)
 	runners.Wait()
 	return o, nil
+}
+
+// repeats returns how often a test that fails is run again: some depend on the clock, and a busy
+// machine fails them several times. What fails on client-go itself says nothing of this module.
+func (t target) repeats(test string) int {
+	switch {
+	case t == control:
+		return 5
+	case isListed(test):
+		return 0
+	default:
+		return 1
+	}
 }
 
 // dir is the folder in which the tests expect to run.
