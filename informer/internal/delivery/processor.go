@@ -340,9 +340,11 @@ func (p *SharedProcessor) States() (all []State) {
 	defer p.mu.Unlock()
 
 	for _, r := range p.registrations {
+		backlog := r.Backlog()
 		all = append(all, State{
-			Name: r.Options.Name, Synced: closed(r.synced), Backlog: r.Backlog(),
-			Lagging: r.overBound, Failures: int(r.failures.Load()), Told: r.feed.total(),
+			Name: r.Options.Name, Synced: closed(r.synced), Backlog: backlog,
+			// The mark stays until the goroutine parks, a moment after it has caught up.
+			Lagging: r.overBound && backlog > 0, Failures: int(r.failures.Load()), Told: r.feed.total(),
 		})
 	}
 	return all
