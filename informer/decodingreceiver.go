@@ -3,6 +3,7 @@ package informer
 import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/pack"
 )
 
 // decodingReceiver delivers the events of a packed store. The log and the backlogs
@@ -10,15 +11,13 @@ import (
 // the call.
 type decodingReceiver struct {
 	receiver
-	decode func(stored any) any
-	// beside decodes the old object of an update. It gets the new one as well, stored and decoded.
-	beside func(stored, other, decoded any) any
+	core *core
 }
 
 // withDecoding wraps a receiver in a decodingReceiver, if the store holds its objects packed.
 func (c *core) withDecoding(to receiver) receiver {
 	if c.packing != nil {
-		return &decodingReceiver{to, c.packing.forHandler, c.packing.besideForHandler}
+		return &decodingReceiver{to, c}
 	}
 	return to
 }
@@ -29,23 +28,31 @@ func (r *decodingReceiver) CallHandler(b *eventlog.Batch) {
 	}
 }
 
+// ring returns where decoded objects are kept. Other handlers may want them in a moment.
+func (r *decodingReceiver) ring() pack.Ring {
+	if r.core.processor.Count() > 1 {
+		return pack.Passing
+	}
+	return pack.Nowhere
+}
+
 // objects decodes the objects of an event that the handler needs. In a resync old and new are one
 // object, and so they are in an update whose old object cannot be decoded. It returns false if another
 // object cannot be decoded.
 func (r *decodingReceiver) objects(p *eventlog.Pair, h eventlog.Header) (decoded bool) {
 	old, now := r.needs(h)
-	stored := p.New
+	packing, in, stored := r.core.packing, r.ring(), p.New
 	if now {
-		p.New = r.decode(stored)
+		p.New = packing.read(stored, in)
 	}
 	switch {
 	case !old:
 	case !now:
-		p.Old = r.decode(p.Old)
+		p.Old = packing.read(p.Old, in)
 	case object.Same(p.Old, stored):
 		p.Old = p.New
 	default:
-		if p.Old = r.beside(p.Old, stored, p.New); p.Old == nil {
+		if p.Old = packing.readBeside(p.Old, stored, p.New, in); p.Old == nil {
 			p.Old = p.New
 		}
 	}
