@@ -33,9 +33,6 @@ func (t *checker) check(it item, obj runtime.Object) {
 	if n := t.decoded.Add(1); n > firstChecked && n%checkEvery != 0 {
 		return
 	}
-	if k := obj.GetObjectKind().GroupVersionKind(); k.Kind != "" && k.Version == "" { // an apiVersion that is none cannot be set in another object
-		return
-	}
 	theirs, err := decodeAsClient(it, obj)
 	verify.That(err == nil, "client-go does not decode this %T: %v", obj, err)
 	if apiequality.Semantic.DeepEqual(obj, theirs) || len(t.table.Changed()) > 0 { // or a program has written into what it shares
@@ -52,7 +49,8 @@ func decodeAsClient(it item, like runtime.Object) (runtime.Object, error) {
 			return nil, err
 		}
 		if theirs.GetKind() == "" && theirs.GetAPIVersion() == "" { // then the list names it
-			theirs.SetGroupVersionKind(u.GroupVersionKind())
+			theirs.SetAPIVersion(u.GetAPIVersion())
+			theirs.SetKind(u.GetKind())
 		}
 		return theirs, nil
 	}
@@ -63,6 +61,18 @@ func decodeAsClient(it item, like runtime.Object) (runtime.Object, error) {
 	} else {
 		err = theirs.(interface{ Unmarshal([]byte) error }).Unmarshal(it.data) // what comes in protobuf has it
 	}
-	theirs.GetObjectKind().SetGroupVersionKind(like.GetObjectKind().GroupVersionKind())
+	setKind(theirs, like)
 	return theirs, err
+}
+
+// setKind gives an object the apiVersion and kind of another one of its type, to the letter: an apiVersion may be
+// none, or have an empty group, which a GroupVersionKind does not keep.
+func setKind(obj, like runtime.Object) {
+	if is, of := reflect.ValueOf(obj).Elem(), reflect.ValueOf(like).Elem(); is.Kind() == reflect.Struct {
+		if f := of.FieldByName("TypeMeta"); f.IsValid() {
+			is.FieldByName("TypeMeta").Set(f)
+			return
+		}
+	}
+	obj.GetObjectKind().SetGroupVersionKind(like.GetObjectKind().GroupVersionKind())
 }
