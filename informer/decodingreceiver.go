@@ -28,8 +28,9 @@ func (r *decodingReceiver) CallHandler(b *eventlog.Batch) {
 	}
 }
 
-// ring returns where decoded objects are kept. Other handlers may want them in a moment.
-func (r *decodingReceiver) ring() pack.Ring {
+// replaced returns where an object is kept that the store holds no longer: nobody wants it in a moment but other
+// handlers.
+func (r *decodingReceiver) replaced() pack.Ring {
 	if r.core.processor.Count() > 1 {
 		return pack.Passing
 	}
@@ -41,18 +42,18 @@ func (r *decodingReceiver) ring() pack.Ring {
 // object cannot be decoded.
 func (r *decodingReceiver) objects(p *eventlog.Pair, h eventlog.Header) (decoded bool) {
 	old, now := r.needs(h)
-	packing, in, stored := r.core.packing, r.ring(), p.New
+	packing, stored := r.core.packing, p.New
 	if now {
-		p.New = packing.read(stored, in)
+		p.New = packing.read(stored, pack.Passing)
 	}
 	switch {
 	case !old:
 	case !now:
-		p.Old = packing.read(p.Old, in)
+		p.Old = packing.read(p.Old, r.replaced())
 	case object.Same(p.Old, stored):
 		p.Old = p.New
 	default:
-		if p.Old = packing.readBeside(p.Old, stored, p.New, in); p.Old == nil {
+		if p.Old = packing.readBeside(p.Old, stored, p.New, r.replaced()); p.Old == nil {
 			p.Old = p.New
 		}
 	}
