@@ -57,8 +57,36 @@ func TestBodies(t *testing.T) {
 	t.Log(n, "others passed")
 }
 
+// TestBodiesThatDiffered compares answers that were once taken otherwise.
+func TestBodiesThatDiffered(t *testing.T) {
+	all, compare := comparing(t)
+	event := func(object string) []byte {
+		return []byte(`{"type":"ADDED","object":{` + object + `,"metadata":{"name":"a","uid":"u","resourceVersion":"10"}}}`)
+	}
+	for _, body := range [][]byte{
+		event(`"kind":"Pod","apiVerSion":"v1"`),
+		event(`"KIND":"Pod","apiVersion":"v1"`),
+		event(`"kind":"Pod","apiVersion":"/v1"`),
+	} {
+		for _, l := range all {
+			if l.isPods() {
+				compare(t, l, &answer{to: forWatch, contentType: runtime.ContentTypeJSON, body: body})
+			}
+		}
+	}
+}
+
 // comparison returns a function that makes an answer and compares what becomes of it.
 func comparison(tb testing.TB) func(t *testing.T, m maker) {
+	all, compare := comparing(tb)
+	return func(t *testing.T, m maker) {
+		l := all[m.IntN(len(all))]
+		compare(t, l, m.answer(l))
+	}
+}
+
+// comparing returns the libraries, and a function that compares what becomes of an answer.
+func comparing(tb testing.TB) ([]library, func(t *testing.T, l library, a *answer)) {
 	logger := klog.Background()
 	klog.SetLogger(klog.New(nil))
 	handlers := utilruntime.ErrorHandlers
@@ -68,10 +96,7 @@ func comparison(tb testing.TB) func(t *testing.T, m maker) {
 		utilruntime.ErrorHandlers = handlers //nolint:reassign // as above
 	})
 	s := newBodyServer(tb)
-	all := libraries(tb, s)
-	return func(t *testing.T, m maker) {
-		l := all[m.IntN(len(all))]
-		a := m.answer(l)
+	return libraries(tb, s), func(t *testing.T, l library, a *answer) {
 		theirs, ours := s.theirs(l, a), s.ours(l, a)
 		if diff := difference(l, a, theirs, ours); diff != "" {
 			t.Fatalf("%s, %s\ntheirs: %s\nours: %s\n%s", l.name, a, theirs, ours, diff)

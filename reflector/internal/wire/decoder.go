@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	stdjson "encoding/json"
 	"fmt"
 	"reflect"
 	"runtime/debug"
@@ -190,11 +191,18 @@ func (d *Decoder) typedJSON(data []byte, inList bool) (runtime.Object, error) {
 	}
 	var t metav1.TypeMeta
 	t.APIVersion, t.Kind = obj.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
-	if err := d.checkKind(t); err != nil {
+	if err := d.checkKind(t); err != nil && d.checkKind(kindInAnyCase(data)) != nil {
 		return nil, err
 	}
 	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	return obj, nil
+}
+
+// kindInAnyCase reads the kind of an event's object as client-go does, for which the case of these two names does not
+// count.
+func kindInAnyCase(data []byte) (t metav1.TypeMeta) {
+	_ = stdjson.Unmarshal(data, &t) // it has been decoded
+	return t
 }
 
 // check returns an error for an event of another kind.
