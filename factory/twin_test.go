@@ -23,8 +23,9 @@ const (
 	callStop      = 'H' // StopInformer
 	callRestart   = 'X' // RestartInformer
 	callRunEnds   = 'E' // the run whose context has ended stops
+	callRunExits  = 'P' // a user's function ends the run
 	callShutdown  = 'Z' // Shutdown
-	everyCall     = "SonFARHXEZ"
+	everyCall     = "SonFARHXEPZ"
 	longestOfWord = 6
 )
 
@@ -36,6 +37,8 @@ type twin struct {
 	pin      int // the context of the pin, -1 for none
 	pinned   bool
 	waits    bool // the pin waits for a Start
+	exited   bool // a user's function has ended the last run
+	exitPin  bool // that was the run of the pin
 	halted   bool
 	shutDown bool
 	began    bool // it has run
@@ -84,8 +87,8 @@ func (w *twin) do(c rune) (possible bool) {
 			return false
 		}
 		w.lives = append(w.lives, true)
-		if w.waits {
-			w.waits, w.pin = false, len(w.lives)-1
+		if w.waits || w.exitPin {
+			w.waits, w.exitPin, w.pin = false, false, len(w.lives)-1
 		}
 	case callOldest:
 		oldest := slices.Index(w.lives, true)
@@ -104,7 +107,7 @@ func (w *twin) do(c rune) (possible bool) {
 			return false
 		}
 		w.pinned, w.waits = true, true
-		if w.began {
+		if w.began && !w.exited {
 			w.hold()
 		}
 	case callAcquire:
@@ -119,18 +122,27 @@ func (w *twin) do(c rune) (possible bool) {
 		}
 		w.users--
 	case callStop:
-		w.halted = true
+		w.halted, w.exited = true, false
 	case callRestart:
 		if w.began || w.halted {
 			w.waits = w.waits || w.pinned && !w.pinLives()
 			w.hold()
-			w.halted, restarted = false, true
+			w.halted, w.exited, restarted = false, false, true
+			if w.waits {
+				w.exitPin = false
+			}
 		}
 	case callRunEnds:
 		if !w.ends {
 			return false
 		}
 		w.ends = false
+	case callRunExits:
+		if !w.runs {
+			return false
+		}
+		w.runs, w.exited, w.pin = false, true, -1
+		w.exitPin = w.pinned && !w.waits
 	case callShutdown:
 		if w.shutDown {
 			return false
@@ -140,8 +152,9 @@ func (w *twin) do(c rune) (possible bool) {
 	switch {
 	case w.runs && (restarted || !w.wanted()):
 		w.runs, w.ends = false, true
+	case w.exited && c != callStart && c != callAcquire && c != callFor: // nobody has asked for it since
 	case !w.runs && !w.ends && w.wanted() && !w.shutDown:
-		w.runs, w.began = true, true
+		w.runs, w.began, w.exited = true, true, false
 	}
 	return true
 }
@@ -221,6 +234,11 @@ func (r *rig) do(c rune) {
 		r.inRun = false
 		run := r.run
 		run.Stopped(nil)
+		run.Returned()
+	case callRunExits:
+		r.inRun = false
+		run := r.run
+		run.Stopped(informer.ErrExited)
 		run.Returned()
 	case callShutdown:
 		r.shutdown()
