@@ -10,6 +10,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
 // exitingFactory returns a factory whose transform ends its goroutine until it is healed, and the errors that
@@ -90,5 +91,30 @@ func TestContract_D28_ARestartedInformer(t *testing.T) {
 		heal()
 		require.NoError(t, RestartInformer[*widget](f, Scope{}))
 		require.NoError(t, widgets.WaitFresh(ctx))
+	})
+}
+
+// Who waits for the sync during a restart is told if the next run exits.
+func TestContract_D28_AWaitDuringARestart(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		f := newWidgetFactory(t, server)
+		require.NoError(t, Configure(f, informer.Options[*widget]{Transform: func(w *widget) (*widget, error) {
+			runtime.Goexit()
+			return w, nil
+		}}))
+		_, err := For[*widget](f)
+		require.NoError(t, err)
+		resume := server.Stall(informertest.Request{})
+		f.StartWithContext(ctx)
+		told := make(chan error, 1)
+		go func() { told <- f.WaitForCacheSyncWithContext(ctx).Err }()
+		synctest.Wait()
+		require.NoError(t, RestartInformer[*widget](f, Scope{}))
+		synctest.Wait()
+		require.Empty(t, told)
+		resume()
+		require.ErrorIs(t, <-told, informer.ErrExited)
 	})
 }

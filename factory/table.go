@@ -383,22 +383,28 @@ func (t *table[K]) synced(ctx context.Context) (synced map[K]bool, err error) {
 }
 
 // awaitSynced waits until an informer is synced, or will not be: ctx ends, or the informer's run cannot begin or
-// ends by itself. An informer that the user runs is waited for.
+// ends by itself. An informer that the user runs, or that has been stopped, is waited for.
 func (t *table[K]) awaitSynced(ctx context.Context, e *entry) error {
-	t.mu.Lock()
-	hasStopped := e.hasStopped
-	t.unlock()
-	select {
-	case <-e.shared.HasSyncedChecker().Done():
-	case <-ctx.Done():
-	case <-hasStopped:
+	synced := e.shared.HasSyncedChecker()
+	var ended <-chan struct{} // the run that has ended
+	for {
 		t.mu.Lock()
-		failed := e.failed
+		hasStopped, failed := e.hasStopped, e.failed
 		t.unlock()
-		if failed != nil && !errors.Is(failed, informer.ErrRunning) {
+		switch {
+		case failed != nil && !errors.Is(failed, informer.ErrRunning):
 			return failed
+		case hasStopped == ended: // and no other one has begun
+			cache.WaitFor(ctx, "", synced)
+			return context.Cause(ctx)
+		}
+		ended = hasStopped
+		select {
+		case <-synced.Done():
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-hasStopped:
 		}
 	}
-	cache.WaitFor(ctx, "", e.shared.HasSyncedChecker())
-	return context.Cause(ctx)
 }
