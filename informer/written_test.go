@@ -77,6 +77,58 @@ func TestContract_D35_WritesBetweenTwoRuns(t *testing.T) {
 	})
 }
 
+// D35: WaitWritten waits for a write whose call has returned because its context has ended, while the store was busy.
+func TestContract_D35_WaitWrittenAfterAWriteThatWasNotWaitedFor(t *testing.T) {
+	for name, fails := range map[string]bool{"answered": false, "cut off": true} {
+		t.Run(name, func(t *testing.T) {
+			inKept(t, func(t *testing.T, k *kept) {
+				require.NoError(t, k.server.StartInMemory())
+				config := k.server.ClientConfig()
+				config.Wrap(func(next http.RoundTripper) http.RoundTripper { return cutOff{next, fails} })
+				config.Wrap(reflector.NewOwnWrites().Wire)
+				client := kubernetes.NewForConfigOrDie(config)
+				busy := make(chan struct{})
+				i := informer.New(reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), pods), informer.Options[*corev1.Pod]{
+					Observe: quiet, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+						if p.Name == "made" {
+							<-busy
+						}
+						return p, nil
+					},
+				})
+				defer k.start(i)()
+				require.NoError(t, i.WaitSynced(t.Context()))
+				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+				defer cancel()
+				_, err := client.CoreV1().Pods("default").Create(ctx, podIn("default", "made"), metav1.CreateOptions{})
+				require.Equal(t, fails, err != nil)
+				written := make(chan error, 1)
+				go func() { written <- i.WaitWritten(t.Context()) }()
+				synctest.Wait()
+				require.Empty(t, written)
+				close(busy)
+				require.NoError(t, <-written)
+				require.Contains(t, names(i), "made")
+			})
+		})
+	}
+}
+
+// cutOff is a transport that may return no answer to a creation before its context ends.
+type cutOff struct {
+	http.RoundTripper
+	fails bool
+}
+
+func (c cutOff) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := c.RoundTripper.RoundTrip(r)
+	if c.fails && r.Method == http.MethodPost {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	return answer, err
+}
+
 // D35: WaitWritten returns ErrNotLinked once a request of the informer has gone to another server.
 func TestContract_D35_RequestsToAnotherServer(t *testing.T) {
 	inKept(t, func(t *testing.T, k *kept) {

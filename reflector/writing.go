@@ -141,12 +141,14 @@ func (w *writing) tell(ctx context.Context, result ownwrites.Result) {
 }
 
 // hold runs f on a goroutine of its own, and waits for it until ctx ends, or for the time that is left.
-// f goes on when ctx ends, but has no more time. A panic of f, and the end of its goroutine, are errors.
+// The context of f ends half of the grace later: a sink has counted what it does not show before the caller
+// goes on. A panic of f, and the end of its goroutine, are errors.
 func hold[R any](ctx context.Context, left *time.Duration, f func(context.Context) R) (R, error) {
 	defer func(since time.Time) { *left -= time.Since(since) }(time.Now())
-	working, done := context.WithTimeout(context.WithoutCancel(ctx), *left)
+	working, done := context.WithCancel(context.WithoutCancel(ctx))
 	waiting, stop := context.WithTimeout(ctx, *left)
 	defer stop()
+	defer context.AfterFunc(waiting, func() { time.AfterFunc(wire.Grace/2, done) })()
 	return wire.Call(waiting, func() (R, error) {
 		defer done()
 		return f(working), nil
