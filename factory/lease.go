@@ -39,8 +39,8 @@ func (l *Lease[T]) Informer() *informer.Informer[T] { return l.informer }
 // WaitFresh waits until a read of the store is as new as a read from the server at the moment of the
 // call. An informer that is acquired again is synced at once, with the objects it held when it stopped;
 // WaitFresh waits for the current state. If the informer has
-// stopped, WaitFresh waits for its next run, until Release or Shutdown. It returns the errors of
-// [informer.Informer.WaitFresh].
+// stopped, WaitFresh waits for its next run, until Release or Shutdown; if it has not run yet, for its first
+// run, until ctx ends. It returns the errors of [informer.Informer.WaitFresh].
 func (l *Lease[T]) WaitFresh(ctx context.Context) error {
 	if err := l.awaitRun(ctx); err != nil {
 		return err

@@ -8,7 +8,7 @@
 // A Deployment with that label gets a ConfigMap of the same name, with the number of its replicas and
 // its images. The controller updates the ConfigMap with the Deployment, repairs it after other
 // edits, and deletes it with the Deployment or its label. It does not touch a ConfigMap of that name
-// with another owner.
+// that has neither the controller's label nor the Deployment as its owner.
 //
 // It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config or the pod's service account; there,
 // it needs list and watch on deployments, and all verbs on configmaps. With --demo, or if there is no
