@@ -3,7 +3,6 @@ package informer
 import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/internal/object"
-	"github.com/tidemark-k8s/tidemark/internal/pack"
 )
 
 // decodingReceiver delivers the events of a packed store. The log and the backlogs
@@ -11,13 +10,15 @@ import (
 // the call.
 type decodingReceiver struct {
 	receiver
-	core *core
+	decode func(stored any) any
+	// beside decodes the old object of an update. It gets the new one as well, stored and decoded.
+	beside func(stored, other, decoded any) any
 }
 
 // withDecoding wraps a receiver in a decodingReceiver, if the store holds its objects packed.
 func (c *core) withDecoding(to receiver) receiver {
 	if c.packing != nil {
-		return &decodingReceiver{to, c}
+		return &decodingReceiver{to, c.packing.forHandler, c.packing.besideForHandler}
 	}
 	return to
 }
@@ -28,32 +29,23 @@ func (r *decodingReceiver) CallHandler(b *eventlog.Batch) {
 	}
 }
 
-// replaced returns where an object is kept that the store holds no longer: nobody wants it in a moment but other
-// handlers.
-func (r *decodingReceiver) replaced() pack.Ring {
-	if r.core.processor.Count() > 1 {
-		return pack.Passing
-	}
-	return pack.Nowhere
-}
-
 // objects decodes the objects of an event that the handler needs. In a resync old and new are one
 // object, and so they are in an update whose old object cannot be decoded. It returns false if another
 // object cannot be decoded.
 func (r *decodingReceiver) objects(p *eventlog.Pair, h eventlog.Header) (decoded bool) {
 	old, now := r.needs(h)
-	packing, stored := r.core.packing, p.New
+	stored := p.New
 	if now {
-		p.New = packing.read(stored, pack.Passing)
+		p.New = r.decode(stored)
 	}
 	switch {
 	case !old:
 	case !now:
-		p.Old = packing.read(p.Old, r.replaced())
+		p.Old = r.decode(p.Old)
 	case object.Same(p.Old, stored):
 		p.Old = p.New
 	default:
-		if p.Old = packing.readBeside(p.Old, stored, p.New, r.replaced()); p.Old == nil {
+		if p.Old = r.beside(p.Old, stored, p.New); p.Old == nil {
 			p.Old = p.New
 		}
 	}

@@ -134,6 +134,17 @@ func (p *packing) ForList(n int) func(stored any) any {
 	return p.onWalk
 }
 
+// forHandler decodes an object for a handler. Others may want it in a moment.
+func (p *packing) forHandler(stored any) any { return p.read(stored, pack.Passing) }
+
+// besideForHandler is forHandler for an object whose other version has just been decoded.
+func (p *packing) besideForHandler(stored, other, decoded any) any {
+	if decoded == nil {
+		return p.forHandler(stored)
+	}
+	return orNil(unwrap(stored).ValueBeside(pack.Passing, unwrap(other), decoded))
+}
+
 // read returns an object decoded, or nil if that fails.
 func (p *packing) read(stored any, in pack.Ring) any {
 	o := unwrap(stored)
@@ -141,14 +152,6 @@ func (p *packing) read(stored any, in pack.Ring) any {
 		return v
 	}
 	return orNil(o.Value(in))
-}
-
-// readBeside is read for the old object of an update, whose new one has just been decoded, or could not be.
-func (p *packing) readBeside(stored, other, decoded any, in pack.Ring) any {
-	if decoded == nil {
-		return p.read(stored, in)
-	}
-	return orNil(unwrap(stored).ValueBeside(in, unwrap(other), decoded))
 }
 
 func orNil(obj any, err error) any {

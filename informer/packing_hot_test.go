@@ -289,28 +289,6 @@ func TestSixteenHandlersDecodeForEachOther(t *testing.T) {
 	require.Less(t, f.packing.kind.Decodes()-before, uint64(16), "some may have decoded it at once")
 }
 
-// The old object of an update is kept decoded if another handler will want it; no reader can.
-func TestOldObjectsAreKeptForOtherHandlers(t *testing.T) {
-	unverified(t)
-	for handlers, keeps := range map[int]bool{1: false, 2: true} {
-		f := newTestCore(t, packedIn(NewBudget(1<<20)), 1)
-		var regs []*registration
-		for range handlers {
-			regs = append(regs, f.register(Funcs[*corev1.Pod]{Updated: func(_, _ *corev1.Pod) {}}, HandlerOptions{}))
-		}
-		f.list("1", kit.Pod("a", "1"))
-		f.start()
-		f.settled(regs...)
-		coolDown(f)
-		old, ok := f.writer.Stored(named("a"))
-		require.True(t, ok)
-		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "2")))
-		f.settled(regs...)
-		_, kept := f.packing.kind.Kept(unwrap(old))
-		require.Equal(t, keeps, kept, "%d handlers", handlers)
-	}
-}
-
 // coolDown makes all objects cold, by putting others into the budget.
 func coolDown(f *testCore) {
 	for i := range 4000 {

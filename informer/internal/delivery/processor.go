@@ -78,7 +78,7 @@ func (p *SharedProcessor) recycle(b *eventlog.Batch) {
 // Publish makes the appended events visible to the handlers. The caller is in a write section.
 func (p *SharedProcessor) Publish() {
 	filled := p.log.Publish()
-	if p.Count() == 0 {
+	if p.count.Load() == 0 {
 		p.log.Discard()
 	}
 	if p.asleep.Load() > 0 {
@@ -157,9 +157,6 @@ func (p *SharedProcessor) Finish() {
 		}
 	}
 }
-
-// Count returns the number of registrations. Any goroutine may call it.
-func (p *SharedProcessor) Count() int { return int(p.count.Load()) }
 
 // Add adds a registration, between two write sections. If a full state was committed before, the
 // registration starts with the store's objects.
