@@ -109,11 +109,12 @@ func (l *loader) below(dir, pattern string) error {
 		l.ownModule(root)
 	}
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil { // then d may be nil
+			return err
+		}
 		base := d.Name()
 		hidden := strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")
 		switch {
-		case err != nil:
-			return err
 		case !d.IsDir() && !hidden:
 			l.ownFile(name)
 		case d.IsDir() && name != root && (hidden || base == "testdata" || base == "vendor" || isModule(name) && !slices.Contains(l.program.modules, name)):

@@ -155,6 +155,7 @@ func TestBadInput(t *testing.T) {
 	require.Contains(t, output, "nothing to change\nleft for you:\nbroken.go:1: cannot be read: ")
 	require.Contains(t, p.migrate(2, "-check", "./..."), "these files may run them, too:\nbroken.go:1: cannot be read: ")
 	require.Contains(t, p.migrate(2, "./none"), "migrate: the patterns match no Go files: ./none\n")
+	require.Contains(t, p.migrate(2, "./none/..."), "none: no such file or directory\n")
 	require.Contains(t, p.migrate(2, "-unknown"), "-unknown")
 	require.Contains(t, p.migrate(0, "-h"), "Usage: migrate [flags] packages\n")
 }
