@@ -131,7 +131,7 @@ func (c *connection) survey(ctx context.Context, kinds []kind) (survey, error) {
 // probe sends a list of one object and a watch of a kind, and closes the watch at once. It returns the server's number
 // of objects, or a lower bound if the server does not count those that remain.
 func (c *connection) probe(ctx context.Context, k kind) (objects int, err error) {
-	list, err := c.first(ctx, k)
+	list, _, err := c.first(ctx, k)
 	if err != nil {
 		return 0, err
 	}
@@ -151,19 +151,23 @@ func (c *connection) probe(ctx context.Context, k kind) (objects int, err error)
 func (c *connection) versions(ctx context.Context, kinds []kind) (map[string]uint64, error) {
 	all := map[string]uint64{}
 	for _, k := range kinds {
-		list, err := c.first(ctx, k)
-		if err != nil {
+		var err error
+		if _, all[k.Name], err = c.first(ctx, k); err != nil {
 			return nil, fmt.Errorf("%s: %w", k.Name, err)
-		}
-		if all[k.Name], err = strconv.ParseUint(list.ResourceVersion, 10, 64); err != nil {
-			return nil, fmt.Errorf("%s: the version of a list is no number: %w", k.Name, err)
 		}
 	}
 	return all, nil
 }
 
-func (c *connection) first(ctx context.Context, k kind) (*metav1.PartialObjectMetadataList, error) {
-	return c.in(k).List(ctx, metav1.ListOptions{Limit: 1})
+// first lists one object of a kind. It returns the version of the list as well, which has to be a number.
+func (c *connection) first(ctx context.Context, k kind) (list *metav1.PartialObjectMetadataList, version uint64, err error) {
+	if list, err = c.in(k).List(ctx, metav1.ListOptions{Limit: 1}); err != nil {
+		return nil, 0, err
+	}
+	if version, err = strconv.ParseUint(list.ResourceVersion, 10, 64); err != nil {
+		return nil, 0, fmt.Errorf("the version of a list is no number: %w", err)
+	}
+	return list, version, nil
 }
 
 func (c *connection) in(k kind) metadataclient.ResourceInterface {
