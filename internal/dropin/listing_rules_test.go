@@ -89,4 +89,7 @@ func TestBreakingRulesCanFail(t *testing.T) {
 	require.Equal(t, []string{"p.I"}, unmentioned(gone, "# Changelog\n\n## [Unreleased]\n\n### Breaking\n\n- `p.A` is `p.B`.\n\n### Fixed\n\n- `p.I`\n"))
 	require.Equal(t, []string{"p.I"}, unmentioned(gone, "\n## [Unreleased]\n\n### Breaking\n\n- `p.A` is `p.B`.\n\n## [0.37.0]\n\n### Breaking\n\n- `p.I`\n"))
 	require.Empty(t, unmentioned(gone, "\n## [Unreleased]\n\n### Breaking\n\n- `p.A`, `p.B`, `p.I`\n"))
+
+	require.False(t, released("# Changelog\n\n## [Unreleased]\n\nThe first version.\n"))
+	require.True(t, released("# Changelog\n\n## [Unreleased]\n\n## [0.37.0] - 2026-12-01\n"))
 }
