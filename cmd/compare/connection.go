@@ -174,6 +174,18 @@ func (c *connection) in(k kind) metadataclient.ResourceInterface {
 	return c.metadata.Resource(k.Resource).Namespace(k.namespace(c.Namespace))
 }
 
+// path returns the end of the path of the kind's lists and watches.
+func (k kind) path(chosen string) string {
+	path := "/apis/" + k.Resource.GroupVersion().String()
+	if k.Resource.Group == "" {
+		path = "/api/" + k.Resource.Version
+	}
+	if namespace := k.namespace(chosen); namespace != "" {
+		path += "/namespaces/" + namespace
+	}
+	return path + "/" + k.Resource.Resource
+}
+
 // namespace returns the namespace of the kind's lists and watches: the user's, or none for a kind without namespaces.
 func (k kind) namespace(chosen string) string {
 	if !k.Namespaced {

@@ -11,6 +11,6 @@ var (
 	errUnmeasured  = errors.New("processes are measured on Linux and macOS only")
 	errUnknownKind = errors.New("the server has no such kind")
 	errNotWatched  = errors.New("the server does not let it be watched")
-	errStuck       = errors.New("no object came for a minute")
+	errStuck       = errors.New("nothing came for a minute")
 	errDiffer      = errors.New("the two sides did not see the same")
 )

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/http"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	dynamicclient "k8s.io/client-go/dynamic"
@@ -69,6 +70,10 @@ type runner interface {
 
 // informers makes an informer of each kind, and returns the factories that run them.
 func (l library) informers(config *rest.Config, namespace string, kinds []kind) (all []*watched, run []runner, err error) {
+	for _, k := range kinds {
+		all = append(all, &watched{kind: k, path: k.path(namespace)})
+	}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return counting{next, all} })
 	inProtobuf := rest.CopyConfig(config)
 	inProtobuf.ContentType, inProtobuf.AcceptContentTypes = "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json"
 	typedClient, err := kubernetes.NewForConfig(inProtobuf)
@@ -86,7 +91,7 @@ func (l library) informers(config *rest.Config, namespace string, kinds []kind) 
 	}
 	ofTypes := l.typed(typedClient, namespace)
 	run = []runner{ofTypes}
-	for _, k := range kinds {
+	for i, k := range kinds {
 		var one informers.GenericInformer
 		switch k.Reading {
 		case typed:
@@ -100,7 +105,7 @@ func (l library) informers(config *rest.Config, namespace string, kinds []kind) 
 			f := l.dynamic(dynamicClient, k.namespace(namespace))
 			one, run = f.ForResource(k.Resource), append(run, f)
 		}
-		all = append(all, newWatched(k, one.Informer()))
+		all[i].informer = one.Informer()
 	}
 	return all, run, nil
 }

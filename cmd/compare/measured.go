@@ -52,7 +52,7 @@ type tally struct {
 
 const (
 	glance   = 100 * time.Millisecond // between two checks of whether the informers have synced
-	patience = time.Minute            // the longest time without a new object before they have
+	patience = time.Minute            // the longest time in which nothing comes before they have
 )
 
 // measured is a measured process at work.
@@ -133,11 +133,14 @@ func (m *measured) sync(ctx context.Context, o order) (s syncSample, err error) 
 func (m *measured) waitSynced(ctx context.Context) error {
 	ticker := time.NewTicker(glance)
 	defer ticker.Stop()
-	objects, since := 0, time.Now()
+	objects, bytes, since := 0, int64(0), time.Now()
 	for {
 		missing := m.unsynced()
-		if missing == nil {
+		if len(missing) == 0 {
 			return nil
+		}
+		if n := received(missing); n != bytes {
+			bytes, since = n, time.Now()
 		}
 		if n := m.objects(); n != objects {
 			objects, since = n, time.Now()
@@ -146,7 +149,7 @@ func (m *measured) waitSynced(ctx context.Context) error {
 			}
 		}
 		if time.Since(since) > patience {
-			return missing.stuck()
+			return missing[0].stuck()
 		}
 		select {
 		case <-ticker.C:
@@ -156,13 +159,13 @@ func (m *measured) waitSynced(ctx context.Context) error {
 	}
 }
 
-func (m *measured) unsynced() *watched {
+func (m *measured) unsynced() (all []*watched) {
 	for _, w := range m.informers {
 		if !w.synced() {
-			return w
+			all = append(all, w)
 		}
 	}
-	return nil
+	return all
 }
 
 func (m *measured) objects() (n int) {

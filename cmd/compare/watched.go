@@ -17,15 +17,13 @@ type watched struct {
 	kind     kind
 	informer cache.SharedIndexInformer
 	handler  cache.ResourceEventHandlerRegistration
+	path     string       // the end of the path of its requests
+	bytes    atomic.Int64 // received from the server
 	objects  atomic.Int64 // that the handler knows
 
 	mu        sync.Mutex // guards the rest
 	versions  []uint64   // of the events after the initial state
 	lastError error
-}
-
-func newWatched(k kind, informer cache.SharedIndexInformer) *watched {
-	return &watched{kind: k, informer: informer}
 }
 
 // listen adds the handler, before the informer runs.

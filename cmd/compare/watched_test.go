@@ -29,20 +29,8 @@ func TestEachSideCountsByItsOwnLibrary(t *testing.T) {
 				create := func(c *corev1.ConfigMap) error { return server.Create(t.Context(), c) }
 				write("old", create)
 				k := kind{"configmaps", corev1.SchemeGroupVersion.WithResource("configmaps"), true, how}
-				all, run, err := libraryOf(side).informers(server.ClientConfig(), "", []kind{k})
-				require.NoError(t, err)
-				w, stop := all[0], make(chan struct{})
-				t.Cleanup(func() {
-					close(stop)
-					for _, r := range run {
-						r.Shutdown()
-					}
-				})
+				w := start(t, side, server.ClientConfig(), k).informers[0]
 				require.True(t, strings.HasPrefix(reflect.TypeOf(w.informer).Elem().PkgPath()+"/", pkg), "%T", w.informer)
-				require.NoError(t, w.listen())
-				for _, r := range run {
-					r.Start(stop)
-				}
 				require.Eventually(t, w.synced, time.Minute, time.Millisecond)
 
 				write("new", create)
