@@ -63,12 +63,14 @@ func TestBodiesThatDiffered(t *testing.T) {
 	event := func(object string) []byte {
 		return []byte(`{"type":"ADDED","object":{` + object + `,"metadata":{"name":"a","uid":"u","resourceVersion":"10"}}}`)
 	}
-	for _, body := range [][]byte{
-		event(`"kind":"Pod","apiVerSion":"v1"`),
-		event(`"KIND":"Pod","apiVersion":"v1"`),
-		event(`"kind":"Pod","apiVersion":"/v1"`),
-	} {
-		for _, l := range all {
+	for _, l := range all {
+		kind := fmt.Sprintf(`"kind":"%sList","apiVersion":%q`, l.kind(), l.apiVersion())
+		compare(t, l, &answer{to: forList, contentType: runtime.ContentTypeJSON, body: []byte(`{` + kind + `,"metadata":{"resourceVersion":"30"}}`)})
+		for _, body := range [][]byte{
+			event(`"kind":"Pod","apiVerSion":"v1"`),
+			event(`"KIND":"Pod","apiVersion":"v1"`),
+			event(`"kind":"Pod","apiVersion":"/v1"`),
+		} {
 			if l.isPods() {
 				compare(t, l, &answer{to: forWatch, contentType: runtime.ContentTypeJSON, body: body})
 			}
@@ -189,9 +191,9 @@ var (
 		"Object 'Kind' is missing", "Object 'apiVersion' is missing", "couldn't get version/kind", "no kind ", "is not registered",
 		"unexpected GroupVersion string", "invalid watch event type", "for field APIVersion", "for field Kind", "unable to decode returned object as PartialObjectMetadataList", "into Go value of type float64", "does not appear to be a protobuf message",
 	}
-	// Our reflector takes an answer without items for no list, reads versions as text, takes a kind only
+	// Our reflector takes an envelope without a list for none, reads versions as text, takes a kind only
 	// by its exact name, and refuses groups, which protobuf has given up and no API server writes.
-	strict = []string{"instead of a list", "an envelope without a list", "of type 3 in a list", "of type 4 in a list", "a list with items twice", "a list with metadata twice", "a list with kind twice", "a list with apiVersion twice", "two lists in one answer", "an event with two objects", "an event's object with two kinds", "an item without a kind", "the metadata of a list", "a bookmark:", "Kind= instead of"}
+	strict = []string{"an envelope without a list", "of type 3 in a list", "of type 4 in a list", "a list with items twice", "a list with metadata twice", "a list with kind twice", "a list with apiVersion twice", "two lists in one answer", "an event with two objects", "an event's object with two kinds", "an item without a kind", "the metadata of a list", "a bookmark:", "Kind= instead of"}
 )
 
 func says(err error, texts []string) bool {

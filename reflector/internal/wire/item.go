@@ -46,7 +46,7 @@ type ListHead struct {
 	metav1.TypeMeta
 	Version, Continue string
 	Remaining         *int64
-	hasItems          bool // false for what is no list at all
+	hasItems          bool // false for what may be another object than a list
 }
 
 // bodyBuffer is the size of a reader's buffer.
