@@ -22,6 +22,8 @@ func TestContract_B54_ShortWatchesDoNotLoop(t *testing.T)                  { pla
 func TestContract_B55_BusyServerIsLeftAlone(t *testing.T)                  { play(t) }
 func TestContract_B56_OtherErrorsRelist(t *testing.T)                      { play(t) }
 func TestContract_B57_ExpiredWatchRelistsAtTheLastVersion(t *testing.T)    { play(t) }
+func TestContract_B57_VersionThatIsListedAndExpired(t *testing.T)          { play(t) }
+func TestContract_B57_VersionThatIsStreamedAndExpired(t *testing.T)        { play(t) }
 func TestContract_B61_WhatCannotBeReadIsSkipped(t *testing.T)              { play(t) }
 func TestContract_B63_UnorderedAddedEvents(t *testing.T)                   { play(t) }
 func TestContract_B63_BookmarkEndsTheUnorderedEvents(t *testing.T)         { play(t) }

@@ -236,7 +236,7 @@ type machine struct {
 	phase   phase
 	request request // the last request
 	// origin is the requested version of a list's first page, and listed the version of the
-	// answer.
+	// answer, or of the last stream.
 	origin, listed string
 	// version is the newest version up to which the sink has all changes.
 	// Invariant: it goes back only with the commit of a new history.
@@ -305,7 +305,7 @@ type cell func(*machine, input) action
 //	openingWatch,    silent      unconfirmed                         confirmed; atLatest                relist
 //	 watching        silent      else                                fail; unconfirmed, unless a fake's  openingWatch
 //	                 failed      busy                                fail                                waitingToWatch
-//	                 failed      expired                             fail                                relist; waitingToList if freeRelistUsed
+//	                 failed      expired                             fail                                relist; waitingToList if freeRelistUsed, atLatest if nothing came
 //	                 failed      else                                fail                                waitingToList
 //	waitingToList    waited                                                                              relist
 //	waitingToWatch   waited                                          unconfirmed, unless resumed         openingWatch
@@ -539,6 +539,7 @@ func (m *machine) streamCommitted(input) action {
 // committed makes the full state the known one.
 func (m *machine) committed() (a action) {
 	m.version = m.request.version
+	m.listed = m.version
 	m.history.state = known
 	m.watch.proof, m.failures.listBroke = confirmed, false
 	switch {
@@ -636,6 +637,9 @@ func (m *machine) watchFailed(in input) action {
 		m.failures.waits++
 		return m.waitToWatch(a, m.failures.waits)
 	case classExpired:
+		if m.failures.freeRelistUsed && m.version == m.listed { // a cache may give an expired version again and again
+			m.markAtLatest()
+		}
 		return m.relistSoon(a)
 	default:
 		return m.waitToList(a)
