@@ -12,7 +12,8 @@
 // added or deleted. With --output json, each line is an object with the fields of the type record, and
 // stdout has nothing else. A summary follows after the time given with --for, or at Ctrl-C. Problems
 // with the server go to stderr. The exit code is 0, or 1 after an error: a flag or kubeconfig that
-// cannot be used, or pods that could not be listed. After the first list podwatch does not give up.
+// cannot be used, or pods that could not be listed within ten seconds. After the first list podwatch does
+// not give up.
 //
 // The informer is in this file. options.go parses the flags, output.go prints the events, and
 // progress.go shows the first list. If you copy podwatch, leave package demo out, and call watcher.run
@@ -44,8 +45,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// patience is how long failed requests are repeated before the first list. Later there is no limit.
-const patience = 10 * time.Second
+const (
+	// patience is how long podwatch tries to get the first list. Later it never gives up.
+	patience = 10 * time.Second
+	// noticeAfter is the time after which podwatch says why it has no pods yet.
+	noticeAfter = 2 * time.Second
+)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -77,7 +82,7 @@ type watcher struct {
 	progress *progress
 
 	// Only observe uses the rest while the informer runs.
-	giveUp  context.CancelFunc
+	giveUp  context.CancelCauseFunc
 	listed  bool      // the first list is complete
 	failing time.Time // since when requests have failed; zero if the last one has not
 	refused error     // the server's answer that repeating the first list will not change
@@ -89,8 +94,8 @@ func (w *watcher) run(ctx context.Context, config *rest.Config, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	running, stop := context.WithCancel(ctx)
-	defer stop()
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	defer w.progress.end()
 	w.giveUp = stop
 
@@ -129,7 +134,9 @@ func (w *watcher) run(ctx context.Context, config *rest.Config, stdout, stderr i
 	// Shutdown returns when the context, the informers and the handlers have ended.
 	began := time.Now()
 	f.StartWithContext(running)
-	err = pods.WaitSynced(running) // the error has that of the last request
+	notice := time.AfterFunc(noticeAfter, func() { w.explain(pods.Status(), config.Host) })
+	defer notice.Stop()
+	err = pods.WaitSynced(running) // the error has the cause of running's end, and the last request's error
 	<-running.Done()
 	f.Shutdown()
 	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // not after Ctrl-C
@@ -155,8 +162,8 @@ func (w *watcher) observe(e informer.Event) {
 	case reflector.Failed:
 		w.failed(e)
 	case reflector.BackedOff:
-		if !w.listed && time.Since(w.failing)+e.Delay > patience {
-			w.giveUp()
+		if tried := time.Since(w.progress.began); !w.listed && tried+e.Delay > patience {
+			w.giveUp(fmt.Errorf("gave up after %v", tried.Round(time.Millisecond)))
 		}
 	}
 }
@@ -170,7 +177,18 @@ func (w *watcher) failed(e reflector.Failed) {
 	if w.listed {
 		w.notes.Printf("%s; retrying, and keeping the known pods", demo.OneLine(e.Err))
 	} else if w.refused = w.refusal(e); w.refused != nil {
-		w.giveUp()
+		w.giveUp(nil)
+	}
+}
+
+// explain says why there are no pods yet.
+func (w *watcher) explain(s informer.Status, host string) {
+	switch {
+	case s.Synced || s.Progress.Objects > 0:
+	case s.LastError != nil:
+		w.notes.Printf("no pods yet: %s; trying again", demo.OneLine(s.LastError))
+	default:
+		w.notes.Printf("no pods yet: %s does not answer", host)
 	}
 }
 

@@ -9,25 +9,19 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/tidemark-k8s/tidemark/informer"
-	"github.com/tidemark-k8s/tidemark/informer/cache"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	common "github.com/tidemark-k8s/tidemark/internal/testutil/program"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 func TestPodsAreWatched(t *testing.T) {
@@ -224,7 +218,7 @@ func TestUnauthorized(t *testing.T) {
 func TestServerThatIsDead(t *testing.T) {
 	const address = "127.0.0.1:1" // a port without a server
 	path := writeKubeconfig(t, "http://"+address)
-	line := failure(t, "--kubeconfig", path, "--for", "2s")
+	line := failure(t, "--kubeconfig", path, "--for", "1s")
 	assert.Contains(t, line, "the informer is not synced: ")
 	assert.Contains(t, line, address+": connect: connection refused")
 }
@@ -261,26 +255,26 @@ func TestOutageIsSurvived(t *testing.T) {
 	assert.Regexp(t, "(?m)^  last error watch pods: .*etcd is gone.*$", p.stderr)
 }
 
-// Without --for, podwatch gives up by itself if the server cannot be reached.
+// Without --for, podwatch gives up by itself if the server cannot be reached. Meanwhile it says why.
 func TestGivingUp(t *testing.T) {
+	path := writeKubeconfig(t, "http://127.0.0.1:1")
 	synctest.Test(t, func(t *testing.T) {
-		out := newTranscript()
-		ctx, stop := context.WithCancel(t.Context())
-		w := &watcher{notes: log.New(out, "", 0), progress: progressOn(out), giveUp: stop}
-		source := reflector.FromListerWatcher(&cache.ListWatch{
-			ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
-				return nil, syscall.ECONNREFUSED
-			},
-			WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
-				return nil, syscall.ECONNREFUSED
-			},
-		})
-		began := time.Now()
-		require.NoError(t, informer.New[*corev1.Pod](source, informer.Options[*corev1.Pod]{Observe: w.observe}).Run(ctx))
-		assert.Greater(t, time.Since(began), patience/4)
-		assert.LessOrEqual(t, time.Since(began), patience)
-		assert.Empty(t, out.String(), "before the first list, only the end is told")
+		stdout, stderr := newTranscript(), newTranscript()
+		assert.Equal(t, 1, run(t.Context(), []string{"--kubeconfig", path}, stdout, stderr))
+		assert.Empty(t, stdout.String())
+		assert.Regexp(t, `^\S+ \S+ podwatch: no pods yet: .*connection refused; trying again\n`+
+			`podwatch: informer pods: the informer is not synced: gave up after [\d.]+s; last error: .*connection refused\n$`, stderr.String())
 	})
+}
+
+// A server that does not answer is named.
+func TestNoAnswer(t *testing.T) {
+	out := newTranscript()
+	w := &watcher{notes: log.New(out, "", 0)}
+	w.explain(informer.Status{}, "https://host")
+	w.explain(informer.Status{Synced: true}, "https://host")
+	w.explain(informer.Status{Progress: informer.Progress{Objects: 500}}, "https://host")
+	assert.Equal(t, "no pods yet: https://host does not answer\n", out.String())
 }
 
 // The tests common to all examples.
