@@ -94,11 +94,13 @@ func (p *pods) serve(t *testing.T) *rest.Config {
 	return &rest.Config{Host: server.URL}
 }
 
-// clients make sources of a server, each with another client.
-var clients = map[string]struct {
+// testClient makes a source of a server, with one of the clients.
+type testClient struct {
 	object reflect.Type
 	source func(*testing.T, *rest.Config) Source
-}{
+}
+
+var clients = map[string]testClient{
 	"generated": {typeOfPod, func(t *testing.T, config *rest.Config) Source {
 		client, err := kubernetes.NewForConfig(config)
 		require.NoError(t, err)

@@ -64,7 +64,7 @@ func (c *TakingClient) Ask(ctx context.Context, o metav1.ListOptions, list bool)
 // take returns a body as the answer. A watch is checked first: its client returns at once.
 func (c *TakingClient) take(ctx context.Context, body *realBody, list bool, returned <-chan Outcome[Answer]) (Answer, error) {
 	if list {
-		body.finish = func() error { return c.check(ctx, body.standIn, <-returned) }
+		body.finish = func() error { return c.check(ctx, body, <-returned) }
 		return Answer{Body: body}, nil
 	}
 	select {
@@ -75,7 +75,7 @@ func (c *TakingClient) take(ctx context.Context, body *realBody, list bool, retu
 		}
 		err := result.Err
 		if err == nil {
-			err = c.check(ctx, body.standIn, result)
+			err = c.check(ctx, body, result)
 		}
 		if err != nil {
 			_ = body.Close() // the client's error counts
@@ -92,12 +92,17 @@ func (c *TakingClient) take(ctx context.Context, body *realBody, list bool, retu
 // check returns an error if the client has not read the stand-in itself, though it had the time. It
 // is called after the client's call has returned. A transport that reads a body, and then returns a
 // copy of the answer with another one, is not noticed.
-func (c *TakingClient) check(ctx context.Context, in *standIn, result Outcome[Answer]) error {
+func (c *TakingClient) check(ctx context.Context, body *realBody, result Outcome[Answer]) error {
+	in := body.standIn
 	switch {
 	case errors.Is(result.Err, indexer.ErrExited):
 		return result.Err
-	case ctx.Err() != nil, errors.Is(in.request.Context().Err(), context.DeadlineExceeded):
+	case ctx.Err() != nil:
 		return nil //nolint:nilerr // the client had no time to read
+	case body.cut:
+		return result.Err // it names the client's time-out
+	case in.timedOut():
+		return nil
 	case in.isBehind(in.answer.Body) && (!in.list || in.read.Load()):
 		return nil
 	case in.isBehind(in.answer.Body) && result.Err != nil:

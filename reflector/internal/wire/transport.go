@@ -2,6 +2,8 @@ package wire
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -225,6 +227,17 @@ type realBody struct {
 	close   func() error
 	// finish ends the client's call. It returns an error if what was read here does not count.
 	finish func() error
+	cut    bool // reading failed, since the request had timed out
+}
+
+// Read reads the body. An error of a request that has timed out becomes a time-out, as http.Client does it
+// above this transport.
+func (b *realBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) && b.standIn.timedOut() {
+		b.cut, err = true, fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
+	}
+	return n, err
 }
 
 // Close closes the body once. It returns an error if what was read here does not count.
@@ -249,10 +262,24 @@ func (s *standIn) Read([]byte) (int, error) {
 		s.read.Store(true)
 	case <-s.request.Context().Done():
 	}
-	if s.list {
+	switch {
+	case s.list && s.timedOut():
+		return 0, context.DeadlineExceeded // the client makes an error of it
+	case s.list:
 		s.answer.Header.Set("Content-Type", noMediaType)
 	}
 	return 0, io.EOF
+}
+
+// timedOut reports whether the request has ended by a deadline, such as that of a client with a time-out. Such a
+// client also closes Cancel, before or after.
+func (s *standIn) timedOut() bool {
+	select {
+	case <-s.request.Cancel: //nolint:staticcheck // deprecated, but http.Client closes it
+		return true
+	default:
+		return errors.Is(s.request.Context().Err(), context.DeadlineExceeded)
+	}
 }
 
 // Close leaves the real body to the reflector.
