@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Runs the benchmarks of a folder some rounds, each in a new process, and makes a table of the medians:
 #
-#	bench.sh FOLDER README [flags of the test binary]
+#	bench.sh FOLDER FILE [flags of the test binary]
 #
-# It writes the table into the README; with flags it prints the table instead. ROUNDS is the number of
+# It writes the tables into the FILE, seen from the FOLDER; with flags it prints them instead. ROUNDS is the number of
 # rounds. OUTPUT names a file that gets the benchmarks' own output, to be kept.
 set -euo pipefail
-: "${GO:=go}" "${ROUNDS:=5}" "${2:?which folder, and which README?}"
+: "${GO:=go}" "${ROUNDS:=5}" "${2:?which folder, and which file?}"
 tools=$(cd "$(dirname "$0")" && pwd)/tools/go.mod
 cd "$1"
-readme=$2
+file=$2
 shift 2
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -26,7 +26,7 @@ $GO test -c -o "$tmp/bench" .
 } >"$output"
 $GO tool -modfile="$tools" benchstat -format csv -col /impl "$output" 2>/dev/null >"$tmp/medians"
 if [ $# = 0 ]; then
-	$GO run ./table -readme "$readme" <"$tmp/medians"
+	$GO run ./table -file "$file" <"$tmp/medians"
 else
 	$GO run ./table <"$tmp/medians"
 fi

@@ -16,8 +16,8 @@ e2e: ## run tidemark against a real control plane under faults; E2EFLAGS are pas
 e2e-full: ## the same at full size: tens of thousands of objects, minutes of churn
 	@$(MAKE) e2e E2EFLAGS='$(E2EFLAGS) -full'
 
-e2e-bench: ## compare client-go and tidemark on a real control plane, write the tables into the README; with BENCHFLAGS, print only
-	@$(faults_bin) && GO=$(GO) BENCHDEFAULTS='-test.benchtime 1x' ROUNDS=$(or $(ROUNDS),3) $(bench_dir)bench.sh $(faults_dir)versus $(CURDIR)/README.md $(BENCHFLAGS)
+e2e-bench: ## compare client-go and tidemark on a real control plane, write docs/performance.md; with BENCHFLAGS, print only
+	@$(faults_bin) && GO=$(GO) BENCHDEFAULTS='-test.benchtime 1x' ROUNDS=$(or $(ROUNDS),3) $(bench_dir)bench.sh $(faults_dir)versus $(CURDIR)/docs/performance.md $(BENCHFLAGS)
 
 SCREENSHOTS ?= $(CURDIR)/.cache/screenshots
 

@@ -7,14 +7,14 @@ import (
 	"os"
 )
 
-// Main is the main function of a command that makes a README's section from benchstat's medians.
-// It reads the output of benchstat -format csv -col /impl, and prints the section; with -readme it
+// Main is the main function of a command that makes a section of a file from benchstat's medians.
+// It reads the output of benchstat -format csv -col /impl, and prints the section; with -file it
 // writes the section into its place in the file, and then calls beside with the file's name and what
 // the section begins with: the machine and the command.
-func (p Place) Main(section func(Medians) string, beside func(readme, head string, m Medians) error) {
-	readme := flag.String("readme", "", "write the section into the `file`")
+func (p Place) Main(section func(Medians) string, beside func(file, head string, m Medians) error) {
+	file := flag.String("file", "", "write the section into the `file`")
 	flag.Parse()
-	if err := p.Make(os.Stdin, os.Stdout, *readme, section, beside); err != nil {
+	if err := p.Make(os.Stdin, os.Stdout, *file, section, beside); err != nil {
 		fmt.Fprintln(os.Stderr, "table:", err)
 		os.Exit(1)
 	}
@@ -22,19 +22,19 @@ func (p Place) Main(section func(Medians) string, beside func(readme, head strin
 
 // Make is Main without the flags and the end of the process. It returns [ErrNoMedians] without medians, and
 // [ErrNoPlace] without a place in the file.
-func (p Place) Make(from io.Reader, to io.Writer, readme string, section func(Medians) string, beside func(readme, head string, m Medians) error) error {
+func (p Place) Make(from io.Reader, to io.Writer, file string, section func(Medians) string, beside func(file, head string, m Medians) error) error {
 	medians, config, err := ReadMedians(from)
 	if err != nil {
 		return err
 	}
 	head := Machine(config, p.Command) + "\n"
 	text := head + section(medians)
-	if readme == "" {
+	if file == "" {
 		_, err := io.WriteString(to, text)
 		return err
 	}
-	if err := p.Write(readme, text); err != nil {
+	if err := p.Write(file, text); err != nil {
 		return err
 	}
-	return beside(readme, head, medians)
+	return beside(file, head, medians)
 }

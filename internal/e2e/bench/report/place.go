@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Place is the place of a section of a README that a command writes. Two HTML
+// Place is the place of a section of a file that a command writes. Two HTML
 // comments mark its begin and its end.
 type Place struct {
 	Name    string // the name of the section

@@ -1,8 +1,7 @@
 // Package versus has benchmarks of client-go's informers and tidemark's on a real kube-apiserver
 // and etcd. Each library runs in a process of its own; in benchmarks of updates, both get the same
 // updates at the same time. `make e2e-bench` runs the benchmarks some rounds, has benchstat take
-// the medians, and command table writes the tables of the root README and of internal/e2e/bench. To run some of the
-// benchmarks:
+// the medians, and command table writes the tables of docs/performance.md. To run some of the benchmarks:
 //
 //	make e2e-bench BENCHFLAGS='-test.bench Pods/sync-stream -pods 5000'
 //	make e2e-bench BENCHFLAGS='-test.bench Pods/relist -profiles /tmp/profiles' ROUNDS=1

@@ -27,11 +27,6 @@ var updateRows = []row{
 	{"Pods/updates-16", "1,000 updates/s, 16 handlers", []target{{cpuOfEvent, 1.5}}},
 }
 
-// summaryRows are the benchmarks in the root README.
-var summaryRows = []string{
-	"Pods/sync-stream", "Pods/sync-packed", "Pods/relist-stream", "UniquePods/sync", "Kinds/sync-controllers", "Pods/updates-1", "Pods/updates-packed",
-}
-
 // sameWork names, for a benchmark of tidemark alone, the one in which client-go does the same work.
 var sameWork = map[string]string{
 	"Pods/sync-dropped":              "Pods/sync-stream",

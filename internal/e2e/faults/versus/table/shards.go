@@ -2,14 +2,12 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
 )
 
-// shardsPlace is the place of the table of replicas in both READMEs.
+// shardsPlace is the place of the table of replicas.
 var shardsPlace = report.Place{Name: "e2e-shards", Command: place.Command}
 
 // shardRow is a benchmark of one of some replicas that share the pods. It is compared with one that reads
@@ -37,27 +35,17 @@ var shardRows = []shardRow{
 	{"ShardsUnfiltered/dynamic-4", "one of 4, dynamic, it does not", 4, "ShardsUnfiltered/dynamic-1", false, 1./4 + 0.4},
 }
 
-// shardSummary are the rows in the root README.
-var shardSummary = []string{"Shards/typed-1", "Shards/typed-4", "ShardsUnfiltered/typed-4"}
-
-// writeShards writes the table of replicas into both READMEs.
-func writeShards(readme string, m report.Medians) error {
-	if err := shardsPlace.Write(readme, shardTable(m, shardSummary)); err != nil {
-		return err
-	}
-	var all []string
-	for _, r := range shardRows {
-		all = append(all, r.benchmark)
-	}
-	return shardsPlace.Write(filepath.Join(filepath.Dir(readme), benchReadme), shardTable(m, all))
+// writeShards writes the table of replicas into its place in a file.
+func writeShards(file, _ string, m report.Medians) error {
+	return shardsPlace.Write(file, shardTable(m))
 }
 
-// shardTable returns the table of some rows; of those that were measured.
-func shardTable(m report.Medians, benchmarks []string) string {
+// shardTable returns the table of the replicas that were measured.
+func shardTable(m report.Medians) string {
 	var b strings.Builder
 	b.WriteString("| a process with | heap | CPU of the sync | received | others' dropped | target | met? |\n| --- |" + strings.Repeat(" --- |", 6) + "\n")
 	for _, r := range shardRows {
-		if slices.Contains(benchmarks, r.benchmark) && m[r.benchmark] != nil {
+		if m[r.benchmark] != nil {
 			r.write(&b, m)
 		}
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
@@ -40,10 +39,6 @@ var (
 
 	stateColumns  = []*column{cpu, heap, peak, wall, calls}
 	updateColumns = []*column{cpuOfEvent, heap, peak, p50, p99, ownP50, ownP99}
-
-	// Those of the root README.
-	summaryColumns       = []*column{cpu, heap, peak}
-	updateSummaryColumns = []*column{cpuOfEvent, heap, peak}
 )
 
 // target is the least ratio that a column has to reach, or the most if the column is a share.
@@ -62,28 +57,7 @@ type row struct {
 // tables returns the table of stateRows, and the table of updateRows.
 func tables(m report.Medians) string {
 	return table(m, stateRows, stateColumns) + table(m, updateRows, updateColumns) +
-		"Figures are medians of the rounds. With an x it is how many times less tidemark takes; of memory, the share of client-go's\nthat it takes. The targets are this project's own. \"Wired\" is with reflector.Wire.\n"
-}
-
-// summary returns the table of the root README.
-func summary(m report.Medians) string {
-	var b strings.Builder
-	head(&b, summaryColumns)
-	for _, r := range stateRows {
-		r.summarize(&b, m, summaryColumns)
-	}
-	for _, r := range updateRows {
-		r.title += ", CPU an event"
-		r.summarize(&b, m, updateSummaryColumns)
-	}
-	return b.String() + "\nFigures are medians of the rounds.\n"
-}
-
-// summarize adds the row if it is one of the summary.
-func (r row) summarize(b *strings.Builder, m report.Medians, columns []*column) {
-	if slices.Contains(summaryRows, r.benchmark) && m[r.benchmark] != nil {
-		r.write(b, m, columns)
-	}
+		"Figures are medians of the rounds. A ratio with an x says how many times less tidemark takes. A ratio of memory is tidemark's share of\nclient-go's. The targets are this project's own.\n"
 }
 
 func table(m report.Medians, rows []row, columns []*column) string {
