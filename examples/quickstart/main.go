@@ -1,5 +1,5 @@
-// Quickstart keeps the pods of a cluster in memory, prints changes of their phase, and looks pods up
-// by label. Copy it to start a program of your own.
+// Quickstart keeps the pods of a cluster in memory, looks pods up by label, and prints changes of their
+// phase. Copy it to start a program of your own.
 //
 //	go run ./examples/quickstart
 //
@@ -12,12 +12,10 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/tidemark-k8s/tidemark/factory"
@@ -34,21 +32,17 @@ func main() {
 		config, err = demo(ctx)
 	}
 	if err == nil {
-		err = watch(ctx, config, log.New(os.Stdout, "", 0))
+		err = watch(ctx, kubernetes.NewForConfigOrDie(config), log.New(os.Stdout, "", 0))
 	}
 	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-// watch prints the changes of a cluster's pods until ctx ends.
-func watch(ctx context.Context, config *rest.Config, out *log.Logger) error {
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	f := factory.NewSharedInformerFactory(client, 10*time.Minute)
-	pods, err := factory.For[*corev1.Pod](f) // the same informer as f.Core().V1().Pods(), with types
+// watch prints each change of a pod's phase until ctx ends.
+func watch(ctx context.Context, client kubernetes.Interface, out *log.Logger) error {
+	f := factory.NewSharedInformerFactory(client, 0)
+	pods, err := factory.For[*corev1.Pod](f) // the informer of f.Core().V1().Pods(), with types
 	if err != nil {
 		return err
 	}
@@ -70,7 +64,7 @@ func watch(ctx context.Context, config *rest.Config, out *log.Logger) error {
 	if err != nil {
 		return err
 	}
-	out.Println(len(web), "of", pods.Indexer().Len(), "pods are labelled app=web")
+	out.Println(len(web), "of", pods.Indexer().Len(), "pods have the label app=web")
 	<-pods.Done()
 	return nil
 }

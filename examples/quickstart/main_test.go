@@ -1,11 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"log"
 	"testing"
+	"testing/synctest"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/program"
 )
 
@@ -13,7 +21,7 @@ import (
 var example = program.Run(func(ctx context.Context, _ []string, stdout, stderr io.Writer) int {
 	config, err := demo(ctx)
 	if err == nil {
-		err = watch(ctx, config, log.New(stdout, "", 0))
+		err = watch(ctx, kubernetes.NewForConfigOrDie(config), log.New(stdout, "", 0))
 	}
 	if err != nil {
 		log.New(stderr, "", 0).Print(err)
@@ -26,9 +34,25 @@ func TestMain(m *testing.M) { program.Main(m) }
 
 func TestProgram(t *testing.T) {
 	p := example.Start(t)
-	p.Prints(t, `^2 of 3 pods are labelled app=web$`)
+	p.Prints(t, `^2 of 3 pods have the label app=web$`)
 	p.Prints(t, `^web-0 Pending -> Running$`)
 	p.Prints(t, `^web-1 Pending -> Running$`)
 	p.Interrupt()
 	p.Exits(t, 0)
+}
+
+// README shows this test.
+func TestWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, out := informertest.New(informertest.Options{}), new(bytes.Buffer)
+		t.Cleanup(server.Close)
+		require.NoError(t, server.StartInMemory())
+		require.NoError(t, server.Create(t.Context(), pod("web-0", corev1.PodPending)))
+		client := kubernetes.NewForConfigOrDie(server.ClientConfig())
+		go func() { assert.NoError(t, watch(t.Context(), client, log.New(out, "", 0))) }()
+		synctest.Wait() // watch has listed the pods, and waits for changes
+		require.NoError(t, server.Update(t.Context(), pod("web-0", corev1.PodRunning)))
+		synctest.Wait()
+		require.Equal(t, "1 of 1 pods have the label app=web\nweb-0 Pending -> Running\n", out.String())
+	})
 }

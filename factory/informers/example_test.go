@@ -11,19 +11,27 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/factory"
 	"github.com/tidemark-k8s/tidemark/factory/informers"
+	"github.com/tidemark-k8s/tidemark/informer/cache"
 )
 
-// A program for client-go's factory changes this import and nothing else. Package factory
-// recognizes the result as a factory of its own.
+// A program for client-go's factory changes the imports of informers and cache, and nothing else.
+// Package factory recognizes the result as a factory of its own.
 func Example() {
 	client := fake.NewClientset(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "web"}})
 	f := informers.NewSharedInformerFactoryWithOptions(client, 10*time.Minute, informers.WithNamespace("prod"))
-	pods := f.Core().V1().Pods().Lister()
+	pods := f.Core().V1().Pods()
+	added, err := pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { fmt.Println("added", obj.(*corev1.Pod).Name) },
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 
 	ctx, cancel := context.WithCancel(context.Background())
 	f.StartWithContext(ctx)
-	f.WaitForCacheSyncWithContext(ctx)
-	web, err := pods.Pods("prod").Get("web")
+	cache.WaitForCacheSync(ctx.Done(), added.HasSynced)
+	web, err := pods.Lister().Pods("prod").Get("web")
 	fmt.Println("found", web.Name, err)
 
 	typed, err := factory.For[*corev1.Pod](f.(*factory.Factory))
@@ -31,6 +39,7 @@ func Example() {
 	cancel()
 	f.Shutdown()
 	// Output:
+	// added web
 	// found web <nil>
 	// objects: 1 <nil>
 }
