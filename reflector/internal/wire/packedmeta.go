@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"reflect"
 	"slices"
 
@@ -80,11 +79,11 @@ func (r *metaReader) readProtobuf(data []byte) *metav1.ObjectMeta {
 	return m.(*metav1.ObjectMeta)
 }
 
-// readJSON reads an object whose first metadata is the only one. Where something is null, and of a
-// deletion in the year 1, an unstructured object tells otherwise than an ObjectMeta.
+// readJSON reads an object whose first metadata is the only one. An unstructured object has no finalizers if one of
+// them is null, which an ObjectMeta reads as "", and no deletion in the year 1.
 func (r *metaReader) readJSON(data []byte) *metav1.ObjectMeta {
 	metadata, ok := jsondecode.Metadata(data)
-	if !ok || bytes.Contains(metadata, []byte("null")) {
+	if !ok {
 		return nil
 	}
 	decoded, ok := r.json.DecodePlain(metadata)
@@ -92,7 +91,7 @@ func (r *metaReader) readJSON(data []byte) *metav1.ObjectMeta {
 		return nil
 	}
 	m := decoded.(*metav1.ObjectMeta)
-	if r.loose && m.DeletionTimestamp != nil && m.DeletionTimestamp.IsZero() {
+	if r.loose && (slices.Contains(m.Finalizers, "") || m.DeletionTimestamp != nil && m.DeletionTimestamp.IsZero()) {
 		return nil
 	}
 	return m
