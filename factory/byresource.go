@@ -63,7 +63,7 @@ func (f *byResource[T]) SetStorage(s informer.Storage) {
 // ForResource returns the informer of a resource, and creates it if there is none. Whether the
 // server has the resource becomes known when the informer runs.
 func (f *byResource[T]) ForResource(resource schema.GroupVersionResource) informers.GenericInformer {
-	return generic{f.shared(resource), resource.GroupResource()}
+	return generic{f.shared(resource), reflect.TypeFor[T](), resource.GroupResource()}
 }
 
 // For is ForResource with types. It returns [ErrShutdown] if the informer would never run.

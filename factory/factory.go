@@ -13,6 +13,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/lister"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -96,7 +98,7 @@ func (f *Factory) ForResource(resource schema.GroupVersionResource) (informers.G
 	if err != nil {
 		return nil, err
 	}
-	return generic{f.shared(object), resource.GroupResource()}, nil
+	return generic{f.shared(object), object, resource.GroupResource()}, nil
 }
 
 // objectOf returns the type of a resource.
@@ -144,10 +146,24 @@ func (f *Factory) knows(object reflect.Type) bool {
 // generic is client-go's GenericInformer.
 type generic struct {
 	informer cache.SharedIndexInformer
+	object   reflect.Type
 	resource schema.GroupResource
 }
 
 func (g generic) Informer() cache.SharedIndexInformer { return g.informer }
+
+// Lister returns a lister of the store, as [accessor.Lister] does.
 func (g generic) Lister() cache.GenericLister {
-	return cache.NewGenericLister(g.informer.GetIndexer(), g.resource)
+	store, ours := informer.IndexerOf(g.informer, g.object)
+	if !ours {
+		return cache.NewGenericLister(g.informer.GetIndexer(), g.resource)
+	}
+	return genericLister{lister.View[runtime.Object](lister.New(store, g.resource))}
+}
+
+// genericLister is client-go's GenericLister.
+type genericLister struct{ lister.Lister[runtime.Object] }
+
+func (l genericLister) ByNamespace(namespace string) cache.GenericNamespaceLister {
+	return l.Namespace(namespace)
 }

@@ -11,12 +11,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/informers"
 	informerscorev1 "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/scheme"
 	listerscorev1 "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/informer"
 )
 
 // listers are two listers of a kind over one store: the factory's, and client-go's generated one.
@@ -127,6 +131,72 @@ func TestEveryListerIsAsClientgos(t *testing.T) {
 				}
 			}
 		}
+	})
+}
+
+// The listers of ForResource answer as client-go's generic one does.
+func TestGenericListersAreAsClientgos(t *testing.T) {
+	f := NewSharedInformerFactory(fake.NewClientset(), 0)
+	for _, k := range builtin() {
+		i, err := f.ForResource(k.resource)
+		require.NoError(t, err)
+		for n, color := range []string{"red", "green"} {
+			obj := newObject(k, []string{"first", "second"}[n])
+			obj.SetLabels(map[string]string{"color": color})
+			require.NoError(t, i.Informer().GetIndexer().Add(obj))
+		}
+		ours, theirs := reflect.ValueOf(i.Lister()), reflect.ValueOf(cache.NewGenericLister(i.Informer().GetIndexer(), k.resource.GroupResource()))
+		all := listers{k.resource.String(), k, ours, theirs}
+		in := func(namespace string) listers {
+			of := func(v reflect.Value) reflect.Value {
+				return v.MethodByName("ByNamespace").Call([]reflect.Value{reflect.ValueOf(namespace)})[0].Elem()
+			}
+			return listers{all.name + " of " + namespace, k, of(ours), of(theirs)}
+		}
+		lists := []listers{all}
+		if k.namespaced {
+			lists = append(lists, in("prod"), in("empty"))
+		}
+		for _, l := range lists {
+			l.compare(t)
+			for _, name := range []string{"first", "none", "", "prod/first"} {
+				l.same(t, "Get", name)
+			}
+		}
+	}
+}
+
+// A selector decodes only the objects that it matches.
+func TestGenericListersSelectByLabels(t *testing.T) {
+	web := newPod("prod", "web")
+	web.Labels = map[string]string{"app": "web"}
+	packed := informer.Storage{Decoded: informer.NewBudget(0)}
+	selects := func(t *testing.T, pods informers.GenericInformer) {
+		ours, ok := informer.SharedOf(pods.Informer())
+		require.True(t, ok)
+		for text, found := range map[string]int{"app=web": 1, "app!=web": 2, "!app": 2, "app=web,app!=web": 0} {
+			selector, err := labels.Parse(text)
+			require.NoError(t, err)
+			before := ours.Status().Storage.Decodes
+			list, err := pods.Lister().List(selector)
+			require.NoError(t, err)
+			require.Len(t, list, found, text)
+			require.EqualValues(t, found, ours.Status().Storage.Decodes-before, text)
+		}
+	}
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		f := NewSharedInformerFactoryWithOptions(fake.NewClientset(web, newPod("prod", "a"), newPod("test", "b")), 0, WithStorage(packed))
+		pods, err := f.ForResource(podResource)
+		require.NoError(t, err)
+		begin(t, ctx, f)
+		selects(t, pods)
+	})
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		f := NewDynamicSharedInformerFactory(dynamicfake.NewSimpleDynamicClient(scheme.Scheme, web, newPod("prod", "a"), newPod("test", "b")), 0)
+		f.SetStorage(packed)
+		pods := f.ForResource(podResource)
+		begin(t, ctx, f)
+		selects(t, pods)
 	})
 }
 
