@@ -20,7 +20,8 @@
 // [FromGenerated] and [FromCustomResource] and, with [Wire] in the client's transport, of
 // [FromDynamic], [FromMetadata] and [FromControllerRuntime]. The objects are the client's, but share
 // equal values ([Decoding]). A few megabytes are read ahead, on a goroutine that ends with the
-// request. The client decodes formats unknown here. An undecodable object is written as Poisoned.
+// request. Behind Wire the client decodes formats unknown here; for the first two sources they fail the
+// request. An undecodable object is written as Poisoned.
 //
 // Recall. A [Recaller] gets its own objects back, marked as [deltafifo.Delta].Recalled, instead of
 // objects of the same UID and version that the reflector would have to decode. The objects of other

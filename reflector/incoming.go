@@ -74,9 +74,6 @@ func (l *loop) endOfPage() (input, error) {
 	p := l.incoming
 	defer l.closePage()
 	if p.Err != nil {
-		if errors.Is(p.Err, wire.ErrForeign) {
-			l.leaveToClient()
-		}
 		return p.failed(p.Err)
 	}
 	h := p.Head
@@ -100,13 +97,6 @@ func (l *loop) closePage() {
 		l.noteExit(p.Close())
 		l.incoming = nil
 	}
-}
-
-// leaveToClient lets client-go's client decode from now on. What it decodes otherwise is not known, so
-// nothing else is shown either.
-func (l *loop) leaveToClient() {
-	l.reader.End()
-	l.raw, l.reader = rawSource{}, nil
 }
 
 // silence returns [ErrSilent] if the request ended because of its patience, or err.

@@ -332,6 +332,30 @@ func TestAnswersThatCannotBeDecoded(t *testing.T) {
 	require.Nil(t, a.Object)
 }
 
+// Text in place of a list or a watch fails that request. What the program writes is shown as before.
+func TestOwnWritesAfterATextForAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, config := inMemory(t)
+		texts := map[string]bool{} // by what is asked for
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return round(func(r *http.Request) (*http.Response, error) {
+				if what := r.URL.Query().Get("watch"); r.Method == http.MethodGet && !texts[what] {
+					texts[what] = true
+					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/plain"}}, Body: io.NopCloser(strings.NewReader("wait"))}, nil
+				}
+				return next.RoundTrip(r)
+			})
+		})
+		config.Wrap(reflector.NewOwnWrites().Wire)
+		client, s := typedClient(t, config), newShown()
+		defer reads(t, podSource(client, ""), s, &corev1.Pod{})()
+		require.Len(t, texts, 2)
+		p, err := client.CoreV1().Pods("ns").Create(t.Context(), pod("a", "1"), metav1.CreateOptions{})
+		require.NoError(t, err)
+		require.Equal(t, p.ResourceVersion, s.one(t).Version)
+	})
+}
+
 func kinds(answers []ownwrites.Answer) (all []ownwrites.Kind) {
 	for _, a := range answers {
 		all = append(all, a.Kind)

@@ -55,14 +55,14 @@ func (p *piped) Close() error {
 
 func (p *piped) Addr() net.Addr { return &net.UnixAddr{Net: "unix", Name: "pipe"} }
 
-// servePiped starts the server within a bubble, and returns a config with a time-out.
+// servePiped starts the server within a bubble.
 func (p *pods) servePiped(t *testing.T, http2 bool) *rest.Config {
 	t.Helper()
 	p.count = map[string]int{}
 	l := &piped{conns: make(chan net.Conn)}
 	l.closed, l.close = context.WithCancel(t.Context())
 	server := &httptest.Server{Listener: l, Config: &http.Server{Handler: p}, EnableHTTP2: http2}
-	config := &rest.Config{Dial: l.dial, Timeout: clientTimeout}
+	config := &rest.Config{Dial: l.dial}
 	if http2 {
 		config.Insecure = true
 		server.StartTLS()
@@ -90,6 +90,7 @@ func behindATimeout(t *testing.T, server func() *pods, check func(*testing.T, st
 					synctest.Test(t, func(t *testing.T) {
 						p := server()
 						config := p.servePiped(t, http2)
+						config.Timeout = clientTimeout
 						if own {
 							config.Wrap(NewOwnWrites().Wire)
 						}

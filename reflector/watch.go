@@ -2,7 +2,6 @@ package reflector
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -260,9 +259,6 @@ func (l *loop) endOfWatch() (input, error) {
 	in := input{kind: w.ended}
 	switch {
 	case in.kind == inFailed:
-		if errors.Is(w.err, wire.ErrForeign) {
-			l.leaveToClient()
-		}
 		return in, w.err
 	case in.kind == inSilent && w.initial && time.Since(w.requestedAt) >= l.mayLast(w):
 		return in, errStreamEnded

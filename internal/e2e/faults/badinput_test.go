@@ -230,7 +230,7 @@ func brokenGateway(t *testing.T, f harness.Fault) (*scenario, *harness.Gateway, 
 
 func TestBadInput_SpeaksHTML(t *testing.T) {
 	w, g := behindGateway(t, harness.Answer("text/html", "<html><body><h1>Please log in</h1></body></html>"))
-	w.requireReports("that the answer is HTML", saying("text/html"))
+	w.requireReports("that the answer is HTML", saying("html"))
 	g.Break(nil)
 	w.recovers()
 }

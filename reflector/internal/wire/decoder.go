@@ -127,7 +127,7 @@ func (d *Decoder) decodeGuarded(it item, of *ListHead) (obj runtime.Object, err 
 	case it.format == formatJSON:
 		obj, err = d.typedJSON(it.data, of != nil)
 	case d.protobuf == nil:
-		err = fmt.Errorf("%w: protobuf for an unstructured object", ErrForeign)
+		err = fmt.Errorf("%w: protobuf for an unstructured object", ErrBadAnswer)
 	default:
 		obj, err = asObject(d.protobuf.Decode(it.data))
 	}

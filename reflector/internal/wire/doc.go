@@ -7,8 +7,7 @@
 //
 // A body is read by a [Reception], on a goroutine of its own: items ([Objects] of one kind, in JSON or in
 // protobuf) are split off as they arrive, and are decoded by a [Decoder] unless the sink has them already.
-// What comes out is a batch of [Received] events. A body that only client-go can read ends with
-// [ErrForeign].
+// What comes out is a batch of [Received] events. A body in another format is a failed request ([ErrBadAnswer]).
 //
 // Of a [Share] a reception reads the uid or the namespace of each item first, and drops the foreign ones
 // undecoded. The version of the last foreign event comes behind the batch, as an event of type [Progress].

@@ -19,10 +19,6 @@ var (
 	ErrUnexpected = errors.New("not what was asked for")
 	// ErrTable means that the server sent tables instead of objects.
 	ErrTable = errors.New("tables cannot be reflected")
-	// ErrForeign means that client-go has to decode an answer, because of its encoding or kind.
-	ErrForeign = errors.New("not to be decoded here")
-	// errHTML means that a proxy has sent a page, as to log in, in place of an answer.
-	errHTML = fmt.Errorf("%w: a page of HTML (text/html): is there a proxy that asks to log in?", ErrBadAnswer)
 	// errReplaced means that the client has got other bytes than the reflector.
 	errReplaced = fmt.Errorf("%w: a transport around Wire replaces bodies: call config.Wrap(reflector.Wire) last", ErrBadAnswer)
 	// errNoKind means that an object has no kind; client-go's dynamic client fails, too.

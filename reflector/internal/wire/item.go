@@ -52,21 +52,18 @@ type ListHead struct {
 // bodyBuffer is the size of a reader's buffer.
 const bodyBuffer = 64 << 10
 
-// newListItems reads a list. It recognises the format by the first bytes, and returns [ErrForeign]
-// for an unknown format.
+// newListItems reads a list. It recognises the format by the first bytes.
 func newListItems(body io.Reader) (listItems, error) {
 	in := bufio.NewReaderSize(body, bodyBuffer)
 	switch first, err := in.Peek(len(magic)); {
 	case string(first) == string(magic):
 		return newProtobufList(in), nil
-	case len(first) > 0 && first[0] == '<':
-		return nil, errHTML
 	case len(first) > 0 && startsJSON(first[0]):
 		return jsonList{jsondecode.NewList(in)}, nil
 	case err != nil:
 		return nil, err
 	default:
-		return nil, fmt.Errorf("%w: a list that begins with %q", ErrForeign, first)
+		return nil, errNoObjects(in)
 	}
 }
 
@@ -77,15 +74,19 @@ func newEventItems(body io.Reader) (items, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case first[0] == '<':
-		return nil, errHTML
 	case startsJSON(first[0]):
 		return jsonEvents{jsondecode.NewEvents(in)}, nil
 	case first[0] <= maxFrame>>24:
 		return &protobufEvents{in: in}, nil
 	default:
-		return nil, fmt.Errorf("%w: events that begin with %q", ErrForeign, first)
+		return nil, errNoObjects(in)
 	}
+}
+
+// errNoObjects is the error for a body in another format. It quotes too little to show a value of a Secret.
+func errNoObjects(in *bufio.Reader) error {
+	text, _ := in.Peek(min(in.Buffered(), 20))
+	return fmt.Errorf("%w: it begins with %q: is there a proxy that asks to log in?", ErrBadAnswer, text)
 }
 
 func startsJSON(b byte) bool { return b == '{' || b == ' ' || b == '\n' || b == '\r' || b == '\t' }

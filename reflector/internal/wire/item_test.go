@@ -2,6 +2,7 @@ package wire
 
 import (
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,8 +12,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// The first bytes of an answer show its encoding. JSON may begin with blanks. client-go cannot
-// decode a page of HTML either.
+// The first bytes of an answer show its encoding. JSON may begin with blanks. A text fails its request, and the
+// error quotes it.
 func TestAnAnswersFirstBytes(t *testing.T) {
 	for _, test := range []struct {
 		body         string
@@ -22,12 +23,16 @@ func TestAnAnswersFirstBytes(t *testing.T) {
 		{" \r\n\t{}", nil, nil},
 		{"<!doctype html>", ErrBadAnswer, ErrBadAnswer},
 		{"<html>", ErrBadAnswer, ErrBadAnswer},
-		{"\xd9\xd9\xf7\xa1", ErrForeign, ErrForeign}, // CBOR
-		{"k8s\x00", nil, ErrForeign},
-		{"\x00\x00\x00\x01x", ErrForeign, nil}, // a frame
+		{"upstream", ErrBadAnswer, ErrBadAnswer},
+		{"\xd9\xd9\xf7\xa1", ErrBadAnswer, ErrBadAnswer}, // CBOR
+		{"k8s\x00", nil, ErrBadAnswer},
+		{"\x00\x00\x00\x01x", ErrBadAnswer, nil}, // a frame
 	} {
 		_, err := newListItems(strings.NewReader(test.body))
 		require.ErrorIs(t, err, test.list, "a list: %q", test.body)
+		if err != nil {
+			require.ErrorContains(t, err, strconv.Quote(test.body))
+		}
 		in, err := newEventItems(strings.NewReader(test.body))
 		require.ErrorIs(t, err, test.events, "events: %q", test.body)
 		if _, isJSON := in.(jsonEvents); err == nil {

@@ -22,8 +22,6 @@ const (
 	batchItems     = 128
 	batchBytes     = 1 << 20
 	waitingBatches = 2
-	// mostKindless bounds the bytes of the items that wait for the kind of their list.
-	mostKindless = 64 << 20
 	// gatherFor is the time that items of an initial state wait for more items. A server sends a few
 	// at a time, and no reader sees them before all have arrived: waking the loop for each few would
 	// cost more than decoding them.
@@ -202,10 +200,6 @@ func (r *Reception) addItem(it item, of *ListHead) error {
 	r.batch = append(r.batch, a)
 	r.bytes += len(it.data)
 	r.kindless = r.kindless || of != nil && !of.isKnown() && lacksKind(a)
-	if r.kindless && r.bytes > mostKindless {
-		r.batch = nil
-		return fmt.Errorf("%w: a list whose kind does not come", ErrForeign)
-	}
 	if !r.kindless && (len(r.batch) == batchItems || r.bytes >= batchBytes) {
 		r.send()
 	}
@@ -223,7 +217,7 @@ func (r *Reception) setKinds() error {
 		return nil
 	}
 	if r.Head.Kind == "" {
-		return fmt.Errorf("%w: a list and an item without a kind", ErrForeign)
+		return fmt.Errorf("%w: a list and an item without a kind", ErrBadAnswer)
 	}
 	for all := range slices.Chunk(r.batch, batchItems) {
 		for _, a := range all {
@@ -292,7 +286,7 @@ func (r *Reception) read(it item, of *ListHead) (a Received, err error) {
 		}
 	}
 	switch {
-	case err == nil, r.Strict, errors.Is(err, ErrForeign):
+	case err == nil, r.Strict, errors.Is(err, ErrBadAnswer):
 		return a, err
 	case errors.Is(err, ErrUnexpected), errors.Is(err, ErrTable):
 		a.Unexpected = err

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -108,26 +107,6 @@ func (b *stuckBody) Read(p []byte) (int, error) {
 
 func (b *stuckBody) Close() error { return nil }
 
-// Items that wait for the kind of their list are bounded: beyond, the list is left to the client.
-func TestItemsThatWaitForTheirKindAreBounded(t *testing.T) {
-	long := `{"metadata":{"name":"a","uid":"u","resourceVersion":"1"},"spec":"` + strings.Repeat("x", 1<<20) + `"},`
-	sent := 0
-	body := io.MultiReader(strings.NewReader(`{"items":[`), readerFunc(func(p []byte) (int, error) {
-		n := copy(p, long[sent%len(long):])
-		sent += n
-		if sent > 200<<20 {
-			return n, errors.New("it reads on and on")
-		}
-		return n, nil
-	}))
-	kind := NewDecoder(Objects{Type: Unstructured}, Sharing{}, nil)
-	r := Receive(&Reception{Ctx: t.Context(), Body: io.NopCloser(body), Decoder: kind}, true)
-	for range r.Batches {
-		require.Fail(t, "their kind is not known")
-	}
-	require.ErrorIs(t, r.Err, ErrForeign)
-}
-
 // panicking is a custom resource whose UnmarshalJSON panics for one name.
 type panicking struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -183,8 +162,3 @@ func podText(name, version string) string {
 func podEvent(kind, pod string) string {
 	return fmt.Sprintf(`{"type":%q,"object":{"kind":"Pod","apiVersion":"v1",%s}`, kind, pod[1:])
 }
-
-// readerFunc is a reader.
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

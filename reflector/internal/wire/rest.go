@@ -6,7 +6,9 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/features"
 	"k8s.io/client-go/rest"
 )
 
@@ -34,6 +36,13 @@ func (s *REST) request(o metav1.ListOptions) *rest.Request {
 		NamespaceIfScoped(s.Namespace, s.Namespace != "").
 		Resource(s.Resource).
 		SpecificallyVersionedParams(&o, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"})
+	if features.FeatureGates().Enabled(features.ClientsAllowCBOR) { // the client may ask for what is not decoded here
+		accept := runtime.ContentTypeJSON
+		if s.Protobuf {
+			accept = runtime.ContentTypeProtobuf + "," + accept
+		}
+		r.SetHeader("Accept", accept)
+	}
 	var timeout time.Duration // 0 in place of the rest.Config's
 	if o.TimeoutSeconds != nil {
 		timeout = time.Duration(*o.TimeoutSeconds) * time.Second
