@@ -311,6 +311,19 @@ func TestOwnWritesByReader(t *testing.T) {
 	require.Empty(t, elsewhere.take())
 }
 
+// Clients whose configs spell the server's address in different ways have one server.
+func TestOwnWritesAtAnotherSpelling(t *testing.T) {
+	_, config := inMemory(t)
+	config.Wrap(reflector.NewOwnWrites().Wire)
+	other := rest.CopyConfig(config)
+	other.Host = strings.ToUpper(strings.TrimPrefix(config.Host, "http://")) + ":80"
+	s := newShown()
+	defer reads(t, podSource(typedClient(t, config), ""), s, &corev1.Pod{})()
+	p, err := typedClient(t, other).CoreV1().Pods("ns").Create(t.Context(), pod("a", "1"), metav1.CreateOptions{})
+	require.NoError(t, err)
+	require.Equal(t, p.ResourceVersion, s.one(t).Version)
+}
+
 // An answer whose object is malformed behind its metadata says what the write has done. The object comes from
 // the watch.
 func TestAnswersThatCannotBeDecoded(t *testing.T) {

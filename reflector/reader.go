@@ -1,8 +1,10 @@
 package reflector
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -48,8 +50,13 @@ const (
 type origin struct{ scheme, host, prefix, user string }
 
 func originOf(t ownwrites.Target, r *http.Request) origin {
-	return origin{r.URL.Scheme, r.URL.Host, t.Prefix, impersonated(r.Header)}
+	u := r.URL
+	host := net.JoinHostPort(strings.ToLower(u.Hostname()), cmp.Or(u.Port(), defaultPorts[u.Scheme]))
+	return origin{u.Scheme, host, t.Prefix, impersonated(r.Header)}
 }
+
+// defaultPorts are the ports of URLs without one, by scheme.
+var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
 // impersonated returns the user, the groups and whatever else a request is sent as, in one text.
 func impersonated(h http.Header) string {
