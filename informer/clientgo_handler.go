@@ -44,11 +44,7 @@ func (r *clientgoReceiver) CallHandler(b *eventlog.Batch) {
 	case h.Is(eventlog.Recreated): // an update follows
 	case h.Is(eventlog.Released): // the object exists: nobody may clean up after it
 	case h.Is(eventlog.Lost) && !h.Is(eventlog.LastStored):
-		tombstone := cache.DeletedFinalStateUnknown{Key: key.String()}
-		if !h.Is(eventlog.NotStored) {
-			tombstone.Obj = p.Final()
-		}
-		r.handler.OnDelete(tombstone)
+		r.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: key.String(), Obj: p.Final()})
 	default:
 		r.handler.OnDelete(p.Final())
 	}
@@ -63,7 +59,7 @@ func (r *clientgoReceiver) needs(h eventlog.Header) (old, now bool) {
 		return called, called
 	case h.Kind == eventlog.Added:
 		return false, !partial || funcs.AddFunc != nil
-	case h.Is(eventlog.Recreated | eventlog.Released), h.Is(eventlog.Lost) && h.Is(eventlog.NotStored):
+	case h.Is(eventlog.Recreated | eventlog.Released):
 		return false, false
 	}
 	return !partial || funcs.DeleteFunc != nil, false

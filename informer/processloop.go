@@ -279,7 +279,9 @@ func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 		e.Flags |= eventlog.NotStored
 	}
 	a.forget(p, server)
-	a.append(e, key, id)
+	if deleted || !d.Lost { // else nothing is left of an object that no handler knows
+		a.append(e, key, id)
+	}
 }
 
 // poisoned quarantines the object of a delta. Its earlier version stays in the store.

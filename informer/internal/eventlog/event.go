@@ -28,7 +28,7 @@ const (
 	// Recreated marks the delete and the add of an object that another one under the same key has
 	// replaced.
 	Recreated
-	// NotStored marks a delete of an object that was not in the store.
+	// NotStored marks a delete of an object that was not in the store. It is never Lost.
 	NotStored
 	// LastStored marks a Lost delete that the program has made itself: client-go's handlers get the last
 	// known state, and no tombstone.
@@ -100,9 +100,6 @@ type Identity struct {
 // identity reads the identity from the objects of the event. It returns false if they do not show
 // it.
 func (e Event) identity() (id Identity, ok bool) {
-	if e.Is(Lost) && e.Is(NotStored) {
-		return id, false // there is no object
-	}
 	m := object.Meta(e.Last(e.Kind))
 	if m == nil {
 		return id, false

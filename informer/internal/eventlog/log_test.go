@@ -196,13 +196,11 @@ func TestABatchHoldsTheKeysOfItsEvents(t *testing.T) {
 		p := pod(name, "1", "1")
 		return Event{Pair{p, p}, Header{Deleted, Lost}}
 	}
-	unknown := Event{Header: Header{Deleted, Lost | NotStored}} // without any object
 	for _, before := range []int{0, 1, firstSegment - 1, firstSegment} {
 		l := New()
 		c := l.Published()
 		appendAll(l, addsOf(0, before)...)
-		appendAll(l, lost("a"), lost("b"))
-		l.AppendAs(unknown, Identity{Key: keyOf("c")})
+		appendAll(l, lost("a"), lost("b"), lost("c"))
 		appendAll(l, recreate(pod("d", "1", "1"), pod("d", "2", "2"))...)
 		appendAll(l, addsOf(before, 1)...)
 		appendAll(l, lost("e"))
@@ -252,7 +250,6 @@ func TestIdentitiesThatObjectsDoNotTell(t *testing.T) {
 		{"a delete, by its final state", remove(pod("a", "1", "1"), pod("x", "0", "0")), told, false},
 		{"another key", disguised, Identity{keyOf("a"), ""}, true},
 		{"another UID", add(pod("a", "", "1")), told, true},
-		{"no object", Event{Header: Header{Deleted, Lost | NotStored}}, told, true},
 		{"no metadata", Event{Pair{New: "text"}, Header{Kind: Added}}, told, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -134,7 +134,7 @@ var statements = []statement{
 	{"T4", "error handlers get a reflector that can be read"},
 	{"T5", "SetTransform(nil) is normal"},
 	{"T6", "AddIndexers after the start"},
-	{"T7", "tombstones are values, and may be empty"},
+	{"T7", "tombstones are values"},
 	{"T8", "an event is told whatever its version"},
 	{"T9", "a relist tells deletions first, and shows at once"},
 	{"T10", "initial adds of a late handler"},
