@@ -135,7 +135,7 @@ func (i *clientgoInformer) add(h cache.ResourceEventHandler, o cache.HandlerOpti
 }
 
 // register adds a handler with exactly this resync period.
-func (i *clientgoInformer) register(to receiver, resync time.Duration, by *owner) (*clientgoRegistration, error) {
+func (i *clientgoInformer) register(to receiver, resync time.Duration, by *owner) (cache.ResourceEventHandlerRegistration, error) {
 	r := i.core.registration(to, HandlerOptions{Name: to.name(), Resync: resync}, by)
 	if err := i.core.addHandler(r, by != nil); err != nil { // client-go knows no next run, but a borrower does
 		return nil, err

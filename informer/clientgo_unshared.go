@@ -43,7 +43,7 @@ func ForOneHandler(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
 type clientgoUnshared struct {
 	informer *clientgoInformer
 	receiver *unsharedReceiver
-	handler  *clientgoRegistration
+	handler  cache.ResourceEventHandlerRegistration
 }
 
 var _ cache.Controller = (*clientgoUnshared)(nil)
