@@ -32,7 +32,8 @@
 //     the context of the latest Start ends, and the next Start runs it as any other.
 //   - The handlers added through a lease end with the lease, and no others do.
 //   - Shutdown returns when every informer has ended. It ends informers that are only leased; the
-//     others end with the context or channel given to Start.
+//     others end with the context or channel given to Start. Once it was called, an informer that does not run
+//     refuses handlers ([informer.ErrStopped]): no run follows.
 //   - An informer that does not run has no goroutine. A running one has no more goroutines than
 //     it has without a factory.
 //   - All methods and functions are safe for concurrent use. No code of the user's runs under the

@@ -152,6 +152,13 @@ func newEntry(i cache.SharedIndexInformer, k kind, s Scope) *entry {
 	return e
 }
 
+// retire makes an informer of this module refuse handlers that would wait for a run: none follows Shutdown.
+func (e *entry) retire() {
+	if ours, ok := informer.SharedOf(e.shared); ok {
+		ours.(interface{ Retire() }).Retire()
+	}
+}
+
 // beginExternal runs an informer of another module, such as client-go's.
 func (e *entry) beginExternal(ctx context.Context, o informer.RunOptions) error {
 	go func() {

@@ -9,9 +9,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
@@ -161,6 +165,72 @@ func TestContract_B106_ShutdownEndsLeases(t *testing.T) {
 		require.False(t, l.Informer().Status().Running)
 		l.Release()
 	})
+}
+
+// After Shutdown no run follows that a handler could wait for. Only client-go's API takes one for an informer that
+// has never run: the program may still run it.
+func TestContract_D20_HandlersAfterShutdown(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		f := newWidgetFactory(t, newWidgetServer(t))
+		leased, other := acquire(t, f, Scope{Namespaces: []string{"a"}}), acquire(t, f, Scope{Namespaces: []string{"b"}})
+		requested, err := For[*widget](f)
+		require.NoError(t, err)
+		run, end := context.WithCancel(ctx)
+		begin(t, run, f)
+		begin(t, ctx, f)
+		pods := f.Core().V1().Pods().Informer() // after the last Start
+		never, ok := informer.As[*corev1.Pod](pods)
+		require.True(t, ok)
+		addHandlers(t, other.Informer(), nil)
+		other.Release()
+		end()
+		synctest.Wait()
+		addHandlers(t, requested, nil)
+		f.Shutdown()
+		late, ok := informer.As[*corev1.Node](f.Core().V1().Nodes().Informer())
+		require.True(t, ok)
+
+		addHandlers(t, requested, informer.ErrStopped)
+		addHandlers(t, leased.Informer(), informer.ErrStopped)
+		addHandlers(t, never, informer.ErrStopped)
+		addHandlers(t, late, informer.ErrStopped)
+		_, err = leased.Informer().Shared().AddEventHandler(cache.ResourceEventHandlerFuncs{})
+		require.ErrorIs(t, err, informer.ErrStopped)
+		_, err = pods.AddEventHandler(cache.ResourceEventHandlerFuncs{})
+		require.NoError(t, err, "as in client-go")
+	})
+}
+
+func TestContract_D20_UntypedHandlersAfterShutdown(t *testing.T) {
+	untypedFactories(t, func(t *testing.T, ctx context.Context, factory func(string, func(*metav1.ListOptions)) untyped, _ func(string) error) {
+		f := factory("", nil)
+		f.ForResource(podResource)
+		run, end := context.WithCancel(ctx)
+		begin(t, run, f)
+		late := f.ForResource(nodeResource)
+		end()
+		f.Shutdown()
+		for _, i := range []cache.SharedIndexInformer{f.ForResource(podResource).Informer(), late.Informer()} {
+			if typed, ok := informer.As[*unstructured.Unstructured](i); ok {
+				addHandlers(t, typed, informer.ErrStopped)
+				continue
+			}
+			typed, ok := informer.As[*metav1.PartialObjectMetadata](i)
+			require.True(t, ok)
+			addHandlers(t, typed, informer.ErrStopped)
+		}
+	})
+}
+
+// addHandlers adds a handler in each way, and requires an error, or nil.
+func addHandlers[T informer.Object](t *testing.T, i *informer.Informer[T], want error) {
+	t.Helper()
+	_, err := i.Handle(informer.HandlerFunc[T](func(informer.Change[T]) {}), informer.HandlerOptions{})
+	require.ErrorIs(t, err, want)
+	_, err = i.HandleBatch(func(informer.Batch[T]) {}, 1, informer.HandlerOptions{})
+	require.ErrorIs(t, err, want)
+	_, err = i.HandleKeys(func(indexer.Key) {}, informer.HandlerOptions{})
+	require.ErrorIs(t, err, want)
 }
 
 // Start counts the runs it begins before it returns: a Shutdown at once waits for them.

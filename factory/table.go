@@ -249,6 +249,9 @@ func (t *table[K]) step(e *entry, c call) {
 		e.cancel()
 	case doNothing:
 	}
+	if t.shutDown {
+		e.retire()
+	}
 	t.updateRetention(e)
 }
 

@@ -18,7 +18,7 @@ import (
 // by memory.
 //
 // If Handle would return an error, the loop ends at once and Observe gets the error: if the options
-// are invalid, for example, or the informer has stopped and was not begun by Start.
+// are invalid, for example, or the informer has stopped.
 func (i *Informer[T]) Changes(ctx context.Context, o HandlerOptions) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		to := &loopReceiver[T]{yield: yield}

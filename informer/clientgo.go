@@ -267,6 +267,9 @@ func (i *clientgoInformer) Start(ctx context.Context, o RunOptions) (wait func()
 	return i.core.Start(ctx, o)
 }
 
+// Retire is called by a factory that begins no more runs: a handler that would wait for one is refused.
+func (i *clientgoInformer) Retire() { i.core.retire() }
+
 // Status is [Informer.Status].
 func (i *clientgoInformer) Status() Status { return i.core.Status() }
 

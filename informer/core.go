@@ -48,7 +48,7 @@ type core struct {
 	// mu guards the fields below.
 	mu          sync.Mutex
 	phase       phase
-	restartable bool // Start began the last run, and may begin another
+	restartable bool // Start began the last run, or there was none, and Start may begin another
 	run         *run // the current or last run; before Run, the first run
 	// foreignBefore is the number of foreign objects and events that the runs before have dropped.
 	foreignBefore uint64
@@ -71,6 +71,8 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		sources:    sources,
 		followed:   make([]atomic.Bool, len(sources)),
 		reflectors: make([]atomic.Pointer[reflector.Reflector], len(sources)),
+
+		restartable: true,
 	}
 	c.run, c.applier.lastRun, c.report = c.newRun(), c.lastRun, c.observe
 	if c.options.Name == "" {

@@ -68,7 +68,7 @@ func (i *Informer[T]) Start(ctx context.Context) (wait func() error, err error) 
 //
 // Handle returns [ErrNoHandler] if there is nothing to call (nil, a nil [HandlerFunc], [Funcs] without
 // a function), [ErrNegative] if the bound on the backlog is negative, or [ErrStopped] if the informer
-// has stopped and was not begun by Start.
+// has stopped and was not begun by Start, or does not run and its factory was shut down.
 func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, error) {
 	if !callable(h) {
 		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)

@@ -22,7 +22,7 @@ import (
 // and went has no key. A resync delivers all keys again. A key counts as one event in MaxBacklog.
 //
 // HandleKeys returns [ErrNoHandler] if h is nil, [ErrNegative] if the bound on the backlog is negative, or
-// [ErrStopped] if the informer has stopped and was not begun by Start.
+// [ErrStopped], as Handle does.
 func (i *Informer[T]) HandleKeys(h func(indexer.Key), o HandlerOptions) (Registration, error) {
 	if h == nil {
 		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)

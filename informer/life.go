@@ -18,6 +18,8 @@ import (
 //	                            has ended a goroutine of the run
 //	Handle      waits for Run   delivers      ErrStopped; if Start began the last run, waits for
 //	                                          the next run (of client-go's API: a borrower's handler)
+//
+// After retire no handler waits for a run, but for those of client-go's API in created.
 type phase uint8
 
 const (
@@ -186,11 +188,19 @@ func (c *core) checkHandler(r *delivery.Registration, mayWait bool) error {
 		return c.misused()
 	case by != nil && by.ended:
 		return fmt.Errorf("informer %s: %w: handler %q was added through a view that has ended", c.options.Name, ErrStopped, r.Name())
-	case c.phase == stopped && (!mayWait || !c.restartable):
+	case c.phase == stopped && !mayWait, c.phase != running && mayWait && !c.restartable:
 		// The text is client-go's: programs look for it.
 		return fmt.Errorf("informer %s: %w: handler %q was not added to shared informer because it has stopped already", c.options.Name, ErrStopped, r.Name())
 	}
 	return nil
+}
+
+// retire ends the waiting for further runs.
+func (c *core) retire() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	c.restartable = false
 }
 
 func (c *core) setTransform(transform func(any) (any, error)) error {
