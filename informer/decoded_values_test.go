@@ -51,6 +51,7 @@ type gadgetSpec struct {
 	Looker    *looker               `json:"looker,omitempty"`
 	Plain     map[string]string     `json:"plain,omitempty"`
 	Parts     map[string]gadgetPart `json:"parts,omitempty"`
+	Limits    corev1.ResourceList   `json:"limits,omitempty"`
 }
 
 // memo remembers the answer of its method.
@@ -290,6 +291,21 @@ func TestContract_D29_WhatProgramsWriteIntoIsNotShared(t *testing.T) {
 }
 
 func mapAt(m map[string]string) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&m)) }
+
+// A shared Quantity equals one that is not shared, however the server spells it: a handler that compares two
+// objects sees no change.
+func TestContract_D29_QuantitiesThatAreShared(t *testing.T) {
+	const limits = `{"cpu":"0.5","memory":"2048Mi","disk":"128Mi","pods":"1000"}`
+	var want corev1.ResourceList
+	require.NoError(t, json.Unmarshal([]byte(limits), &want))
+	bubble(t, func(t *testing.T) {
+		i := gadgetsLike(t, 40, `{"limits":`+limits+`}`, Options[*Gadget]{})
+		for n := range 40 {
+			require.Equal(t, want, gadget(t, i, fmt.Sprint("g", n)).Spec.Limits)
+		}
+		require.NotZero(t, i.Status().Totals.Shared)
+	})
+}
 
 // Two programs that append to shared bytes each get a copy: shared slices have no room.
 func TestSharedBytesHaveNoRoom(t *testing.T) {

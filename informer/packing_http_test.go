@@ -110,9 +110,8 @@ type packedCase struct {
 	drops  bool
 }
 
-// decoding returns what both informers decode with. Sharing would write the text into quantities.
+// decoding returns what both informers decode with.
 func (o packedCase) decoding() (d reflector.Decoding) {
-	d.Unshared = true
 	if o.drops {
 		d.Drop = []string{"metadata.managedFields", "metadata.annotations"}
 	}

@@ -12,26 +12,19 @@ type Parts struct {
 	Value  int64
 	Scale  int32
 	big    unsafe.Pointer // to a number above int64
-	Text   string         // as String has cached it
+	Text   string         // as String has cached it, or as it was decoded if that is canonical
 	Format resource.Format
 }
 
-// PartsOf returns the parts of a Quantity, if its layout is known and its number fits into an integer
-// with a scale. Copies of a bigger one have their number in common, and methods write into it.
+// PartsOf returns the parts of a Quantity that objects may share, at a place without an address: its layout is
+// known, and its number fits into an integer with a scale. Copies of a bigger one have their number in common, and
+// methods write into it. String writes the text into the copy that it is called on, so the text stays as it is.
 func PartsOf(q *resource.Quantity) (p *Parts, ok bool) {
 	if !quantityKnown {
 		return nil, false
 	}
 	p = (*Parts)(unsafe.Pointer(q))
 	return p, p.big == nil
-}
-
-// Settle caches the text of a Quantity, so that String does not write into it, and reports whether
-// objects may share the Quantity, at a place without an address.
-func Settle(q *resource.Quantity) bool {
-	_ = q.String()
-	_, ok := PartsOf(q)
-	return ok
 }
 
 // quantityKnown reports whether a Quantity has the parts that this package knows.

@@ -114,16 +114,17 @@ func TestPrivateAndReferring(t *testing.T) {
 	require.True(t, Of(reflect.TypeFor[[1]struct{ A *int }]()).Refers)
 }
 
-func TestSettle(t *testing.T) {
+func TestPartsOf(t *testing.T) {
 	small, big := resource.Quantity{}, quantity("123456789012345678901234567890")
 	require.NoError(t, small.UnmarshalJSON([]byte(`"0.5"`)))
 	p, ok := PartsOf(&small)
 	require.True(t, ok)
 	require.Empty(t, p.Text)
-	require.True(t, Settle(&small))
+	require.Equal(t, "500m", small.String())
 	require.Equal(t, "500m", p.Text)
 	require.EqualValues(t, 500, float64(p.Value)*math.Pow10(int(p.Scale)+3))
 	require.Equal(t, resource.DecimalSI, p.Format)
-	require.False(t, Settle(&big))
+	_, ok = PartsOf(&big)
+	require.False(t, ok)
 	require.Equal(t, time.Duration(0), metav1.Duration{}.Duration)
 }

@@ -17,8 +17,7 @@
 // them: package gotype decides which these are. Of the metadata, untyped objects may share
 // managedFields, and typed ones each FieldsV1. A shared array has no spare capacity, so append
 // copies it. A resource.Quantity is shared only as the value of a map, since AsDec
-// and other methods write into an addressable one, and only up to int64; its text
-// is cached in advance, since String would write it.
+// and other methods write into an addressable one, and only up to int64.
 //
 // Secrecy. Strings of a Secret do not enter the table, and without
 // [Options].Values, as before a transform, neither do keys and strings in
@@ -40,7 +39,6 @@
 //   - A dropped field is checked for its syntax only: a value of the wrong type, or
 //     a number out of range, is no error there. A type with an UnmarshalJSON does
 //     not see it.
-//   - A shared Quantity has its text already. Only reflect.DeepEqual sees this.
 //   - The capacity of a slice is its length.
 //   - A malformed item does not make its list malformed, as long as its brackets
 //     match: the item's decoder fails. The depth of an item counts from the item.

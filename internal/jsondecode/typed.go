@@ -348,7 +348,7 @@ func (d *Typed) quantity(v reflect.Value, i uint32) bool {
 	if q.UnmarshalJSON(d.text.raw(i)) != nil {
 		return false
 	}
-	if d.keeping > 0 && !gotype.Settle(q) {
+	if _, ok := gotype.PartsOf(q); d.keeping > 0 && !ok {
 		d.mutable = true
 	}
 	return true

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/tidemark-k8s/tidemark/internal/gotype"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
@@ -127,46 +126,8 @@ func sameTyped(t *testing.T, decoders map[string]*Typed, data string) {
 				continue
 			}
 			require.NoError(t, err, "%s: %.200s", name, data)
-			if !equal(want, got) {
+			if !reflect.DeepEqual(want, got) {
 				require.Equal(t, want, got, "%s: %.200s", name, data)
-			}
-		}
-	}
-}
-
-// equal compares objects like reflect.DeepEqual, except for the cached text of quantities: a shared
-// quantity has it from the beginning.
-func equal(want, got any) bool {
-	settleAll(reflect.ValueOf(want))
-	settleAll(reflect.ValueOf(got))
-	return reflect.DeepEqual(want, got)
-}
-
-func settleAll(v reflect.Value) {
-	if v.Type() == gotype.Quantity && v.CanAddr() {
-		_ = v.Addr().Interface().(*resource.Quantity).String()
-		return
-	}
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if !v.IsNil() {
-			settleAll(v.Elem())
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			settleAll(v.Index(i))
-		}
-	case reflect.Map:
-		for _, k := range v.MapKeys() {
-			e := reflect.New(v.Type().Elem()).Elem()
-			e.Set(v.MapIndex(k))
-			settleAll(e)
-			v.SetMapIndex(k, e)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				settleAll(v.Field(i))
 			}
 		}
 	}

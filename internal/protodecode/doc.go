@@ -8,10 +8,8 @@
 // Results. A decoder returns an object deeply equal to the generated Unmarshal's,
 // or its error. At the first oddity (a wrong wire type, a group, a message that
 // occurs twice, an incomplete field) it leaves the object to the generated
-// Unmarshal. There are five differences:
+// Unmarshal. There are four differences:
 //
-//   - With shared values, a Quantity holds its text already; otherwise its String
-//     method would write it.
 //   - A dropped field is not decoded, so errors inside it go unnoticed. Fields
 //     dropped behind the keys of a map of messages, or from a type with an
 //     UnmarshalJSON, are removed after the generated Unmarshal has run.

@@ -113,13 +113,7 @@ func (w *walk) quantityAt(dst *resource.Quantity, b []byte) bool {
 	if err != nil {
 		return false
 	}
-	shareable := false
-	if w.values {
-		shareable = gotype.Settle(&q)
-	} else {
-		_, shareable = gotype.PartsOf(&q)
-	}
-	if !shareable {
+	if _, shareable := gotype.PartsOf(&q); !shareable {
 		w.owner = ownerOne
 		metBigQuantity.Store(true)
 	} else {
