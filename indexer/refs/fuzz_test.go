@@ -109,6 +109,8 @@ var texts = map[string][]string{
 	"kind":       {"", "Secret", "Role", "ClusterRole", "ServiceAccount", "User", "PersistentVolumeClaim"},
 	"apiVersion": {"", "v1", "apps/v1"},
 	"apiGroup":   {"", "apps"},
+	"group":      {"", "", "apps"},
+	"resource":   {"services", "services", "pods"},
 }
 
 // fill gives a value random content, in fields of k8s.io/api and of this package.
@@ -240,7 +242,7 @@ func slowRef(in reflect.Value, field, name, namespace string, r *rule) (Ref, boo
 	switch {
 	case r.kind == written:
 		kind = own
-	case own != "" && own != kind:
+	case own != "" && own != kind, in.Type().Name() == "ParentReference" && beside("group")+"/"+beside("resource") != "/services":
 		return Ref{}, false
 	}
 	switch {

@@ -59,7 +59,7 @@ var none = map[string]string{
 		core.EnvVar.name core.PodDNSConfigOption.name core.PodOS.name core.Sysctl.name core.ScopedResourceSelectorRequirement.scopeName core.ServiceSpec.loadBalancerClass
 		resource.DeviceClassSpec.extendedResourceName discovery.ForZone.name`,
 	"the object of a kind outside of k8s.io/api, which it does not say": `
-		core.WindowsSecurityContextOptions.gmsaCredentialSpecName admissionregistration.ParamRef.name networking.ParentReference.name networking.IPAddressSpec.parentRef
+		core.WindowsSecurityContextOptions.gmsaCredentialSpecName admissionregistration.ParamRef.name
 		admissionregistration.MutatingAdmissionPolicyBindingSpec.paramRef admissionregistration.ValidatingAdmissionPolicyBindingSpec.paramRef`,
 	"a condition on the names of other objects": `
 		admissionregistration.NamedRuleWithOperations.resourceNames rbac.PolicyRule.resourceNames authorization.ResourceAttributes.name`,

@@ -28,7 +28,7 @@ type name struct {
 	kind, group string // of the rule; no kind if it is written
 	where       string // as in the rule
 
-	text, namespace, writtenKind, apiGroup, apiVersion text
+	text, namespace, writtenKind, apiGroup, apiVersion, inGroup, resource text
 }
 
 // place is a type, in a field with a rule or, without one, in any other.
@@ -139,6 +139,7 @@ func nameOf(r *rule, t *gotype.Type, m *gotype.Member) name {
 	n.kind, n.group, _ = strings.Cut(r.kind, ".")
 	if m.Name == "name" { // otherwise a kind is that of the whole object
 		n.writtenKind, n.apiGroup, n.apiVersion = textOf(t, "kind"), textOf(t, "apiGroup"), textOf(t, "apiVersion")
+		n.inGroup, n.resource = textOf(t, "group"), textOf(t, "resource")
 	}
 	return n
 }

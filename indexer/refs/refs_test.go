@@ -70,6 +70,12 @@ type (
 	Bindings []corev1.ObjectReference
 )
 
+func ipAddress(group, resource string) *networkingv1.IPAddress {
+	return &networkingv1.IPAddress{Spec: networkingv1.IPAddressSpec{
+		ParentRef: &networkingv1.ParentReference{Group: group, Resource: resource, Namespace: "else", Name: "web"},
+	}}
+}
+
 func TestReferences(t *testing.T) {
 	template := corev1.PodTemplateSpec{Spec: podSpec}
 	written := corev1.ObjectReference{Kind: "Deployment", APIVersion: "apps/v1", Namespace: "else", Name: "web"}
@@ -91,6 +97,9 @@ func TestReferences(t *testing.T) {
 				Paths: []networkingv1.HTTPIngressPath{{Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "web"}}}},
 			}}}},
 		}}, "Bucket.k8s.example.com/shop/static IngressClass.networking.k8s.io//nginx Secret/shop/cert Service/shop/web"},
+		"an IP address":                  {ipAddress("", "services"), "Service/else/web"},
+		"an IP address of another kind":  {ipAddress("", "pods"), ""},
+		"an IP address of another group": {ipAddress("example.com", "services"), ""},
 		"a volume": {&corev1.PersistentVolume{Spec: corev1.PersistentVolumeSpec{
 			StorageClassName: "fast", ClaimRef: &corev1.ObjectReference{Namespace: "else", Name: "data"},
 			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi", NodeStageSecretRef: &corev1.SecretReference{Namespace: "csi", Name: "stage"}}},

@@ -8,7 +8,7 @@ import (
 
 // A rule says that fields name objects of a kind. A field holds the name, or structs whose field "name" does.
 type rule struct {
-	kind string // Kind or Kind.group; a struct with a field "kind" that names another one does not count
+	kind string // Kind or Kind.group; a struct does not count if its "kind", or its "group" and "resource", name another one
 	// namespace says where the object is. It is one of the constants, or the field that says so. If that is empty, it
 	// is the namespace of the object that refers; but beside a written kind an empty text, which is no pointer, means
 	// that the kind is cluster-scoped.
@@ -68,7 +68,7 @@ var rules = []rule{
 		core.FlexVolumeSource.secretRef core.ISCSIVolumeSource.secretRef core.RBDVolumeSource.secretRef core.ScaleIOVolumeSource.secretRef
 		core.StorageOSVolumeSource.secretRef networking.IngressTLS.secretName extensions.IngressTLS.secretName core.ServiceAccount.secrets
 		core.ServiceAccount.imagePullSecrets`},
-	{"Service", "namespace", "admissionregistration.ServiceReference.name"},
+	{"Service", "namespace", "admissionregistration.ServiceReference.name networking.ParentReference.name"},
 	{"Service", local, "networking.IngressServiceBackend.name networking.IngressBackend.serviceName extensions.IngressBackend.serviceName apps.StatefulSetSpec.serviceName"},
 	{"ServiceAccount", "namespace", "rbac.Subject.name flowcontrol.ServiceAccountSubject.name"},
 	{"ServiceAccount", local, "core.PodSpec.serviceAccountName certificates.PodCertificateRequestSpec.serviceAccountName"},

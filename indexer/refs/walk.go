@@ -69,7 +69,7 @@ func (n *name) read(at unsafe.Pointer, namespace string) (r Ref, ok bool) {
 	}
 	if kind, _ := n.writtenKind.of(at); n.kind == written {
 		r.Kind, r.Group = kind, n.writtenGroup(at)
-	} else if kind != "" && kind != n.kind {
+	} else if kind != "" && kind != n.kind || n.ofOtherResource(at) {
 		return r, false
 	}
 	if n.where == cluster {
@@ -78,6 +78,13 @@ func (n *name) read(at unsafe.Pointer, namespace string) (r Ref, ok bool) {
 		r.Namespace = in
 	}
 	return r, r.Kind != ""
+}
+
+// ofOtherResource reports whether a reference says a resource, and not that of the rule's kind.
+func (n *name) ofOtherResource(at unsafe.Pointer) bool {
+	resource, ok := n.resource.of(at)
+	group, _ := n.inGroup.of(at)
+	return ok && (group != n.group || resource != strings.ToLower(n.kind)+"s")
 }
 
 // writtenGroup returns the group that a reference says.
