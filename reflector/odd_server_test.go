@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,5 +110,39 @@ func withOddServer(t *testing.T, stream func(int, http.ResponseWriter, *http.Req
 			require.Equal(t, lists, server.count["list"], server.asked)
 			require.LessOrEqual(t, server.count["stream"], 1, server.asked)
 		})
+	}
+}
+
+// A watch event of another kind is left out, even if its object does not fit the Go type, or has the name of a
+// stored one. The watch goes on. A client that does not know the kind of its objects leaves out
+// a Status at least.
+func TestEventsOfAnotherKind(t *testing.T) {
+	status := `{"type":"ADDED","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure"}}`
+	other := `{"type":"MODIFIED","object":{"kind":"Other","apiVersion":"v1","metadata":{"namespace":"ns","name":"a","uid":"u-a","resourceVersion":"8","labels":"none"},"spec":"none"}}`
+	for name, events := range map[string][]string{"generated": {status, other}, "metadata": {status}, "dynamic": {status}} {
+		for _, strict := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", strict: ", strict), func(t *testing.T) {
+				server := &pods{stream: func(_ int, w http.ResponseWriter, r *http.Request) {
+					pod := podEvent("ADDED", podText("b", "9", ""))
+					if name == "metadata" {
+						pod = strings.Replace(pod, `"Pod","apiVersion":"v1"`, `"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1"`, 1)
+					}
+					send(w, podEvent("BOOKMARK", endText("5")))
+					send(w, append(events, pod)...)
+					stays(w, r)
+				}}
+				config := server.serve(t)
+				f := follow(t, clients[name].source(t, config), clients[name].object, Options{Decoding: Decoding{FailOnUndecodable: strict}})
+				f.until(func() bool { return len(f.stored) > 0 || len(eventsOf[WatchEnded](f)) > 0 })
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				require.Equal(t, map[indexer.Key]string{{Namespace: "ns", Name: "b"}: "9"}, f.stored, f.events)
+				left := eventsOf[Skipped](f)
+				require.Len(t, left, len(events))
+				for _, e := range left {
+					require.ErrorIs(t, e.Err, ErrUnexpected)
+				}
+			})
+		}
 	}
 }

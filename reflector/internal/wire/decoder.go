@@ -97,6 +97,9 @@ func (d *Decoder) DecodeAnswer(data []byte, protobuf bool, kind metav1.TypeMeta)
 // that it is of another kind; any other error, that it cannot be decoded.
 func (d *Decoder) decode(it item, of *ListHead) (obj runtime.Object, err error) {
 	if obj, err = d.decodeGuarded(it, of); err != nil {
+		if kind := kindInAnyCase(it.data); of == nil && it.format == formatJSON && kind != (metav1.TypeMeta{}) {
+			err = cmp.Or(d.checkKind(kind), err) // what does not fit the Go type may be of another kind
+		}
 		return nil, err
 	}
 	if d.checker != nil {
@@ -162,10 +165,12 @@ func (d *Decoder) unstructured(data []byte, of *ListHead) (runtime.Object, error
 	}
 	u := &unstructured.Unstructured{Object: fields}
 	switch {
-	case u.GetKind() != "", of != nil && u.GetAPIVersion() != "":
-		return u, nil
-	case of == nil:
+	case u.GetKind() == "" && of == nil:
 		return nil, errNoKind
+	case of == nil:
+		return u, d.checkKind(metav1.TypeMeta{APIVersion: u.GetAPIVersion(), Kind: u.GetKind()})
+	case u.GetKind() != "", u.GetAPIVersion() != "":
+		return u, nil
 	case !of.isKnown():
 		of = &ListHead{}
 	}
@@ -201,7 +206,7 @@ func (d *Decoder) typedJSON(data []byte, inList bool) (runtime.Object, error) {
 // kindInAnyCase reads the kind of an event's object as client-go does, for which the case of these two names does not
 // count.
 func kindInAnyCase(data []byte) (t metav1.TypeMeta) {
-	_ = stdjson.Unmarshal(data, &t) // it has been decoded
+	_ = stdjson.Unmarshal(data, &t) // a member of another type is none
 	return t
 }
 
@@ -213,13 +218,14 @@ func (d *Decoder) check(it item) error {
 	return d.checkKind(it.typeMeta)
 }
 
+// checkKind returns an error for another kind than the source's. A Status or a Table is never an object.
 func (d *Decoder) checkKind(got metav1.TypeMeta) error {
 	kind := schema.FromAPIVersionAndKind(got.APIVersion, got.Kind)
-	if IsTable(kind) {
+	switch {
+	case IsTable(kind):
 		return ErrTable
-	}
-	if !d.Kind.Empty() && kind != d.Kind {
-		return fmt.Errorf("%w: a %v instead of a %v", ErrUnexpected, kind, d.Kind)
+	case got == statusMeta, !d.Kind.Empty() && kind != d.Kind:
+		return fmt.Errorf("%w: a %v instead of a %v", ErrUnexpected, kind, d.Type)
 	}
 	return nil
 }

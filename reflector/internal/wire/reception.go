@@ -286,10 +286,10 @@ func (r *Reception) read(it item, of *ListHead) (a Received, err error) {
 		}
 	}
 	switch {
-	case err == nil, r.Strict, errors.Is(err, ErrBadAnswer):
-		return a, err
 	case errors.Is(err, ErrUnexpected), errors.Is(err, ErrTable):
 		a.Unexpected = err
+	case err == nil, r.Strict, errors.Is(err, ErrBadAnswer):
+		return a, err
 	default:
 		named := false
 		a.ID, named = it.identity()
