@@ -13,7 +13,7 @@ type Events struct {
 
 // NewEvents returns a reader of the events in a body.
 func NewEvents(body io.Reader) *Events {
-	return &Events{stream: newStream(body)}
+	return &Events{stream: newStream(body, spareWatch)}
 }
 
 // Next returns the type and the object of the next event. The object is valid until the next

@@ -56,7 +56,7 @@ const (
 )
 
 // NewList returns a reader of the list in a body.
-func NewList(body io.Reader) *List { return &List{stream: newStream(body)} }
+func NewList(body io.Reader) *List { return &List{stream: newStream(body, spareBuffer)} }
 
 // Head returns the list's head as far as it was read: the part before the items, and all of it
 // once Next has returned io.EOF.

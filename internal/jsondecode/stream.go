@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// leastBuffer and spareBuffer bound the size of the buffer for small values.
+	// leastBuffer and spareBuffer bound the size of the buffer for small values; spareWatch, that of a
+	// watch, which may be idle for long.
 	leastBuffer = 4 << 10
 	spareBuffer = 256 << 10
-	// fewBytes is the largest unread rest with which a large buffer is given up.
-	fewBytes = 16 << 10
+	spareWatch  = 64 << 10
 )
 
 // stream reads JSON as it arrives. It holds the bytes from the last call of hold on, including
@@ -22,6 +22,7 @@ type stream struct {
 	held  int  // buf[held:pos] stays as it is
 	pos   int  // what comes next
 	limit int  // of what is held
+	spare int  // the size from which on a buffer is given up
 	keeps bool // what is stepped over is held, too: a value before it is still needed
 	busy  bool // the last read filled a good part of the buffer
 	err   error
@@ -29,7 +30,9 @@ type stream struct {
 	open []byte // the memory for a finder's brackets
 }
 
-func newStream(body io.Reader) stream { return stream{body: body, limit: longest} }
+func newStream(body io.Reader, spare int) stream {
+	return stream{body: body, limit: longest, spare: spare}
+}
 
 // hold releases the bytes before the present place.
 func (s *stream) hold() { s.held = s.pos }
@@ -65,9 +68,9 @@ func (s *stream) tooLarge() error {
 func (s *stream) room() {
 	left, all := len(s.buf)-s.held, cap(s.buf)
 	switch {
-	case all > spareBuffer && left <= fewBytes:
-		s.move(make([]byte, spareBuffer/4))
-	case left > all/2, s.busy && all < spareBuffer/4, all == 0:
+	case all > s.spare && left <= s.spare/16:
+		s.move(make([]byte, s.spare/4))
+	case left > all/2, s.busy && all < s.spare/4, all == 0:
 		if len(s.buf) == all || s.busy {
 			s.move(make([]byte, max(2*all, leastBuffer)))
 		}

@@ -49,8 +49,12 @@ type ListHead struct {
 	hasItems          bool // false for what may be another object than a list
 }
 
-// bodyBuffer is the size of a reader's buffer.
-const bodyBuffer = 64 << 10
+const (
+	// bodyBuffer is the size of the buffer of a list's reader.
+	bodyBuffer = 64 << 10
+	// watchBuffer is the same of a watch. It is held as long as the watch is open.
+	watchBuffer = 8 << 10
+)
 
 // newListItems reads a list. It recognises the format by the first bytes.
 func newListItems(body io.Reader) (listItems, error) {
@@ -69,7 +73,7 @@ func newListItems(body io.Reader) (listItems, error) {
 
 // newEventItems is newListItems for the events of a watch.
 func newEventItems(body io.Reader) (items, error) {
-	in := bufio.NewReaderSize(body, bodyBuffer)
+	in := bufio.NewReaderSize(body, 64) // it passes the reads of larger buffers on
 	first, err := in.Peek(1)
 	switch {
 	case err != nil:
@@ -77,7 +81,7 @@ func newEventItems(body io.Reader) (items, error) {
 	case startsJSON(first[0]):
 		return jsonEvents{jsondecode.NewEvents(in)}, nil
 	case first[0] <= maxFrame>>24:
-		return &protobufEvents{in: in}, nil
+		return &protobufEvents{in: bufio.NewReaderSize(in, watchBuffer)}, nil
 	default:
 		return nil, errNoObjects(in)
 	}

@@ -246,6 +246,9 @@ type protobufEvents struct {
 }
 
 func (e *protobufEvents) next() (item, error) {
+	if cap(e.buffer) > bodyBuffer { // no watch holds the memory of its largest object
+		e.buffer = nil
+	}
 	length, err := e.in.Peek(lengthSize)
 	if err != nil {
 		if len(length) > 0 {

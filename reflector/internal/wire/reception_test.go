@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	goruntime "runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -15,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 const endOfInitialState = `{"type":"BOOKMARK","object":{"apiVersion":"v1","kind":"Pod","metadata":{"resourceVersion":"9",` +
@@ -161,4 +163,53 @@ func podText(name, version string) string {
 
 func podEvent(kind, pod string) string {
 	return fmt.Sprintf(`{"type":%q,"object":{"kind":"Pod","apiVersion":"v1",%s}`, kind, pod[1:])
+}
+
+// readerFunc is a reader.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// A watch that waits holds a small buffer, whatever its initial state was.
+func TestAWatchThatWaitsHoldsASmallBuffer(t *testing.T) {
+	const watches, most = 50, 24 << 10
+	var pods []watch.Event
+	var text strings.Builder
+	for i := range 500 {
+		pods = append(pods, watch.Event{Type: watch.Added, Object: somePod(fmt.Sprint("pod-", i), "1")})
+		text.WriteString(podEvent("ADDED", podText(fmt.Sprint("pod-", i), "1")))
+	}
+	pods = append(pods, watch.Event{Type: watch.Bookmark, Object: somePod("", "9")})
+	text.WriteString(endOfInitialState)
+	kind := NewDecoder(Objects{Type: typeOfPod}, Sharing{}, nil)
+	for name, body := range map[string]string{"JSON": text.String(), "protobuf": string(encoded(t, pods...))} {
+		t.Run(name, func(t *testing.T) {
+			heap := func() int {
+				var stats goruntime.MemStats
+				goruntime.GC()
+				goruntime.ReadMemStats(&stats)
+				return int(stats.HeapAlloc) //nolint:gosec // it fits
+			}
+			read := func() *Reception {
+				waits := make(chan struct{})
+				r := Receive(&Reception{Ctx: t.Context(), Decoder: kind, Initial: true, Body: io.NopCloser(io.MultiReader(strings.NewReader(body), readerFunc(func([]byte) (int, error) {
+					close(waits)
+					<-t.Context().Done()
+					return 0, io.EOF
+				})))}, false)
+				for n := 0; n <= 500; {
+					n += len(<-r.Batches)
+				}
+				<-waits
+				return r
+			}
+			read() // what all share
+			before, all := heap(), [watches]*Reception{}
+			for i := range all {
+				all[i] = read()
+			}
+			require.Less(t, (heap()-before)/watches, most)
+			goruntime.KeepAlive(all)
+		})
+	}
 }

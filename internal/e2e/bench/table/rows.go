@@ -73,4 +73,6 @@ var rows = []row{
 	{"Goroutines/idle", "goroutines of 1 informer with 10 handlers", "", goroutines, target{most: 13}},
 	{"Idle/200", "200 idle informers: heap beside the objects", "", perProgram, target{typed: 2, clientgoAPI: 2}},
 	{"Idle/200", "200 idle informers: goroutines", "", goroutines, target{typed: 2, clientgoAPI: 2}},
+	{"IdleHTTP/protobuf", "400 idle informers of 10 pods by HTTP/2: heap for each, with the server's part", "", perInformer, target{typed: 1}},
+	{"IdleHTTP/json", "the same from JSON", "", perInformer, target{typed: 1}},
 }

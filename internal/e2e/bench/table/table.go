@@ -34,15 +34,16 @@ type unit struct {
 }
 
 var (
-	wall       = unit{"sec/op", report.Duration}
-	cpu        = unit{"cpu-sec/op", report.Duration}
-	longest    = unit{"longest-sec/op", report.Duration}
-	p99        = unit{"p99-sec/op", report.Duration}
-	perObject  = unit{"B/object", report.Size}
-	perEvent   = unit{"B/event", report.Size}
-	perProgram = unit{"B/program", report.Size}
-	goroutines = unit{"goroutines", report.Count}
-	peak       = unit{"peak/steady", report.Times}
+	wall        = unit{"sec/op", report.Duration}
+	cpu         = unit{"cpu-sec/op", report.Duration}
+	longest     = unit{"longest-sec/op", report.Duration}
+	p99         = unit{"p99-sec/op", report.Duration}
+	perObject   = unit{"B/object", report.Size}
+	perEvent    = unit{"B/event", report.Size}
+	perProgram  = unit{"B/program", report.Size}
+	perInformer = unit{"B/informer", report.Size}
+	goroutines  = unit{"goroutines", report.Count}
+	peak        = unit{"peak/steady", report.Times}
 )
 
 // table returns the table, without the rows that have no figures.
