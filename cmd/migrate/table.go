@@ -35,7 +35,7 @@ var engine = map[string]*regexp.Regexp{
 	clientGo + "/informers":                 regexp.MustCompile(`^New(Filtered)?SharedInformerFactory(WithOptions)?$`),
 	clientGo + "/dynamic/dynamicinformer":   regexp.MustCompile(`^New`),
 	clientGo + "/metadata/metadatainformer": regexp.MustCompile(`^New`),
-	toolsWatch:                              regexp.MustCompile(`^NewIndexerInformerWatcher`),
+	toolsWatch:                              regexp.MustCompile(`^(NewIndexerInformerWatcher|UntilWithSync)`),
 }
 
 // generated matches client-go's constructors of informers of one kind.
