@@ -18,7 +18,6 @@ import (
 // program is the source code that the patterns match.
 type program struct {
 	sources      []*source
-	modules      []string      // the folders of the modules of these files
 	dependencies []*dependency // dependencies that may run informers of their own
 	unread       []note        // files that cannot be read, and the errors
 }
@@ -38,7 +37,7 @@ func load(ctx context.Context, dir string, patterns []string) (*program, error) 
 	if err != nil {
 		return nil, err
 	}
-	l := &loader{files: make(map[string]bool), packages: make(map[string]bool)}
+	l := &loader{files: make(map[string]bool), modules: make(map[string]bool), packages: make(map[string]bool)}
 	failed := []error{fmt.Errorf("%w: %s", errNoFiles, strings.Join(patterns, " "))}
 	for _, p := range loaded {
 		for _, e := range p.Errors {
@@ -64,23 +63,21 @@ func load(ctx context.Context, dir string, patterns []string) (*program, error) 
 type loader struct {
 	program  program
 	files    map[string]bool
+	modules  map[string]bool // by folder: those that have matching packages
 	packages map[string]bool // by path: the packages read so far
 }
 
 // own reads the files of a package of the program, including those of other build tags.
 func (l *loader) own(p *packages.Package) {
+	if p.Module != nil && !p.Module.Main { // the pattern all matches dependencies, too
+		return
+	}
+	if p.Module != nil {
+		l.modules[p.Module.Dir] = true
+	}
 	l.packages[p.PkgPath] = true
 	for _, name := range slices.Concat(p.GoFiles, p.IgnoredFiles) {
 		l.ownFile(name)
-	}
-	if p.Module != nil && p.Module.Dir != "" {
-		l.ownModule(p.Module.Dir)
-	}
-}
-
-func (l *loader) ownModule(dir string) {
-	if !slices.Contains(l.program.modules, dir) {
-		l.program.modules = append(l.program.modules, dir)
 	}
 }
 
@@ -105,8 +102,8 @@ func (l *loader) below(dir, pattern string) error {
 	if err != nil {
 		return err
 	}
-	if isModule(root) {
-		l.ownModule(root)
+	if f, err := parseMod(filepath.Join(moduleOf(root), "go.mod")); err == nil && len(f.Ignore) > 0 {
+		return fmt.Errorf("%s: %w", f.Syntax.Name, errIgnore)
 	}
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil { // then d may be nil
@@ -117,7 +114,7 @@ func (l *loader) below(dir, pattern string) error {
 		switch {
 		case !d.IsDir() && !hidden:
 			l.ownFile(name)
-		case d.IsDir() && name != root && (hidden || base == "testdata" || base == "vendor" || isModule(name) && !slices.Contains(l.program.modules, name)):
+		case d.IsDir() && name != root && (hidden || base == "testdata" || base == "vendor" || isModule(name) && !l.modules[name]):
 			return filepath.SkipDir
 		}
 		return nil
@@ -125,6 +122,18 @@ func (l *loader) below(dir, pattern string) error {
 }
 
 func isModule(dir string) bool { return exists(filepath.Join(dir, "go.mod")) }
+
+// moduleOf returns the folder of the module that a folder belongs to, or "".
+func moduleOf(dir string) string {
+	for !isModule(dir) {
+		up := filepath.Dir(dir)
+		if up == dir {
+			return ""
+		}
+		dir = up
+	}
+	return dir
+}
 
 // shareNames reserves the names declared in a package in all its files, so that no new import
 // takes one of them.

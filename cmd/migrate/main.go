@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 
 	"github.com/pmezard/go-difflib/difflib"
 )
@@ -69,67 +70,66 @@ func (m *migration) run(ctx context.Context) error {
 	if m.check {
 		return m.checked(p)
 	}
-	left, changed, err := m.files(p.sources)
+	all := make([]rewritten, len(p.sources))
+	for i, s := range p.sources {
+		if all[i], err = rewrite(s); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	switch {
+	case !slices.ContainsFunc(all, rewritten.changed):
+		fmt.Fprintln(m.out, "nothing to change")
+	case m.diff:
+		err = m.show(p.sources, all)
+	default:
+		err = m.change(ctx, p, all)
+	}
 	if err != nil {
 		return err
 	}
-	if changed && !m.diff {
-		for _, dir := range p.modules {
-			g := gomod{ctx: ctx, out: m.out, tidemark: m.tidemark}
-			if err := g.move(dir); err != nil {
-				return fmt.Errorf("the files are changed, but the module in %s is not: %w", dir, err)
-			}
-		}
-	}
-	if !changed {
-		fmt.Fprintln(m.out, "nothing to change")
+	var left []note
+	for _, r := range all {
+		left = append(left, r.left...)
 	}
 	m.list("left for you:", append(left, p.unread...))
 	return nil
 }
 
-// files rewrites files, or shows the changes. It writes no file before all are rewritten.
-func (m *migration) files(sources []*source) (left []note, changed bool, err error) {
-	all := make([]rewritten, len(sources))
-	for i, s := range sources {
-		if all[i], err = rewrite(s); err != nil {
-			return nil, false, fmt.Errorf("%s: %w", s.name, err)
+// change changes the program. It writes nothing before all that can fail has succeeded, and go.mod first: if a file
+// cannot be written, a second run goes on.
+func (m *migration) change(ctx context.Context, p *program, all []rewritten) error {
+	var files []file
+	for i, r := range all {
+		if r.changed() {
+			files = append(files, file{p.sources[i].name, r.text})
 		}
 	}
+	moved, err := move(ctx, m.out, m.tidemark, files)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUnchanged, err)
+	}
+	for _, r := range all {
+		m.list("", r.changes)
+	}
+	return writeFiles(append(moved, files...))
+}
+
+// show shows the changes.
+func (m *migration) show(sources []*source, all []rewritten) error {
 	for i, r := range all {
-		left = append(left, r.left...)
-		if r.text == nil {
+		if !r.changed() {
 			continue
 		}
-		changed = true
-		if m.diff {
-			err = m.show(sources[i], r.text)
-		} else {
-			m.list("", r.changes)
-			err = replaceFile(sources[i].name, r.text)
-		}
+		name := m.relative(sources[i].name)
+		err := difflib.WriteUnifiedDiff(m.out, difflib.UnifiedDiff{
+			A: difflib.SplitLines(string(sources[i].text)), B: difflib.SplitLines(string(r.text)),
+			FromFile: "a/" + name, ToFile: "b/" + name, Context: 2,
+		})
 		if err != nil {
-			return nil, changed, err
+			return err
 		}
 	}
-	return left, changed, nil
-}
-
-// replaceFile replaces the text of a file, and keeps its mode.
-func replaceFile(name string, text []byte) error {
-	info, err := os.Stat(name)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(name, text, info.Mode().Perm())
-}
-
-func (m *migration) show(s *source, text []byte) error {
-	name := m.relative(s.name)
-	return difflib.WriteUnifiedDiff(m.out, difflib.UnifiedDiff{
-		A: difflib.SplitLines(string(s.text)), B: difflib.SplitLines(string(text)),
-		FromFile: "a/" + name, ToFile: "b/" + name, Context: 2,
-	})
+	return nil
 }
 
 func (m *migration) checked(p *program) error {

@@ -2,9 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,108 +19,185 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// gomod adds tidemark to the modules of a program.
+// move adds tidemark to the modules of files that change. It returns the new go.mod and go.sum of each, and writes neither.
+// tidemark is its version, or a folder with its source.
+func move(ctx context.Context, out io.Writer, tidemark string, files []file) (moved []file, err error) {
+	modules := make(map[string]bool)
+	for _, f := range files {
+		modules[moduleOf(filepath.Dir(f.name))] = true
+	}
+	sorted := slices.Sorted(maps.Keys(modules))
+	if err := immovable(ctx, sorted); err != nil {
+		return nil, err
+	}
+	temp, err := os.MkdirTemp("", "migrate")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, os.RemoveAll(temp)) }()
+	overlay, err := overlayOf(files, temp)
+	if err != nil {
+		return nil, err
+	}
+	for i, dir := range sorted {
+		g := gomod{ctx: ctx, out: out, dir: dir, copied: filepath.Join(temp, fmt.Sprint(i)), overlay: overlay}
+		of, err := g.move(tidemark)
+		if err != nil {
+			return nil, err
+		}
+		moved = append(moved, of...)
+	}
+	return moved, nil
+}
+
+// immovable returns the reasons why modules cannot be changed.
+func immovable(ctx context.Context, modules []string) error {
+	work, err := command(ctx, modules[0], "env", "GOWORK").Output()
+	if err != nil {
+		return err
+	}
+	var reasons []error
+	if work := strings.TrimSpace(string(work)); work != "" && work != "off" {
+		reasons = append(reasons, fmt.Errorf("%s: %w", work, errWorkspace))
+	}
+	for _, dir := range modules {
+		if vendor := filepath.Join(dir, "vendor"); exists(vendor) {
+			reasons = append(reasons, fmt.Errorf("%s: %w", vendor, errVendor))
+		}
+		f, err := parseMod(filepath.Join(dir, "go.mod"))
+		if err != nil {
+			return err
+		}
+		for _, path := range required {
+			if replaces(f, path) {
+				reasons = append(reasons, fmt.Errorf("%s: %s: %w", f.Syntax.Name, path, errReplaced))
+			}
+		}
+	}
+	return errors.Join(reasons...)
+}
+
+// overlayOf writes a file that lets the go command read new texts, and returns its name.
+func overlayOf(files []file, temp string) (string, error) {
+	var overlay struct{ Replace map[string]string }
+	overlay.Replace = make(map[string]string)
+	var copies []file
+	for i, f := range files {
+		name := filepath.Join(temp, fmt.Sprint(i, ".go"))
+		copies, overlay.Replace[f.name] = append(copies, file{name, f.text}), name
+	}
+	text, err := json.Marshal(overlay)
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(temp, "overlay.json")
+	return name, writeFiles(append(copies, file{name, text}))
+}
+
+// gomod adds tidemark to copies of a module's go.mod and go.sum.
 type gomod struct {
-	ctx context.Context
-	out io.Writer
-	// tidemark is its version, or a folder with its source.
-	tidemark string
+	ctx     context.Context
+	out     io.Writer
+	dir     string
+	copied  string // the names of the copies, without .mod and .sum
+	overlay string
 }
 
-// move adds tidemark to a module, tidies the module, and updates its vendor folder.
-func (g gomod) move(dir string) error {
-	before, err := requirements(dir)
+// move returns the new go.mod and go.sum.
+func (g gomod) move(tidemark string) ([]file, error) {
+	original := filepath.Join(g.dir, "go")
+	before, err := parseMod(original + ".mod")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	vendored := exists(filepath.Join(dir, "vendor", "modules.txt"))
-	if info, err := os.Stat(g.tidemark); err == nil && info.IsDir() {
-		folder, err := filepath.Abs(g.tidemark)
-		if err != nil {
-			return err
-		}
-		err = g.run(dir, "mod", "edit", "-replace="+module+"="+folder, "-require="+module+"@v0.0.0")
-		if err != nil {
-			return err
-		}
-	} else if err := g.run(dir, "get", module+"@"+g.tidemark); err != nil {
-		return err
+	copies, err := pair(original, g.copied)
+	if err != nil {
+		return nil, err
 	}
-	if err := g.run(dir, "mod", "tidy"); err != nil {
-		return err
+	if err := writeFiles(copies); err != nil {
+		return nil, err
 	}
-	if err := g.workspace(dir, vendored); err != nil {
-		return err
+	if err := g.require(before, tidemark); err != nil {
+		return nil, err
 	}
-	after, err := requirements(dir)
-	if err == nil {
-		reportVersions(g.out, before, after)
+	if err := g.run("mod", "tidy"); err != nil {
+		return nil, err
 	}
-	return err
+	after, err := parseMod(g.copied + ".mod")
+	if err != nil {
+		return nil, err
+	}
+	reportVersions(g.out, versions(before), versions(after))
+	return pair(g.copied, original)
 }
 
-// workspace updates go.work, if there is one, and the vendor folder.
-func (g gomod) workspace(dir string, vendored bool) error {
-	out, err := g.command(dir, "env", "GOWORK").Output()
-	if err != nil {
-		return err
-	}
-	work := strings.TrimSpace(string(out))
-	if work == "" || work == "off" {
-		if vendored {
-			return g.run(dir, "mod", "vendor")
+// pair reads a go.mod and, if there is one, its go.sum, and returns them under new names. The arguments lack the ending.
+func pair(from, to string) (files []file, err error) {
+	for _, ending := range []string{".mod", ".sum"} {
+		text, err := os.ReadFile(from + ending)
+		switch {
+		case err == nil:
+			files = append(files, file{to + ending, text})
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
 		}
+	}
+	return files, nil
+}
+
+// require adds tidemark. If go.mod replaces it, go mod tidy does.
+func (g gomod) require(before *modfile.File, tidemark string) error {
+	if replaces(before, module) {
 		return nil
 	}
-	if err := g.run(dir, "work", "use", dir); err != nil {
-		return err
+	if info, err := os.Stat(tidemark); err == nil && info.IsDir() {
+		folder, err := filepath.Abs(tidemark)
+		if err != nil {
+			return err
+		}
+		return g.run("mod", "edit", "-replace="+module+"="+folder, "-require="+module+"@v0.0.0")
 	}
-	if exists(filepath.Join(filepath.Dir(work), "vendor", "modules.txt")) {
-		return g.run(dir, "work", "vendor")
-	}
-	return nil
+	return g.run("get", module+"@"+tidemark)
 }
 
-func (g gomod) run(dir string, args ...string) error {
+func (g gomod) run(args ...string) error {
 	fmt.Fprintln(g.out, "go", strings.Join(args, " "))
-	var output bytes.Buffer
-	c := g.command(dir, args...)
-	c.Stdout, c.Stderr = &output, &output
-	if err := c.Run(); err != nil {
-		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, output.Bytes())
+	c := command(g.ctx, g.dir, args...)
+	c.Env = append(c.Environ(), fmt.Sprintf("GOFLAGS=%s '-modfile=%s.mod' '-overlay=%s'", os.Getenv("GOFLAGS"), g.copied, g.overlay))
+	if output, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, bytes.TrimSpace(output))
 	}
 	return nil
 }
 
-func (g gomod) command(dir string, args ...string) *exec.Cmd {
-	c := exec.CommandContext(g.ctx, "go", args...)
+func command(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, "go", args...)
 	c.Dir = dir
-	c.Env = append(os.Environ(), "PWD="+dir)
-	if len(args) > 0 && (args[0] == "get" || args[0] == "mod") { // the vendor folder is out of date meanwhile
-		c.Env = append(c.Env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -mod=mod"))
-	}
 	return c
 }
 
-// requirements returns the versions in a go.mod: of Go and of all modules.
-func requirements(dir string) (map[string]string, error) {
-	name := filepath.Join(dir, "go.mod")
+func parseMod(name string) (*modfile.File, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	f, err := modfile.ParseLax(name, text, nil)
-	if err != nil {
-		return nil, err
-	}
-	versions := make(map[string]string)
+	return modfile.Parse(name, text, nil)
+}
+
+func replaces(f *modfile.File, path string) bool {
+	return slices.ContainsFunc(f.Replace, func(r *modfile.Replace) bool { return r.Old.Path == path })
+}
+
+// versions returns the versions in a go.mod: of Go and of all modules.
+func versions(f *modfile.File) map[string]string {
+	all := make(map[string]string)
 	if f.Go != nil {
-		versions["go"] = f.Go.Version
+		all["go"] = f.Go.Version
 	}
 	for _, r := range f.Require {
-		versions[r.Mod.Path] = r.Mod.Version
+		all[r.Mod.Path] = r.Mod.Version
 	}
-	return versions, nil
+	return all
 }
 
 // reportVersions prints how the versions of Go and of Kubernetes' modules have changed.

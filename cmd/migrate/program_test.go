@@ -6,9 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
 )
 
 const (
@@ -107,18 +109,83 @@ func TestProgram(t *testing.T) {
 	require.Equal(t, "nothing to change\n", p.migrate(0, "./..."))
 }
 
-// A program in a workspace with a vendor folder still builds after the change.
+// Each archive in testdata/programs has a program, the arguments of migrate, and its output. The program stays as it is.
+func TestUnchanged(t *testing.T) {
+	names, err := filepath.Glob("testdata/programs/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			t.Setenv("GOPROXY", "off")
+			archive, err := txtar.ParseFile(name)
+			require.NoError(t, err)
+			files := make(map[string]string)
+			for _, f := range archive.Files {
+				files[f.Name] = string(f.Data)
+			}
+			args, want := strings.Fields(files["args"]), files["output"]
+			delete(files, "args")
+			delete(files, "output")
+			code := 0
+			if strings.HasPrefix(want, "migrate: ") {
+				code = 2
+			}
+			p := write(t, files)
+
+			output := strings.ReplaceAll(p.migrate(code, args...), p.dir, "DIR")
+
+			require.Equal(t, want, output)
+			for name, text := range files {
+				require.Equal(t, text, p.read(name), name)
+			}
+		})
+	}
+}
+
+// What migrate says to do in a workspace leads to a program that builds.
 func TestWorkspace(t *testing.T) {
 	p := write(t, map[string]string{"program/main.go": mainFile, "program/go.mod": goMod, "go.work": "go 1.25.0\n\nuse ./program\n"})
 	in := written{t, filepath.Join(p.dir, "program")}
 	in.goes("mod", "tidy")
 	p.goes("work", "use", "program")
-	p.goes("work", "vendor")
+	require.Contains(t, in.migrate(2), "go.work: a workspace chooses the versions of all its modules: set GOWORK=off, ")
 
-	output := p.migrate(0, "./program/...")
-	require.Contains(t, output, "go work vendor\n")
-	p.goes("list", "-deps", "./program/...") // building would compile all vendored packages
-	require.Contains(t, p.read("vendor/modules.txt"), "# github.com/tidemark-k8s/tidemark ")
+	t.Setenv("GOWORK", "off")
+	in.migrate(0)
+	t.Setenv("GOWORK", "")
+	p.goes("work", "use")
+	p.goes("list", "-deps", "./program/...") // building would compile all of client-go
+}
+
+// If go.mod cannot be tidied, nothing is changed, and a second run says the same.
+func TestUntidy(t *testing.T) {
+	t.Setenv("GOPROXY", "off")
+	missing := strings.Replace(mainFile, "import (", "import (\n\t_ \"example.com/missing\"", 1)
+	p := write(t, map[string]string{"main.go": missing, "go.mod": goMod})
+	for range 2 {
+		require.Contains(t, p.migrate(2), "migrate: nothing is changed: go mod tidy: exit status 1\n")
+		require.Equal(t, missing, p.read("main.go"))
+		require.Equal(t, goMod, p.read("go.mod"))
+	}
+}
+
+// If go.mod replaces tidemark, no version of it is asked for.
+func TestReplaced(t *testing.T) {
+	here, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	p := write(t, map[string]string{"main.go": mainFile, "go.mod": goMod + "\nreplace github.com/tidemark-k8s/tidemark => " + here + "\n"})
+	p.goes("mod", "tidy")
+	var out bytes.Buffer
+	require.Zero(t, run(t.Context(), p.dir, nil, &out, &out), "%s", &out)
+	p.goes("list", "-deps", "./...")
+}
+
+// The pattern may be a file. Its module changes with it.
+func TestFiles(t *testing.T) {
+	p := write(t, map[string]string{"main.go": mainFile, "go.mod": goMod})
+	p.goes("mod", "tidy")
+	p.migrate(0, "main.go")
+	p.goes("list", "-deps", "./...")
 }
 
 // Packages of which all files have other build tags belong to the program, and so does a module of them alone.
@@ -138,7 +205,6 @@ func TestOtherBuildTags(t *testing.T) {
 	s, err := load(t.Context(), alone.dir, []string{"./..."})
 	require.NoError(t, err)
 	require.Len(t, s.sources, 1)
-	require.Equal(t, []string{alone.dir}, s.modules)
 }
 
 func TestVersions(t *testing.T) {

@@ -15,6 +15,8 @@ type rewritten struct {
 	left    []note // work left for a person, and the reasons
 }
 
+func (r rewritten) changed() bool { return r.text != nil }
+
 // rewrite changes a file of a program.
 func rewrite(s *source) (r rewritten, err error) {
 	w := &writer{edits: edits{source: s, added: make(map[string]string), gone: make(map[*imported]int)}}

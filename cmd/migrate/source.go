@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"iter"
 	"maps"
+	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -24,6 +25,22 @@ type source struct {
 	imports []*imported
 	calls   map[ast.Expr]*ast.CallExpr // by the called function
 	names   map[string]bool            // names that a new import must not have
+}
+
+// file is a file with its new text.
+type file struct {
+	name string
+	text []byte
+}
+
+// writeFiles writes files. A file that exists keeps its mode.
+func writeFiles(files []file) error {
+	for _, f := range files {
+		if err := os.WriteFile(f.name, f.text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // imported is an import of a file, and the uses of the package.

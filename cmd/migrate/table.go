@@ -18,6 +18,9 @@ const (
 	controllerRuntime = "sigs.k8s.io/controller-runtime"
 )
 
+// required are modules whose version tidemark and the program have in common.
+var required = []string{clientGo, "k8s.io/api", "k8s.io/apimachinery"}
+
 // moved are the packages of client-go that have a counterpart of the same name here.
 var moved = map[string]string{
 	toolsCache:              ourInformer + "/cache",
