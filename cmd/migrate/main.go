@@ -87,11 +87,11 @@ func (m *migration) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var left []note
+	var left, again []note
 	for _, r := range all {
-		left = append(left, r.left...)
+		left, again = append(left, r.left...), append(again, r.again...)
 	}
-	m.list("left for you:", append(left, p.unread...))
+	m.list("left for you:", slices.Concat(left, p.unread, again))
 	return nil
 }
 

@@ -13,6 +13,7 @@ type rewritten struct {
 	text    []byte // nil if nothing has changed
 	changes []note // the changes made so far
 	left    []note // work left for a person, and the reasons
+	again   []note // generated files
 }
 
 func (r rewritten) changed() bool { return r.text != nil }
@@ -66,7 +67,10 @@ func (w *writer) imported(i *imported) {
 		w.replace(i.spec.Path.Pos(), i.spec.Path.End(), strconv.Quote(to))
 		w.change(i.spec, i.path+" -> "+to)
 		if w.generatedCode() && w.makesInformers(i) {
-			w.leave(i.spec, "the file is generated: run migrate again after each run of the generator")
+			w.again = append(w.again, w.note(i.spec, "the file is generated: run migrate again after each run of the generator"))
+		}
+		if i.path == toolsCache {
+			w.reflectors()
 		}
 		return
 	}
@@ -88,6 +92,21 @@ func (w *writer) makesInformers(i *imported) bool {
 	return i.name == "."
 }
 
+// reflectors names each type Reflector, but for those of watch error handlers.
+func (w *writer) reflectors() {
+	ast.Inspect(w.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncType:
+			return !endsInError(n.Params)
+		case *ast.SelectorExpr:
+			if n.Sel.Name == "Reflector" && w.packageOf(n) == toolsCache {
+				w.leave(n, "NewReflector and its like return a *StoreReflector: use this type for what they return")
+			}
+		}
+		return true
+	})
+}
+
 // used rewrites a use of a package that stays imported.
 func (w *writer) used(i *imported, use *ast.SelectorExpr) {
 	name := i.name + "." + use.Sel.Name
@@ -96,17 +115,20 @@ func (w *writer) used(i *imported, use *ast.SelectorExpr) {
 		return
 	}
 	c, ok := constructorOf(i.path, use.Sel.Name)
+	call := w.calls[use]
 	switch {
 	case !ok:
 	case c.typed:
 		w.leave(use, name+" runs client-go's informer: use cache.NewTypedSharedIndexInformer over factory."+c.ours+"[*"+c.kind+"]")
+	case call == nil:
+		w.leave(use, name+" is not called here: use a function that calls factory."+c.ours+"[*"+c.kind+"], which takes a namespace for every kind")
 	default:
 		version := c.api[strings.LastIndex(c.api, "/")+1:]
 		group := strings.TrimSuffix(c.api[len("k8s.io/api/"):], "/"+version)
 		api := w.named(c.api, group+version, group+version+"api")
 		to := w.named(ourFactory, "factory", "tidemark") + "." + c.ours + "[*" + api + "." + c.kind + "]"
 		w.replace(use.Pos(), use.End(), to)
-		if call := w.calls[use]; call != nil && len(call.Args) == c.arguments()-1 {
+		if len(call.Args) == c.arguments()-1 {
 			w.insert(call.Args[0].End(), `, ""`) // the constructor of a cluster-scoped kind takes no namespace
 		}
 		w.gone[i]++

@@ -27,7 +27,7 @@ func (w *writer) transforms() {
 
 // transform names a function that is a cache.TransformFunc by its type, if it removes managedFields.
 func (w *writer) transform(at ast.Node, t *ast.FuncType, body *ast.BlockStmt) {
-	if body == nil || t.TypeParams != nil || !isAny(t.Params) || !isAny(t.Results) || !isError(t.Results) {
+	if body == nil || t.TypeParams != nil || !isAny(t.Params) || !isAny(t.Results) || t.Results.NumFields() != 2 || !endsInError(t.Results) {
 		return
 	}
 	removes := false
@@ -75,12 +75,12 @@ func isAny(all *ast.FieldList) bool {
 	return false
 }
 
-// isError reports whether the second of two results is an error.
-func isError(results *ast.FieldList) bool {
-	if len(results.List) != 2 {
+// endsInError reports whether the last of some parameters or results is an error.
+func endsInError(all *ast.FieldList) bool {
+	if len(all.List) == 0 {
 		return false
 	}
-	t, ok := results.List[1].Type.(*ast.Ident)
+	t, ok := all.List[len(all.List)-1].Type.(*ast.Ident)
 	return ok && t.Name == "error"
 }
 
