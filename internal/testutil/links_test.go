@@ -22,7 +22,7 @@ func TestDocumentsLinkToWhatExists(t *testing.T) {
 var (
 	link    = regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`) // not of a URL, which has a colon
 	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
-	quoted  = regexp.MustCompile("(?ms)^ *```.*?^ *```|`[^`\n]*`")
+	quoted  = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
 )
 
 // linkProblems returns the links of the documents in a tree that lead nowhere.
