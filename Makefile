@@ -16,10 +16,41 @@ help: ## show this list
 # Every structure checks its own invariants while it is tested.
 test test-long sim fuzz cover: export TIDEMARK_VERIFY = 1
 
-# What takes long under the race detector, which would find nothing new there: packages that use one
-# goroutine; and tests that ask for the tier they are in (internal/testutil/tier): they are left out,
-# or cut short.
-single := ./internal/heapsize ./internal/jsondecode ./internal/testutil ./internal/testutil/kit/cluster
+# Packages whose tests start no goroutine, so that the race detector would find nothing in them, and packages in
+# which few meet: make test-long runs the latter with it. internal/testutil checks the list.
+unraced := \
+	./examples/crd \
+	./examples/internal/programs \
+	./factory/internal/kindgen \
+	./indexer/refs \
+	./informer/internal/eventlog \
+	./informer/internal/fences \
+	./informer/internal/limits \
+	./informer/internal/measure \
+	./informer/internal/records \
+	./internal/fields \
+	./internal/gotype \
+	./internal/heapsize \
+	./internal/jsondecode \
+	./internal/object \
+	./internal/ownwrites \
+	./internal/process \
+	./internal/protodecode \
+	./internal/report \
+	./internal/served \
+	./internal/share \
+	./internal/sharepass \
+	./internal/testutil \
+	./internal/testutil/chance \
+	./internal/testutil/claims \
+	./internal/testutil/fakecodec \
+	./internal/testutil/kit \
+	./internal/testutil/kit/cluster \
+	./lister \
+	./shard
+
+# Tests that take long under the race detector, which would find nothing new there, and their packages. They ask
+# for the tier they are in (internal/testutil/tier): make test leaves them out or cuts them short where it has the detector.
 tiered := ./indexer ./indexer/refs ./informer ./informer/informertest ./informer/internal/fences ./internal/protodecode ./internal/share ./internal/testutil/sim ./reflector
 slow := \
 	TestMachineInEveryState \
@@ -53,18 +84,18 @@ slow := \
 	TestWorldsOfOwnWrites \
 	TestLookingChangesNothing
 none :=
+only := -run '^($(subst $(none) $(none),|,$(strip $(slow))))$$'
 # A slow machine takes longer than go test's ten minutes for the worlds under the race detector.
 patience := 30m
-only := -run '^($(subst $(none) $(none),|,$(strip $(slow))))$$'
 
-# The race detector needs cgo; building its runtime tells whether it is to be had. Four packages run
-# at a time, since the tests of some mostly wait.
-test: ## vet the code and run all tests, with the race detector
+# The race detector needs cgo; building its runtime tells whether it is to be had. go vet has looked before. Four
+# packages run at a time, since the tests of some mostly wait.
+test: ## vet the code and run all tests, with the race detector where goroutines meet
 	$(GO) vet ./...
 	@race=-race; $(GO) build -race runtime/cgo 2>/dev/null || { race=; \
 	  echo "make test: no C compiler for cgo, so the tests run without the race detector"; }; \
-	set -ex; if [ -z "$$race" ]; then $(GO) test ./...; else \
-	  $(GO) test -race -timeout $(patience) -p 4 $$($(GO) list ./... | grep -vxF "$$($(GO) list $(single))"); $(GO) test $(single); $(GO) test $(only) $(tiered); fi
+	set -ex; $(GO) test -vet=off $$race -timeout $(patience) -p 4 $$($(GO) list ./... | grep -vxF "$$($(GO) list $(unraced))"); \
+	$(GO) test -vet=off -p 4 $(unraced)
 
 # Of the worlds, some are played with the detector and all without it; what finds their faults uses one goroutine.
 worlds := ./internal/testutil/sim

@@ -12,22 +12,117 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The Makefile names the tests that ask for their tier, and their packages: make test runs them
-// without the race detector.
+// unracedAlthough are packages whose tests start goroutines, which make test runs without the race
+// detector. make test-long runs them with it.
+var unracedAlthough = map[string]string{
+	"examples/crd":               "its tests copy objects; the program is run by those of examples/internal/programs",
+	"examples/internal/programs": "the programs run in processes of their own, built as this package is",
+	"internal/gotype":            "descriptions of types, made once behind a lock; one test reads them from several goroutines",
+	"internal/jsondecode":        "a decoder is a value of one goroutine; a test writes into a pipe",
+	"internal/ownwrites":         "requests and answers are read by one goroutine; one table has a lock",
+	"internal/process":           "its goroutines pass text from a process on",
+	"internal/protodecode":       "a decoder is a value of one goroutine; plans are made once behind a lock",
+	"internal/share":             "one table has a lock",
+	"internal/sharepass":         "a pass is a value of one goroutine; plans are made once behind a lock",
+}
+
+// make test uses the race detector where goroutines meet: in the packages whose tests start goroutines, or run code
+// of this module that starts them.
+func TestWhereGoroutinesMeetTheRaceDetectorIsOn(t *testing.T) {
+	unraced := variable(t, "unraced")
+	starts, tested := goroutines(t)
+	for folder := range tested {
+		listed := slices.Contains(unraced, "./"+folder)
+		switch why, excepted := unracedAlthough[folder]; {
+		case excepted && (!listed || !starts[folder]):
+			t.Errorf("%s (%s) is listed in unracedAlthough: it must be in the Makefile's unraced, and start goroutines", folder, why)
+		case listed && starts[folder] && !excepted:
+			t.Errorf("the tests of %s start goroutines: take it out of the Makefile's unraced, or give a reason in unracedAlthough", folder)
+		case !listed && !starts[folder]:
+			t.Errorf("the tests of %s start no goroutine: list it in the Makefile's unraced", folder)
+		}
+	}
+	for _, folder := range unraced {
+		require.True(t, tested[strings.TrimPrefix(folder, "./")], "%s in the Makefile's unraced has no tests", folder)
+	}
+}
+
+// goroutines returns the folders whose tests start goroutines, themselves or in code of this module that they
+// import, and all folders with tests.
+func goroutines(t *testing.T) (starts, tested map[string]bool) {
+	starts, tested = map[string]bool{}, map[string]bool{}
+	library, imports := map[string]bool{}, map[string][]string{} // what starts goroutines without its tests, and what each imports
+	for _, s := range repository(t) {
+		folder := s.folder()
+		switch {
+		case inAnotherModule(folder):
+			continue
+		case s.isTest():
+			tested[folder] = true
+			starts[folder] = starts[folder] || startsGoroutine(s)
+			folder += " tests"
+		case startsGoroutine(s):
+			library[folder] = true
+		}
+		for p := range s.imports() {
+			if below, ok := strings.CutPrefix(p, module+"/"); ok {
+				imports[folder] = append(imports[folder], below)
+			}
+		}
+	}
+	for folder := range tested {
+		reached := map[string]bool{}
+		var reach func(folder string) bool
+		reach = func(folder string) bool {
+			if reached[folder] {
+				return false
+			}
+			reached[folder] = true
+			return library[folder] || slices.ContainsFunc(imports[folder], reach)
+		}
+		starts[folder] = starts[folder] || reach(folder) || reach(folder+" tests")
+	}
+	return starts, tested
+}
+
+// inAnotherModule reports whether a folder belongs to a module below this one.
+func inAnotherModule(folder string) bool {
+	for ; folder != "."; folder = path.Dir(folder) {
+		if _, err := os.Stat(path.Join(root, folder, "go.mod")); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// startsGoroutine reports whether a file has a go statement, or calls the method Go of a group.
+func startsGoroutine(s *source) bool {
+	for n := range ast.Preorder(s.file) {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			return true
+		case *ast.CallExpr:
+			if f, ok := n.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Go" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// The Makefile names the tests that ask for their tier, and their packages, for make test-long.
 func TestTieredTestsAreInTheMakefile(t *testing.T) {
-	text, err := os.ReadFile(path.Join(root, "Makefile"))
-	require.NoError(t, err)
 	var tests, packages []string
 	for _, s := range repository(t) {
 		for _, d := range s.file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && s.isTest() && asksForTier(f) {
+			if f, ok := d.(*ast.FuncDecl); ok && s.isTest() && !strings.HasSuffix(s.path, "/main_test.go") && asksForTier(f) {
 				tests, packages = append(tests, f.Name.Name), append(packages, "./"+s.folder())
 			}
 		}
 	}
 	slices.Sort(packages)
-	require.ElementsMatch(t, tests, variable(string(text), "slow"))
-	require.Equal(t, slices.Compact(packages), variable(string(text), "tiered"))
+	require.ElementsMatch(t, tests, variable(t, "slow"))
+	require.Equal(t, slices.Compact(packages), variable(t, "tiered"))
 }
 
 // asksForTier reports whether a function uses package tier.
@@ -43,11 +138,11 @@ func asksForTier(f *ast.FuncDecl) (asks bool) {
 	return asks
 }
 
-// variable returns the words of a variable of a Makefile.
-func variable(makefile, name string) []string {
-	value := regexp.MustCompile(`(?m)^` + name + ` := ((?:.*\\\n)*.*)$`).FindStringSubmatch(makefile)
-	if value == nil {
-		return nil
-	}
+// variable returns the words of a variable of the Makefile.
+func variable(t *testing.T, name string) []string {
+	text, err := os.ReadFile(path.Join(root, "Makefile"))
+	require.NoError(t, err)
+	value := regexp.MustCompile(`(?m)^` + name + ` := ((?:.*\\\n)*.*)$`).FindStringSubmatch(string(text))
+	require.NotNil(t, value, name)
 	return strings.Fields(strings.ReplaceAll(value[1], "\\\n", " "))
 }

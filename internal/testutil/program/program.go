@@ -22,12 +22,12 @@ import (
 )
 
 // Main is the TestMain of an example. It hides the kubeconfig of the tests' user, and the cluster
-// that the tests run in.
-func Main(m *testing.M) {
+// that the tests run in. It passes the options on to goleak.
+func Main(m *testing.M, options ...goleak.Option) {
 	_ = os.Unsetenv(clientcmd.RecommendedConfigPathEnvVar)
 	_ = os.Unsetenv("KUBERNETES_SERVICE_HOST")
 	clientcmd.RecommendedHomeFile = filepath.Join(os.TempDir(), "tidemark-example-has-no-kubeconfig")
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, options...)
 }
 
 // transcript is a program's output; tests can wait for changes.
@@ -152,7 +152,7 @@ func (run Run) Test(t *testing.T, own ...BadInput) {
 	t.Run("BadInput", func(t *testing.T) { run.badInput(t, own) })
 	t.Run("Usage", run.usage)
 	t.Run("ServerThatIsDead", run.serverThatIsDead)
-	t.Run("InterruptedBeforeItBegins", run.interruptedBeforeItBegins)
+	t.Run("InterruptedAtOnce", run.interruptedAtOnce)
 }
 
 // badInput checks that the program answers bad input with one line.
@@ -199,11 +199,12 @@ func (run Run) usage(t *testing.T) {
 func (run Run) serverThatIsDead(t *testing.T) {
 	p := run.Start(t, "--kubeconfig", WriteKubeconfig(t, "http://127.0.0.1:1"), "--for", "1s")
 	p.Exits(t, 1)
-	assert.Regexp(t, `^[a-z]+: .*the informer (is not synced|has stopped)\b.*connection refused.*\n$`, p.Stderr.String())
+	assert.Regexp(t, `^(E\d{4} .*\n)*[a-z]+: .*the informer (is not synced|has stopped)\b.*connection refused.*\n$`, p.Stderr.String())
 }
 
-func (run Run) interruptedBeforeItBegins(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	assert.Zero(t, run(ctx, []string{"--demo"}, &bytes.Buffer{}, &bytes.Buffer{}))
+func (run Run) interruptedAtOnce(t *testing.T) {
+	p := run.Start(t, "--demo")
+	p.Notes(t, "this is a demo")
+	p.Interrupt()
+	p.Exits(t, 0)
 }

@@ -1,8 +1,7 @@
-package main
+package programs
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,21 +13,16 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/program"
 )
 
-var example = program.Run(run)
+var sharded = built("sharded")
 
-// asProgram is set in the environment of the replicas that a test starts: this file is then the program itself.
-const asProgram = "TIDEMARK_TEST_RUNS_SHARDED"
+// atFirst is the number of ConfigMaps in the demo cluster, and more how many each act adds.
+const atFirst, more = 60, 20
 
-func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
-		main()
-	}
-	program.Main(m)
+func TestSharded_Program(t *testing.T) {
+	sharded.Test(t, badInputOfSharded...)
 }
 
-func TestProgram(t *testing.T) { example.Test(t, badInput...) }
-
-var badInput = []program.BadInput{
+var badInputOfSharded = []program.BadInput{
 	{Args: "--kubeconfig KUBECONFIG --shard 3/3", Want: `--shard: .*3/3`},
 	{Args: "--kubeconfig KUBECONFIG --shard web", Want: `--shard: .*web`},
 	{Args: "--kubeconfig KUBECONFIG --shard 0/0", Want: `--shard: .*0/0`},
@@ -40,9 +34,9 @@ var badInput = []program.BadInput{
 
 // The demo starts three replicas, and then four. Each of them says what it reads and handles, and together they have
 // handled everything, and nothing twice.
-func TestDemo(t *testing.T) {
-	t.Setenv(asProgram, "yes")
-	p := example.Start(t, "--demo", "--replicas", "3")
+func TestSharded_Demo(t *testing.T) {
+	t.Parallel()
+	p := sharded.Start(t, "--demo", "--replicas", "3")
 	p.Exits(t, 0)
 	out := p.Stdout.String()
 	rows := regexp.MustCompile(`(?m)^ *(\d+) replicas +(\d+) +(.*\d) +0 +0$`).FindAllStringSubmatch(out, -1)
@@ -72,30 +66,24 @@ func TestDemo(t *testing.T) {
 }
 
 // A demo that is interrupted ends its replicas.
-func TestInterruptedDemo(t *testing.T) {
-	t.Setenv(asProgram, "yes")
-	p := example.Start(t) // a demo, because there is no kubeconfig
+func TestSharded_InterruptedDemo(t *testing.T) {
+	t.Parallel()
+	p := sharded.Start(t) // a demo, because there is no kubeconfig
 	p.Notes(t, program.Stamp+`sharded: there is no kubeconfig, so this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Prints(t, `^sharded-2: reads `)
 	p.Interrupt()
 	p.Exits(t, 0)
 }
 
-// A replica that fails ends the demo, with its error.
-func TestAReplicaThatFails(t *testing.T) { // without the variable the replicas are this test, which refuses the flags
-	p := example.Start(t, "--demo", "--replicas", "1")
-	p.Exits(t, 1)
-	assert.Regexp(t, `(?m)^sharded: sharded-0: exit status \d+$`, p.Stderr.String())
-}
-
 // The demo cluster is served for replicas that are started by hand. Each says what of it is its own, and follows it.
-func TestByHand(t *testing.T) {
-	served := example.Start(t, "--serve", "127.0.0.1:0")
+func TestSharded_ByHand(t *testing.T) {
+	t.Parallel()
+	served := sharded.Start(t, "--serve", "127.0.0.1:0")
 	served.Notes(t, program.Stamp+`sharded: this is a demo cluster at http://127\.0\.0\.1:\d+; in other terminals: .* --shard 0/2, and 1/2$`)
 	path := regexp.MustCompile(`--kubeconfig (\S+)`).FindStringSubmatch(served.Stderr.String())[1]
 	by := map[string][]int{}
 	for i := range 2 {
-		replica := example.Start(t, "--kubeconfig", path, "--shard", fmt.Sprintf("%d/2", i))
+		replica := sharded.Start(t, "--kubeconfig", path, "--shard", fmt.Sprintf("%d/2", i))
 		replica.Prints(t, `^has handled its \d+ ConfigMaps; \d+ of others were dropped$`)
 		replica.Interrupt()
 		replica.Exits(t, 0)
@@ -115,14 +103,16 @@ func TestByHand(t *testing.T) {
 }
 
 // In a StatefulSet the index is the ordinal of the host's name.
-func TestTheOrdinalOfTheHost(t *testing.T) {
+func TestSharded_TheOrdinalOfTheHost(t *testing.T) {
+	t.Parallel()
 	s := informertest.New(informertest.Options{})
 	path := program.Kubeconfig(t, s)
-	require.NoError(t, populate(t.Context(), s))
+	for n := range atFirst {
+		require.NoError(t, s.Create(t.Context(), newConfigMap(n)))
+	}
 	handled := map[string]int{}
 	for i := range 3 {
-		t.Setenv("HOSTNAME", fmt.Sprintf("web-config-%d", i))
-		p := example.Start(t, "--kubeconfig", path, "--replicas", "3")
+		p := built("sharded", fmt.Sprintf("HOSTNAME=web-config-%d", i)).Start(t, "--kubeconfig", path, "--replicas", "3")
 		p.Prints(t, `^has handled its \d+ ConfigMaps`)
 		p.Interrupt()
 		p.Exits(t, 0)
@@ -134,16 +124,16 @@ func TestTheOrdinalOfTheHost(t *testing.T) {
 	for name, times := range handled {
 		assert.Equal(t, 1, times, name)
 	}
-	t.Setenv("HOSTNAME", "laptop")
-	p := example.Start(t, "--kubeconfig", path, "--replicas", "3")
+	p := built("sharded", "HOSTNAME=laptop").Start(t, "--kubeconfig", path, "--replicas", "3")
 	p.Exits(t, 1)
 	assert.Regexp(t, `^sharded: --replicas without --shard takes the index from the end of \$HOSTNAME, which is "laptop": .*laptop/3`, p.Stderr.String())
 }
 
 // A ConfigMap that is changed and deleted is handled, and done with, by the replica whose share it is in.
-func TestChanges(t *testing.T) {
+func TestSharded_Changes(t *testing.T) {
+	t.Parallel()
 	s := informertest.New(informertest.Options{})
-	p := example.Start(t, "--kubeconfig", program.Kubeconfig(t, s)) // the share is everything
+	p := sharded.Start(t, "--kubeconfig", program.Kubeconfig(t, s)) // the share is everything
 	p.Prints(t, `^has handled its 0 ConfigMaps; 0 of others were dropped$`)
 	c := newConfigMap(7)
 	require.NoError(t, s.Create(t.Context(), c))

@@ -1,4 +1,4 @@
-package main
+package programs
 
 import (
 	"testing"
@@ -10,15 +10,16 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/program"
 )
 
-var example = program.Run(run)
+var crd = built("crd")
 
-func TestMain(m *testing.M) { program.Main(m) }
-
-func TestProgram(t *testing.T) { example.Test(t) }
+func TestCRD_Program(t *testing.T) {
+	crd.Test(t)
+}
 
 // In the demo the resource is missing at first, and appears later.
-func TestDemo(t *testing.T) {
-	p := example.Start(t) // a demo, because there is no kubeconfig
+func TestCRD_Demo(t *testing.T) {
+	t.Parallel()
+	p := crd.Start(t) // a demo, because there is no kubeconfig
 	p.Notes(t, program.Stamp+`crd: there is no kubeconfig, so this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Notes(t, program.Stamp+`crd: waiting: informer crontabs.stable.example.com: the informer is not synced: .*the server could not find the requested resource.*$`)
 	p.Prints(t, program.Stamp+`crontabs.stable.example.com is there, objects: [12]$`)
@@ -33,18 +34,20 @@ func TestDemo(t *testing.T) {
 
 // Ten seconds are enough for the demo: informers ask after 1 s, and after 2 s more, each lengthened by
 // up to half, whether their resource is served.
-func TestShortDemo(t *testing.T) {
-	p := example.Start(t, "--demo", "--for", "10s")
+func TestCRD_ShortDemo(t *testing.T) {
+	t.Parallel()
+	p := crd.Start(t, "--demo", "--for", "10s")
 	p.Prints(t, program.Stamp+`crontabs.stable.example.com is there, objects: [12]$`)
 	p.Exits(t, 0)
 }
 
-func TestCluster(t *testing.T) {
+func TestCRD_Cluster(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})
-	require.NoError(t, s.Register(kind))
+	require.NoError(t, s.Register(cronTabs))
 	require.NoError(t, s.Create(ctx, newCronTab("report", "weekly")))
-	p := example.Start(t, "--kubeconfig", program.Kubeconfig(t, s))
+	p := crd.Start(t, "--kubeconfig", program.Kubeconfig(t, s))
 	p.Prints(t, "is there, objects: 1$")
 	p.Prints(t, `^.* typed \+ shop/report runs registry.example/report:v1 weekly$`)
 	p.Prints(t, `^.* dynamic \+ shop/report runs registry.example/report:v1 weekly$`)
@@ -55,22 +58,11 @@ func TestCluster(t *testing.T) {
 }
 
 // A resource that does not appear in time is an error.
-func TestResourceThatNeverComes(t *testing.T) {
+func TestCRD_ResourceThatNeverComes(t *testing.T) {
+	t.Parallel()
 	s := informertest.New(informertest.Options{})
-	p := example.Start(t, "--kubeconfig", program.Kubeconfig(t, s), "--for", "1500ms")
+	p := crd.Start(t, "--kubeconfig", program.Kubeconfig(t, s), "--for", "1500ms")
 	p.Exits(t, 1)
 	assert.Regexp(t, `\ncrd: informer crontabs.stable.example.com: .*the server could not find the requested resource.*\n$`, p.Stderr.String())
 	assert.Empty(t, p.Stdout.String())
-}
-
-// Copies share no memory with the original.
-func TestDeepCopy(t *testing.T) {
-	list := &CronTabList{Items: []CronTab{{Spec: CronTabSpec{Schedule: "daily"}}}}
-	list.Items[0].Labels = map[string]string{"a": "1"}
-	twin, ok := list.DeepCopyObject().(*CronTabList)
-	require.True(t, ok)
-	require.Equal(t, list, twin)
-	twin.Items[0].Labels["a"], twin.Items[0].Spec.Schedule = "2", "never"
-	require.Equal(t, map[string]string{"a": "1"}, list.Items[0].Labels)
-	require.Equal(t, "daily", list.Items[0].Spec.Schedule)
 }

@@ -1,4 +1,4 @@
-package main
+package programs
 
 import (
 	"testing"
@@ -11,19 +11,20 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/program"
 )
 
-var example = program.Run(run)
+var typed = built("typed")
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestTyped_Program(t *testing.T) {
+	typed.Test(t, badInputOfTyped...)
+}
 
-func TestProgram(t *testing.T) { example.Test(t, badInput...) }
-
-var badInput = []program.BadInput{
+var badInputOfTyped = []program.BadInput{
 	{Args: "--demo --selector app==web=x", Want: `invalid value "app==web=x" for flag -selector: found '='`},
 	{Args: "--demo --mark web-0", Want: `invalid value "web-0" for flag -mark: it is not written namespace/name; typed -h`},
 }
 
-func TestDemo(t *testing.T) {
-	p := example.Start(t, "--selector", "app in (web, shop), app != cart") // a demo, because there is no kubeconfig
+func TestTyped_Demo(t *testing.T) {
+	t.Parallel()
+	p := typed.Start(t, "--selector", "app in (web, shop), app != cart") // a demo, because there is no kubeconfig
 	p.Notes(t, program.Stamp+`typed: there is no kubeconfig, so this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Prints(t, program.Stamp+`there are \d pods: \[shop/cart-0 shop/cart-1 shop/web-0 shop/web-1( shop/web-2)?\]$`)
 	p.Prints(t, program.Stamp+`node node-0 runs \[shop/cart-0 shop/web-0\]$`)
@@ -39,22 +40,31 @@ func TestDemo(t *testing.T) {
 	assert.Regexp(t, `\d pods at version \d+, 0 full lists after the first, 0 errors\n$`, p.Stdout.String())
 }
 
-func TestTheTimeIsUp(t *testing.T) {
-	p := example.Start(t, "--demo", "--for", "2s")
+func TestTyped_TheTimeIsUp(t *testing.T) {
+	t.Parallel()
+	p := typed.Start(t, "--demo", "--for", "2s")
 	p.Exits(t, 0)
 	assert.Contains(t, p.Stdout.String(), "pods at version")
 }
 
+// web returns a pod as in the demo cluster.
+func web() *corev1.Pod {
+	pod := newPod("shop", "web")
+	pod.Name, pod.Spec.NodeName, pod.Status.Phase = "web-0", "node-0", corev1.PodRunning
+	return pod
+}
+
 // Without --mark, the program writes nothing to a cluster.
-func TestCluster(t *testing.T) {
+func TestTyped_Cluster(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})
-	require.NoError(t, s.Create(ctx, newPod("web", 0)))
+	require.NoError(t, s.Create(ctx, web()))
 	path := program.Kubeconfig(t, s)
-	p := example.Start(t, "--kubeconfig", path)
+	p := typed.Start(t, "--kubeconfig", path)
 	p.Prints(t, `there are 1 pods: \[shop/web-0\]$`)
 	p.Prints(t, `selector "" matches \[shop/web-0\]`)
-	moved := newPod("web", 0)
+	moved := web()
 	moved.Status.Phase = corev1.PodFailed
 	require.NoError(t, s.Update(ctx, moved))
 	p.Prints(t, "~ shop/web-0 failed on node-0, was shop/web-0 running on node-0$")
@@ -67,7 +77,7 @@ func TestCluster(t *testing.T) {
 	assert.Zero(t, s.Counts().Patch)
 	assert.NotContains(t, p.Stdout.String(), "was shop/web-0 failed", "a label is not shown")
 
-	p = example.Start(t, "--kubeconfig", path, "--mark", "shop/absent")
+	p = typed.Start(t, "--kubeconfig", path, "--mark", "shop/absent")
 	p.Exits(t, 1)
 	assert.Equal(t, "typed: pod shop/absent is not marked: pods \"absent\" not found\n", p.Stderr.String())
 }

@@ -1,4 +1,4 @@
-package main
+package programs
 
 import (
 	"strings"
@@ -11,20 +11,21 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/program"
 )
 
-var example = program.Run(run)
+var namespaces = built("namespaces")
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestNamespaces_Program(t *testing.T) {
+	namespaces.Test(t, badInputOfNamespaces...)
+}
 
-func TestProgram(t *testing.T) { example.Test(t, badInput...) }
-
-var badInput = []program.BadInput{
+var badInputOfNamespaces = []program.BadInput{
 	{Args: "--kubeconfig KUBECONFIG --namespaces shop,billing,shop", Want: `\*v1.Pod: the scope is not valid: namespace "shop" is empty or given twice`},
 	{Args: "--kubeconfig KUBECONFIG --namespaces shop,", Want: `\*v1.Pod: the scope is not valid: namespace "" is empty or given twice`},
 	{Args: "--demo --labels app==web=x", Want: `invalid value "app==web=x" for flag -labels: found '='`},
 }
 
-func TestDemo(t *testing.T) {
-	p := example.Start(t) // a demo, because there is no kubeconfig
+func TestNamespaces_Demo(t *testing.T) {
+	t.Parallel()
+	p := namespaces.Start(t) // a demo, because there is no kubeconfig
 	p.Notes(t, program.Stamp+`namespaces: there is no kubeconfig, so this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Prints(t, program.Stamp+`of \["shop" "billing"\] there are \d pods$`)
 	p.Prints(t, program.Stamp+`watch begins: /api/v1/namespaces/lab/pods$`)
@@ -39,7 +40,8 @@ func TestDemo(t *testing.T) {
 	assert.Equal(t, strings.Count(p.Stdout.String(), "watch begins"), strings.Count(p.Stdout.String(), "watch ends"))
 }
 
-func TestCluster(t *testing.T) {
+func TestNamespaces_Cluster(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})
 	require.NoError(t, s.Create(ctx, newNamespace("late", false)))
@@ -47,7 +49,7 @@ func TestCluster(t *testing.T) {
 		require.NoError(t, s.Create(ctx, newPod(name, "web")))
 		require.NoError(t, s.Create(ctx, newPod(name, "db")))
 	}
-	p := example.Start(t, "--kubeconfig", program.Kubeconfig(t, s), "--namespaces", "a,b", "--labels", "app=web")
+	p := namespaces.Start(t, "--kubeconfig", program.Kubeconfig(t, s), "--namespaces", "a,b", "--labels", "app=web")
 	p.Prints(t, `of \["a" "b"\] there are 2 pods$`)
 	p.Prints(t, `watch begins: /api/v1/namespaces/a/pods of app=web$`)
 	p.Prints(t, `watch begins: /api/v1/namespaces/b/pods of app=web$`)

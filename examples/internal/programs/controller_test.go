@@ -1,4 +1,4 @@
-package main
+package programs
 
 import (
 	"context"
@@ -20,20 +20,21 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/program"
 )
 
-var example = program.Run(run)
+var controller = built("controller")
 
-func TestMain(m *testing.M) { program.Main(m) }
+func TestController_Program(t *testing.T) {
+	controller.Test(t, badInputOfController...)
+}
 
-func TestProgram(t *testing.T) { example.Test(t, badInput...) }
-
-var badInput = []program.BadInput{
+var badInputOfController = []program.BadInput{
 	{Args: "--demo --debug-address 6060", Want: `invalid value "6060" for flag -debug-address: address 6060: missing port in address; controller -h lists the flags`},
 	{Args: "--demo --budget -1", Want: `invalid value "-1" for flag -budget: parse error; controller -h lists the flags`},
 	{Args: "--demo --workers 0", Want: `invalid value "0" for flag -workers: too few; controller -h lists the flags`},
 }
 
-func TestDemo(t *testing.T) {
-	p := example.Start(t) // a demo, because there is no kubeconfig
+func TestController_Demo(t *testing.T) {
+	t.Parallel()
+	p := controller.Start(t) // a demo, because there is no kubeconfig
 	p.Notes(t, program.Stamp+`controller: there is no kubeconfig, so this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Prints(t, program.Stamp+`shop/web: summary created: 2 of registry\.example/web:v1$`)
 	p.Prints(t, program.Stamp+`shop/web: summary updated: 4 of registry\.example/web:v1$`)
@@ -44,8 +45,9 @@ func TestDemo(t *testing.T) {
 }
 
 // The debug page is served while the program runs.
-func TestDebugAddress(t *testing.T) {
-	p := example.Start(t, "--demo", "--debug-address", ":0")
+func TestController_DebugAddress(t *testing.T) {
+	t.Parallel()
+	p := controller.Start(t, "--demo", "--debug-address", ":0")
 	p.Notes(t, `http://127\.0\.0\.1:\d+/debug/informers shows the informers$`)
 	url := regexp.MustCompile(`http://\S+/debug/informers`).FindString(p.Stderr.String())
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -59,8 +61,9 @@ func TestDebugAddress(t *testing.T) {
 	p.Exits(t, 0)
 }
 
-func TestTheTimeIsUp(t *testing.T) {
-	p := example.Start(t, "--demo", "--for", "2s")
+func TestController_TheTimeIsUp(t *testing.T) {
+	t.Parallel()
+	p := controller.Start(t, "--demo", "--for", "2s")
 	p.Exits(t, 0)
 	assert.Regexp(t, ` stopped\n$`, p.Stdout.String())
 }
@@ -73,10 +76,11 @@ func summaryOf(t *testing.T, s *informertest.Server, name string) *corev1.Config
 	return &summary
 }
 
-func TestDeploymentIsFollowed(t *testing.T) {
+func TestController_DeploymentIsFollowed(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})
-	p := example.Start(t, "--kubeconfig", program.Kubeconfig(t, s), "--workers", "3")
+	p := controller.Start(t, "--kubeconfig", program.Kubeconfig(t, s), "--workers", "3")
 	p.Prints(t, "synced: deployments 0, summaries 0$")
 	web := newDeployment("web", 2)
 	require.NoError(t, s.Create(ctx, web))
@@ -107,14 +111,15 @@ func TestDeploymentIsFollowed(t *testing.T) {
 
 // After a restart the controller makes up for changes it has missed, and writes only where
 // necessary.
-func TestRestart(t *testing.T) {
+func TestController_Restart(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})
 	path := program.Kubeconfig(t, s)
 	for _, name := range []string{"right", "gone", "changed"} {
 		require.NoError(t, s.Create(ctx, newDeployment(name, 1)))
 	}
-	p := example.Start(t, "--kubeconfig", path)
+	p := controller.Start(t, "--kubeconfig", path)
 	p.Prints(t, "shop/right: summary created")
 	p.Prints(t, "shop/gone: summary created")
 	p.Prints(t, "shop/changed: summary created")
@@ -124,7 +129,7 @@ func TestRestart(t *testing.T) {
 	require.NoError(t, s.Delete(ctx, newDeployment("gone", 1)))
 	require.NoError(t, s.Update(ctx, newDeployment("changed", 2)))
 	right := summaryOf(t, s, "right")
-	p = example.Start(t, "--kubeconfig", path, "--workers", "1", "--budget", "1")
+	p = controller.Start(t, "--kubeconfig", path, "--workers", "1", "--budget", "1")
 	p.Prints(t, "synced: deployments 2, summaries 3$")
 	p.Prints(t, "shop/gone: summary deleted")
 	p.Prints(t, "shop/changed: summary updated: 2 of")
@@ -140,13 +145,14 @@ func TestRestart(t *testing.T) {
 
 // The controller does not touch another owner's ConfigMap. When that is deleted, the controller
 // creates the summary.
-func TestSomeoneElsesConfigMap(t *testing.T) {
+func TestController_SomeoneElsesConfigMap(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Data: map[string]string{"mine": "1"}}
 	require.NoError(t, s.Create(ctx, theirs))
 	require.NoError(t, s.Create(ctx, newDeployment("web", 2)))
-	p := example.Start(t, "--kubeconfig", program.Kubeconfig(t, s))
+	p := controller.Start(t, "--kubeconfig", program.Kubeconfig(t, s))
 	p.Notes(t, program.Stamp+`controller: shop/web: failure 2, trying again: a ConfigMap of this name belongs to somebody else$`)
 	assert.Equal(t, theirs.Data, summaryOf(t, s, "web").Data)
 	require.NoError(t, s.Delete(ctx, theirs))
@@ -154,17 +160,18 @@ func TestSomeoneElsesConfigMap(t *testing.T) {
 }
 
 // A summary whose label was removed is not in the store, but the controller finds it.
-func TestSummaryWithoutItsLabel(t *testing.T) {
+func TestController_SummaryWithoutItsLabel(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	s := informertest.New(informertest.Options{})
 	require.NoError(t, s.Create(ctx, newDeployment("web", 2)))
-	p := example.Start(t, "--kubeconfig", program.Kubeconfig(t, s))
+	p := controller.Start(t, "--kubeconfig", program.Kubeconfig(t, s))
 	p.Prints(t, "shop/web: summary created")
 	summary := summaryOf(t, s, "web")
 	summary.Labels = nil
 	require.NoError(t, s.Update(ctx, summary))
 	p.Prints(t, "shop/web: summary updated: 2 of")
-	assert.Equal(t, manager, summaryOf(t, s, "web").Labels[managedByLabel])
+	assert.Equal(t, "tidemark-example-controller", summaryOf(t, s, "web").Labels["app.kubernetes.io/managed-by"])
 }
 
 // faulty is a proxy of an API server that answers some writes with errors.
@@ -194,7 +201,8 @@ func (f *faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // Writes rejected by the server are retried until they succeed.
-func TestRetries(t *testing.T) {
+func TestController_Retries(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	maps := corev1.Resource("configmaps")
 	s := informertest.New(informertest.Options{})
@@ -209,7 +217,7 @@ func TestRetries(t *testing.T) {
 	web := newDeployment("web", 2)
 	require.NoError(t, s.Create(ctx, web))
 
-	p := example.Start(t, "--kubeconfig", program.WriteKubeconfig(t, front.URL))
+	p := controller.Start(t, "--kubeconfig", program.WriteKubeconfig(t, front.URL))
 	p.Notes(t, program.Stamp+"controller: shop/web: failure 1, trying again: Internal error occurred: context deadline exceeded$")
 	p.Notes(t, program.Stamp+"controller: shop/web: failure 2, trying again: configmaps \"web\" is forbidden: .*$")
 	p.Prints(t, "shop/web: summary created: 2 of")

@@ -1,0 +1,78 @@
+package programs
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/program"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
+)
+
+// bin is the folder of the built examples. It is also the programs' home, without a kubeconfig.
+var bin string
+
+func TestMain(m *testing.M) {
+	var err error
+	if bin, err = build(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	program.Main(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(bin)
+		os.Exit(code)
+	}))
+}
+
+// build builds all examples, with the race detector if this test has it, and returns their folder.
+func build() (folder string, err error) {
+	if err := observe("../../.."); err != nil {
+		return "", err
+	}
+	if folder, err = os.MkdirTemp("", "examples"); err != nil {
+		return "", err
+	}
+	args := []string{"build", "-o", folder}
+	if tier.Raced() {
+		args = append(args, "-race")
+	}
+	out, err := exec.Command("go", append(args, "../../...")...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return folder, nil
+}
+
+// observe reads the folders of the module, so that go test knows when a result that it has kept is out of
+// date: it does not see what go build reads.
+func observe(root string) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && path != root && (d.Name()[0] == '.' || d.Name() == "testdata") {
+			return fs.SkipDir
+		}
+		return err
+	})
+}
+
+// built returns an example. Each call runs it in a process, which has the variables in its environment.
+func built(name string, variables ...string) program.Run {
+	return func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+		cmd := exec.CommandContext(ctx, filepath.Join(bin, name), args...)
+		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+		cmd.Env = append(append(os.Environ(), "HOME="+bin), variables...)
+		cmd.Stdout, cmd.Stderr = stdout, stderr
+		if err := cmd.Start(); err != nil {
+			_, _ = fmt.Fprintln(stderr, err)
+			return -1
+		}
+		_ = cmd.Wait() // the exit code says more
+		return cmd.ProcessState.ExitCode()
+	}
+}
