@@ -97,13 +97,18 @@ test: ## vet the code and run all tests, with the race detector where goroutines
 	set -ex; $(GO) test -vet=off $$race -timeout $(patience) -p 4 $$($(GO) list ./... | grep -vxF "$$($(GO) list $(unraced))"); \
 	$(GO) test -vet=off -p 4 $(unraced)
 
-# Of the worlds, some are played with the detector and all without it; what finds their faults uses one goroutine.
+# What make test leaves out: slow tests where goroutines meet, with the race detector; those of one goroutine without it;
+# and worlds of each kind: raced, checking themselves, and as programs run that do not check themselves.
+fewMeet := ./internal/gotype ./internal/jsondecode ./internal/ownwrites ./internal/process ./internal/protodecode ./internal/share ./internal/sharepass
+long := TIDEMARK_LONG=1 $(GO) test -vet=off -timeout $(patience)
 worlds := ./internal/testutil/sim
-test-long: ## run what make test does without the race detector, with it, and all simulated worlds, as programs run that do not check themselves
-	TIDEMARK_LONG=1 $(GO) test -race -timeout $(patience) $(single)
-	TIDEMARK_LONG=1 $(GO) test -race -timeout $(patience) $(only) $(filter-out $(worlds),$(tiered))
-	TIDEMARK_LONG=1 $(GO) test -race -timeout $(patience) -run '^TestWorlds' $(worlds)
-	TIDEMARK_VERIFY= TIDEMARK_LONG=1 $(GO) test -timeout $(patience) -run '^TestWorlds' $(worlds)
+test-long: ## run what make test leaves out, and all simulated worlds
+	$(GO) test -vet=off -race -timeout $(patience) $(fewMeet) ./examples/internal/programs
+	$(long) -race $(only) ./indexer ./informer ./informer/informertest
+	$(long) $(only) ./informer/internal/fences ./reflector
+	$(long) -race -run '^TestWorlds' $(worlds)
+	$(GO) test -vet=off -timeout $(patience) $(only) $(worlds)
+	TIDEMARK_VERIFY= $(long) -run '^TestWorlds' $(worlds)
 
 sim: ## play the simulated world SEED, or SEEDS worlds from there on; V=1 prints their traces
 	$(GO) test -count=1 -v -run '^TestWorlds$$' ./internal/testutil/sim -args -seed=$(or $(SEED),1) -seeds=$(or $(SEEDS),1) $(if $(V),-trace)

@@ -54,12 +54,17 @@ func TestShare_OnlyInvalidRequestsAreRepeated(t *testing.T) {
 				_, _ = io.WriteString(w, podList("5", podText("a", "1", "")))
 			}
 			f := follow(t, neverStreaming{clients["generated"].source(t, server.serve(t))}, typeOfPod, Options{Share: NewShare(set)})
+			ended := f.watching(1)
+			if !repeated {
+				ended = func() bool { return len(eventsOf[Failed](f))+len(eventsOf[NotServed](f)) > 0 }
+			}
+			f.until(ended)
+			f.mu.Lock()
+			defer f.mu.Unlock()
 			if repeated {
-				f.until(f.watching(1))
 				require.Len(t, eventsOf[SelectorRefused](f), 1)
 				require.Empty(t, eventsOf[Failed](f))
 			} else {
-				f.until(func() bool { return len(eventsOf[Failed](f))+len(eventsOf[NotServed](f)) > 0 })
 				require.Empty(t, eventsOf[SelectorRefused](f))
 			}
 			mu.Lock()
