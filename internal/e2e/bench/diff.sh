@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
-# Compares this tidemark with the tidemark of another revision, by the benchmarks of this revision and
-# benchstat: diff.sh REF [flags of a test binary]. ROUNDS is the number of rounds of each revision.
+# Compares this tidemark with the tidemark of another revision: diff.sh REF [flags of a test binary].
+# Each side runs its own benchmarks, by turns, and rows are paired by name. REF's side takes today's
+# benchmark files where REF has files of these names and they compile there, so that what is measured is
+# the same. ROUNDS is the number of rounds of each side.
+#
+# The last lines list the rows that are worse: those whose difference benchstat calls significant.
 set -euo pipefail
-: "${1:?which revision? make bench-diff REF=main~1}" "${GO:=go}" "${ROUNDS:=6}"
+: "${1:?which revision? make bench-diff REF=main~1}" "${GO:=go}" "${ROUNDS:=10}"
 cd "$(dirname "$0")"
 ref=$(git rev-parse --verify --quiet "$1^{commit}") || { echo "bench-diff: there is no revision $1" >&2; exit 1; }
 shift
@@ -11,17 +15,29 @@ tmp=$(mktemp -d)
 trap 'git worktree remove --force "$tmp/tree" 2>/dev/null || true; rm -rf "$tmp"' EXIT
 git worktree add --quiet --detach "$tmp/tree" "$ref"
 
-# The same benchmarks and dependencies, with the module of the other revision.
-cp go.mod "$tmp/old.mod"
-cp go.sum "$tmp/old.sum"
-$GO mod edit -replace "github.com/tidemark-k8s/tidemark=$tmp/tree" "$tmp/old.mod"
-$GO test -c -modfile="$tmp/old.mod" -o "$tmp/bench-old" .
+theirs=$tmp/tree/$(git rev-parse --show-prefix)
+for file in *_test.go; do
+	if [ -e "$theirs/$file" ]; then cp "$file" "$theirs/$file"; fi
+done
+if ! (cd "$theirs" && $GO test -c -o "$tmp/bench-old" . 2>/dev/null); then
+	echo "bench-diff: today's benchmarks do not compile at $ref: its own are run there" >&2
+	git -C "$tmp/tree" restore .
+	(cd "$theirs" && $GO test -c -o "$tmp/bench-old" .)
+fi
 $GO test -c -o "$tmp/bench-new" .
 
 for _ in $(seq "$ROUNDS"); do
 	for side in old new; do
-		"$tmp/bench-$side" -test.run '^$' -test.bench '(Event|Sync|Relist|Read|Lister|Update|Join)/./impl=(typed|clientgo-api)' -test.skip 'EventAll|Peak' -test.benchtime 100ms "$@" >>"$tmp/$side"
+		"$tmp/bench-$side" -test.run '^$' -test.bench '/impl=(typed|clientgo-api)' -test.skip 'EventAll|Peak|Million' -test.benchtime 100ms -test.timeout 60m "$@" >>"$tmp/$side"
 	done
 done
 grep -q '^Benchmark' "$tmp/new" || { echo "bench-diff: no benchmark has run" >&2; exit 1; }
-$GO tool -modfile=tools/go.mod benchstat "old=$tmp/old" "new=$tmp/new"
+benchstat() { $GO tool -modfile=tools/go.mod benchstat "$@" "old=$tmp/old" "new=$tmp/new"; }
+benchstat
+
+# A unit of which more is better has a name that ends in /s.
+echo
+benchstat -format csv 2>/dev/null | awk -F, '
+	$2 ~ /^old/ { getline; unit = $2 }
+	$6 ~ /^[+-]/ && $1 != "geomean" && (($6 ~ /^\+/) != (unit ~ /\/s$/)) { print "worse: " $1 ", " unit ": " $6; worse++ }
+	END { print "bench-diff: " worse + 0 " rows are worse" }'
