@@ -63,6 +63,7 @@ slow := \
 	TestDeletingOneOfTwoObjectsWithVeryManyIndexValues \
 	TestGaugeLooksUpWhatPays \
 	TestTableAgainstItsTwin \
+	TestContract_D32_WhateverHappens \
 	TestContract_D37_FindDuringLargeRelists \
 	TestContract_D37_FindSelectsWhatAFilterSelects \
 	FuzzFind \

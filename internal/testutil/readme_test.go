@@ -31,7 +31,7 @@ func TestReadmeShowsPrograms(t *testing.T) {
 
 // TestReadmeShowsImports compares the README's two imports with a program that runs on them.
 func TestReadmeShowsImports(t *testing.T) {
-	program := text(t, "factory/informers/example_test.go")
+	program := text(t, "factory/example_names_test.go")
 	diff := code(text(t, "README.md"), "diff")
 	require.Len(t, diff, 1)
 	added := regexp.MustCompile(`(?m)^\+\s*(".*")$`).FindAllStringSubmatch(diff[0], -1)

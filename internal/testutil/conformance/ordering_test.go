@@ -66,7 +66,7 @@ func TestContract_B3_B5_D1_NothingIsLostOrMerged(t *testing.T) {
 		quick, _ := w.addRecorder()
 		w.start()
 		want := []string{"initial a@1"}
-		for n := range 3000 {
+		for n := range 1400 { // more than a backlog of 1,024 and a segment of the log
 			w.Send(watch.Modified, kit.Pod("a", fmt.Sprint(n+11)))
 			was := 1
 			if n > 0 {

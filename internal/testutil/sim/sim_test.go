@@ -28,7 +28,7 @@ func worlds(raced, long bool) uint64 {
 	case raced && long:
 		return 40
 	case raced:
-		return 12
+		return 5
 	case long:
 		return coverageWorlds
 	}
