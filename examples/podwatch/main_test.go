@@ -21,7 +21,6 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
-	common "github.com/tidemark-k8s/tidemark/internal/testutil/program"
 )
 
 func TestPodsAreWatched(t *testing.T) {
@@ -276,6 +275,3 @@ func TestNoAnswer(t *testing.T) {
 	w.explain(informer.Status{Progress: informer.Progress{Objects: 500}}, "https://host")
 	assert.Equal(t, "no pods yet: https://host does not answer\n", out.String())
 }
-
-// The tests common to all examples.
-func TestProgram(t *testing.T) { common.Run(run).Test(t) }
