@@ -64,7 +64,7 @@ var arrows = []arrow{
 	{
 		from: "reflector/internal/wire",
 		to: []string{"./internal/verify", "./internal/object", "./internal/share", "./internal/fields", "./internal/protodecode", "./internal/jsondecode", "./internal/gotype", "./internal/pack", "./shard", "./indexer", apimachinery,
-			"k8s.io/client-go/rest/...", "google.golang.org/protobuf/..."},
+			"k8s.io/client-go/rest/...", "k8s.io/client-go/features", "google.golang.org/protobuf/..."},
 		why: "it makes objects of the answer to one request; which requests to send, and where the objects go, is the reflector's affair",
 	},
 	{
