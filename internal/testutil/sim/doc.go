@@ -29,7 +29,8 @@
 //
 // The worlds of own writes (ownwrites_test.go and the files beside it) have a server, a transport and checkers
 // of their own: the informer reads informertest over pipes, and the program writes through an OwnWrites, with
-// answers that are late, lost or broken. In some of them the informer reads a share, and others read the rest of the
+// answers that are late, lost or broken. In some worlds the informer's client has a time-out, or a proxy answers
+// some lists and watches with a text. In others the informer reads a share, and others read the rest of the
 // ring (ownwrites_shards_test.go): its cuts change between two runs, objects are created anew in other shares, the
 // server begins or ceases to filter, and requests with a selector are refused.
 //

@@ -32,6 +32,15 @@ var ownCheckers = []struct {
 	{"released", decodedForNobody},
 	{"requests", requestsWrong},
 	{"version", versionWrong},
+	{"canceled", watchesCanceled},
+}
+
+// watchesCanceled checks that no watch fails for the time-out of its client.
+func watchesCanceled(w *ownWorld) (problems []string) {
+	if n := w.canceled.Load(); n > 0 {
+		problems = append(problems, fmt.Sprintf("%d watches have failed", n))
+	}
+	return problems
 }
 
 // ownStorage checks the memory of a packed store.

@@ -41,6 +41,7 @@ type ownMutant struct {
 	decodesReleases  uint64                    // packed objects that are decoded when some are released
 	keysReleases     bool                      // who reads keys should get those of what is released
 	status           func(*informer.Status)
+	cancels          bool // watches break as if somebody had canceled them
 }
 
 func (m ownMutant) store(all map[key]informertest.Object) map[key]informertest.Object {
@@ -169,6 +170,7 @@ var ownMutants = []struct {
 	})},
 	{"a release that decodes for nobody", "released", "decoded", ownMutant{decodesReleases: 1}},
 	{"a status of another share", "version", "the status says", ownMutant{status: func(st *informer.Status) { st.Shard.Share = shard.Set{} }}},
+	{"a time-out that is a failure", "canceled", "", ownMutant{cancels: true}},
 	{"a version that goes back", "version", "and is", editsVersion(func(version int) int { return 100_000 - version })},
 	{"progress in front of an own event", "current", "of the store's version", editsVersion(func(version int) int { return version + 1000 })},
 	{"a release that is told as a delete", "events", "a delete of what exists", tellsAs("released", "deleted")},

@@ -136,6 +136,8 @@ type ownSetup struct {
 	noStream  bool
 	replicas  int // how many informers share the ring; 0: there are no shares
 	field     shard.Field
+	timeout   bool // the informer's client has a time-out
+	texts     bool // some lists and watches of the informer are answered with a text
 }
 
 func (s ownSetup) String() string {
@@ -151,6 +153,8 @@ func (s ownSetup) String() string {
 	say(s.scribbles, "a program that writes into what it gets")
 	say(s.noStream, "a server that does not stream")
 	say(s.unlinked, "without own writes")
+	say(s.timeout, "a client with a time-out")
+	say(s.texts, "a proxy that answers with texts")
 	say(s.replicas > 0, fmt.Sprintf("a share of %d, %v", s.replicas, shard.Whole(s.field)))
 	return strings.Join(words, ", ")
 }
@@ -187,5 +191,7 @@ func newOwnPlan(seed uint64) ownPlan {
 		}
 	}
 	p.drawShares()
+	n := rand.New(rand.NewPCG(seed, 10)) //nolint:gosec // a test
+	p.setup.timeout, p.setup.texts = n.IntN(4) == 0, n.IntN(4) == 0
 	return p
 }

@@ -58,7 +58,7 @@ func TestWorldsOfOwnWrites(t *testing.T) {
 		for _, f := range []fate{straight, heldRequest, heldAnswer, lostAnswer, failedAnswer, cutAnswer} {
 			require.NotZero(t, reached[fmt.Sprintf("fate %v", f)], f)
 		}
-		for _, what := range []string{"shown true", "shown false", "made true", "made false", "set back true", "set back false", "store scribbled"} {
+		for _, what := range []string{"shown true", "shown false", "made true", "made false", "set back true", "set back false", "store scribbled", "timeout true", "texts true"} {
 			require.NotZero(t, reached[what], what)
 		}
 	}

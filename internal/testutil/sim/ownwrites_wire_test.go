@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -34,6 +35,8 @@ type ownWire struct {
 	resets  int        // the number of times at which everything under way was broken
 	reached []int      // by source: the version up to which the informer has been told everything
 	listed  []int      // the number of lists, by source
+	asked   []int      // the number of lists and watches, by source
+	texts   bool       // some of them are answered with a text
 	gates   map[*gate]bool
 }
 
@@ -41,7 +44,7 @@ type ownWire struct {
 type ownPlace struct{ namespace, selector string }
 
 func newOwnWire(s *ownServer, places []ownPlace, m ownMutant) *ownWire {
-	w := &ownWire{server: s, mutant: m, places: places, held: make([]bool, len(places)), budget: make([]int, len(places)), reached: make([]int, len(places)), listed: make([]int, len(places)), gates: map[*gate]bool{}}
+	w := &ownWire{server: s, mutant: m, places: places, held: make([]bool, len(places)), budget: make([]int, len(places)), reached: make([]int, len(places)), listed: make([]int, len(places)), asked: make([]int, len(places)), gates: map[*gate]bool{}}
 	w.moved = sync.NewCond(&w.mu)
 	return w
 }
@@ -92,6 +95,8 @@ func (w *ownWire) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case w.isDown():
 		return nil, errHealed
+	case w.textIsDue(source):
+		return &http.Response{StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"text/plain"}}, Body: io.NopCloser(strings.NewReader("upstream unavailable")), Request: r}, nil
 	case query.Get("watch") != "" && query.Get("watch") != "false":
 		return w.watch(r, source, query.Get("sendInitialEvents") == "true")
 	}
@@ -115,6 +120,14 @@ func (w *ownWire) isDown() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.down
+}
+
+// textIsDue counts a request, and reports whether a proxy answers it with a text: one in five.
+func (w *ownWire) textIsDue(source int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked[source]++
+	return w.texts && w.asked[source]%5 == 2
 }
 
 // source returns the source that a list or watch belongs to, or -1.
@@ -202,7 +215,7 @@ func (w *ownWire) watch(r *http.Request, source int, streams bool) (*http.Respon
 	if err != nil || answer.StatusCode != http.StatusOK {
 		return answer, err
 	}
-	g := &gate{ownWire: w, body: answer.Body, ctx: r.Context(), source: source, streams: streams}
+	g := &gate{ownWire: w, body: answer.Body, ctx: r.Context(), canceled: r.Cancel, source: source, streams: streams}
 	w.change(func() { w.gates[g] = true })
 	go g.pump()
 	answer.Body = g
@@ -212,14 +225,15 @@ func (w *ownWire) watch(r *http.Request, source int, streams bool) (*http.Respon
 // gate is the body of a watch. It lets events pass one by one. Fields without a comment do not change.
 type gate struct {
 	*ownWire
-	body    io.ReadCloser
-	ctx     context.Context
-	source  int
-	streams bool     // the initial state is under way; guarded by mu
-	lines   [][]byte // that have come and not passed; guarded by mu
-	end     error    // guarded by mu
-	broken  bool     // guarded by mu
-	rest    []byte   // the unread part of a line that has passed; the reader's
+	body     io.ReadCloser
+	ctx      context.Context
+	canceled <-chan struct{} // the Cancel of the request
+	source   int
+	streams  bool     // the initial state is under way; guarded by mu
+	lines    [][]byte // that have come and not passed; guarded by mu
+	end      error    // guarded by mu
+	broken   bool     // guarded by mu
+	rest     []byte   // the unread part of a line that has passed; the reader's
 }
 
 // pump reads events as they come.
@@ -236,6 +250,9 @@ func (g *gate) pump() {
 		}
 	}
 }
+
+// errCanceled is how a body ends whose client has closed the Cancel of the request, at its time-out.
+var errCanceled = errors.New("net/http: request canceled")
 
 // Read waits for an event that may pass.
 func (g *gate) Read(p []byte) (int, error) {
@@ -261,13 +278,21 @@ func (g *gate) pass() error {
 		open := !g.held[g.source] || g.budget[g.source] > 0
 		return g.broken || open && (len(g.lines) > 0 || g.end != nil)
 	})
-	if err != nil {
-		return err
-	}
 	time.Sleep(g.turn(g.source))
+	if err != nil {
+		select {
+		case <-g.canceled:
+			return errCanceled
+		default:
+			return err
+		}
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.broken {
+	switch {
+	case g.broken && g.mutant.cancels:
+		return errCanceled
+	case g.broken:
 		return io.ErrUnexpectedEOF
 	}
 	if len(g.lines) == 0 {

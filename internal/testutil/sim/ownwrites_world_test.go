@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 
@@ -70,6 +71,8 @@ type ownWorld struct {
 	gone    any   // what the handler of every event was last told to be released
 	changed []key // of which the handler of every event was told since the last check, and not released
 
+	canceled atomic.Int64 // watches that failed by the time-out of their client
+
 	asked   sync.Mutex
 	answers []madeAnswer // guarded by asked
 	keyed   []key        // with which the handler of keys was called since the last check; guarded by asked
@@ -96,9 +99,11 @@ func newOwnWorld(p ownPlan, m ownMutant) *ownWorld {
 		follows: reflector.NewOwnWrites(), reached: map[string]int{}, floors: map[key]floor{}, here: map[key]int{}, touched: map[key]bool{},
 	}
 	w.reach("holds", w.setup.packed)
+	w.reach("timeout", w.setup.timeout)
+	w.reach("texts", w.setup.texts)
 	w.server.serve(w.kind, 0)
 	w.wire = newOwnWire(w.server, w.places, m)
-	w.wire.trace = &w.trace
+	w.wire.trace, w.wire.texts = &w.trace, w.setup.texts
 	w.wire.next = &gateway{ring: w.ring, mutant: m, excused: map[string]*excused{}, Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 		return w.server.ClientConfig().Dial(ctx, network, address)
 	}}}
@@ -116,11 +121,17 @@ func newOwnWorld(p ownPlan, m ownMutant) *ownWorld {
 		w.divideRing(rand.New(rand.NewPCG(p.seed, 9))) //nolint:gosec // a test
 		o.Shard, linked.UserAgent = seat{w.ring, 0}, replicaName(0)
 	}
+	if w.setup.timeout {
+		linked.Timeout = clientTimeout // the program's own client, which waits for answers that are held, has none
+	}
 	w.informer = informer.JoinShared(w.sourcesOf(linked), w.kind.object, o)
 	w.indexer, _ = informer.IndexerOf(w.informer, w.kind.object)
 	w.addHandlers()
 	return w
 }
+
+// clientTimeout is how long a request of a client with a time-out may last.
+const clientTimeout = 20 * time.Second
 
 // sourcesOf returns the world's sources for clients of a configuration.
 func (w *ownWorld) sourcesOf(c *rest.Config) (sources []reflector.Source) {
@@ -152,7 +163,11 @@ func (w *ownWorld) options() informer.Options[any] {
 			defer turn.Unlock()
 			return r.Float64()
 		},
-		Observe: func(informer.Event) {},
+		Observe: func(e informer.Event) {
+			if failed, ok := e.(reflector.Failed); ok && strings.Contains(failed.Err.Error(), errCanceled.Error()) {
+				w.canceled.Add(1)
+			}
+		},
 		Storage: w.storage,
 	}
 	if w.setup.drop {
@@ -280,6 +295,9 @@ func (w *ownWorld) end() {
 		h.end()
 	}
 	w.wire.next.CloseIdleConnections()
+	if w.setup.timeout && w.setup.texts {
+		time.Sleep(clientTimeout) // client-go does not close the body of a text in place of a watch
+	}
 	synctest.Wait()
 	for _, p := range w.violations {
 		w.trace.addLine("%s: %s", p.checker, p.what)
