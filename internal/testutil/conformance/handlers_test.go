@@ -45,7 +45,7 @@ func TestContract_B78_T11_JoiningTooLate(t *testing.T) {
 		require.True(t, w.stopped())
 		reg, err := w.shared().AddEventHandler(funcs{})
 		require.Error(t, err)
-		require.True(t, reg == nil, "no nil pointer in an interface: programs compare") //nolint:testifylint // Nil takes it for nil
+		require.True(t, reg == nil, "no nil pointer in an interface: programs compare")
 		require.Regexp(t, "was not added to shared informer because it has stopped already$", err.Error())
 		require.Error(t, w.addIndexers(cache.Indexers{"x": cache.MetaNamespaceIndexFunc}))
 	})
