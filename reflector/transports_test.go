@@ -373,6 +373,41 @@ func TestAnswersReadHereAreNotMeasured(t *testing.T) {
 	require.Zero(t, s.observed.Load())
 }
 
+// Behind Wire, the client's WarningHandler gets the Warning headers of all answers.
+func TestWarningsReachTheHandler(t *testing.T) {
+	for _, name := range []string{"generated", "dynamic", "metadata"} {
+		t.Run(name, func(t *testing.T) {
+			server := onePod()
+			server.stream = func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnprocessableEntity) }
+			config := server.serve(t)
+			var mu sync.Mutex
+			var got []string
+			config.Wrap(transport(func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+				answer, err := next.RoundTrip(r)
+				if err == nil {
+					answer.Header.Set("Warning", fmt.Sprintf("299 - %q", "watch="+r.URL.Query().Get("watch")+r.URL.Query().Get("sendInitialEvents")))
+				}
+				return answer, err
+			}).around)
+			config.WarningHandlerWithContext = warnings(func(text string) {
+				mu.Lock()
+				defer mu.Unlock()
+				got = append(got, text)
+			})
+			f := follow(t, clients[name].source(t, config), clients[name].object, Options{})
+			f.until(f.watching(1))
+			mu.Lock()
+			defer mu.Unlock()
+			require.ElementsMatch(t, []string{"watch=truetrue", "watch=", "watch=true"}, got)
+		})
+	}
+}
+
+// warnings is a WarningHandler.
+type warnings func(text string)
+
+func (w warnings) HandleWarningHeaderWithContext(_ context.Context, _ int, _, text string) { w(text) }
+
 // guarded is a body of a user's transport, which must be closed once and, if it is a list's, not
 // while it is read.
 type guarded struct {

@@ -243,8 +243,9 @@ func (b *realBody) Read(p []byte) (int, error) {
 // Close closes the body once. It returns an error if what was read here does not count.
 func (b *realBody) Close() error { return b.close() }
 
-// noMediaType makes the client return an error for a list, silently, and without measuring it.
-const noMediaType = "/"
+// noStatus makes the client return an error for a list, silently and without measuring it, once it has handled
+// the list's warnings.
+const noStatus = 0
 
 // standIn is the body that the client gets instead. It yields nothing, and ends when the reflector
 // has closed the real body, so that the client's request lasts as long as the reading.
@@ -266,7 +267,7 @@ func (s *standIn) Read([]byte) (int, error) {
 	case s.list && s.timedOut():
 		return 0, context.DeadlineExceeded // the client makes an error of it
 	case s.list:
-		s.answer.Header.Set("Content-Type", noMediaType)
+		s.answer.StatusCode = noStatus
 	}
 	return 0, io.EOF
 }
