@@ -44,7 +44,7 @@ func ClassOf(err error) ErrorClass {
 		return ErrorNotServed
 	case errors.As(err, &status) && status.Status().Code != 0:
 		return classOfStatus(int(status.Status().Code))
-	case errors.Is(err, ErrSilent), errors.Is(err, context.DeadlineExceeded), utilnet.IsTimeout(err):
+	case errors.Is(err, ErrSilent), errors.Is(err, errNoBookmark), errors.Is(err, context.DeadlineExceeded), utilnet.IsTimeout(err):
 		return ErrorTimeout
 	case errors.Is(err, errStreamEnded), errors.Is(err, errShortWatch), isOfConnection(err):
 		return ErrorConnection

@@ -50,6 +50,8 @@ var (
 	// errStreamEnded means that a stream was closed, or exceeded its time, before its initial state
 	// was complete.
 	errStreamEnded = errors.New("the stream ended before its initial state was complete")
+	// errNoBookmark means that a stream has brought changes, and not the bookmark that ends its initial state.
+	errNoBookmark = errors.New("the stream brought changes, and not the bookmark that ends its initial state")
 	// errSink means that the sink failed. It wraps the sink's error.
 	errSink = errors.New("the sink failed")
 )

@@ -262,6 +262,8 @@ func (l *loop) endOfWatch() (input, error) {
 		return in, w.err
 	case in.kind == inSilent && w.initial && time.Since(w.requestedAt) >= l.mayLast(w):
 		return in, errStreamEnded
+	case in.kind == inSilent && w.initial && w.count > l.objects: // changes came
+		return in, errNoBookmark
 	case in.kind == inSilent:
 		return in, ErrSilent
 	case in.kind == inClosed && w.initial:
