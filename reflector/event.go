@@ -108,7 +108,8 @@ type (
 		Delay   time.Duration
 	}
 	// StreamRefused reports that the source does not stream its initial state. The reflector uses
-	// lists until Retry has passed.
+	// lists until Retry has passed. A stream that is not allowed (401, 403) is not reported: the list
+	// that follows shows whether lists are.
 	StreamRefused struct {
 		Reason string
 		Retry  time.Duration

@@ -267,6 +267,26 @@ func TestJunkHoldsUpNoChange(t *testing.T) {
 	})
 }
 
+// Of a program that may neither stream nor list, the refused list is reported, and not that it lists.
+func TestAStreamThatIsNotAllowed(t *testing.T) {
+	for _, err := range []error{apierrors.NewForbidden(podGVR.GroupResource(), "", nil), apierrors.NewUnauthorized("")} {
+		synctest.Test(t, func(t *testing.T) {
+			src := &hostile{streams: true, list: fails(err), watch: func(int, metav1.ListOptions) (watch.Interface, error) { return nil, err }}
+			var first Event
+			runFor(t, time.Second, src, ignorer{}, Options{Observe: func(e Event) {
+				switch e.(type) {
+				case StreamRefused, Failed:
+					if first == nil {
+						first = e
+					}
+				}
+			}})
+			require.IsType(t, Failed{}, first)
+			require.Equal(t, OpList, first.(Failed).Operation)
+		})
+	}
+}
+
 // A list that is never answered is given up and reported after listPatience.
 func TestAListThatIsNeverAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

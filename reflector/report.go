@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -35,7 +37,7 @@ func (l *loop) report(in input, a action, err error) {
 	if a.failed && a.op == doAwait && l.presence.missing.IsZero() {
 		l.tell(NotServed{Err: l.failure(err)})
 	}
-	if a.streamsDisabled {
+	if a.streamsDisabled && !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) { // the list shows what is allowed
 		l.tell(StreamRefused{Reason: shortText(err), Retry: streamsDisabledFor})
 	}
 	if a.rolledBack {
