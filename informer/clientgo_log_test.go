@@ -3,6 +3,7 @@ package informer
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,7 +12,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // The log lines about a handler go to the handler's own logger.
@@ -31,6 +34,80 @@ func TestTheLoggerOfAHandler(t *testing.T) {
 		startClientgo(t, i)
 		require.Equal(t, 1, mine.Count("of the handler"), "%q", mine.Lines())
 		require.Zero(t, elsewhere.Count("of the handler"))
+	})
+}
+
+// The line of a panic has the informer, the handler and the object.
+func TestAPanicNamesItsHandlerAndObject(t *testing.T) {
+	handlers := utilruntime.PanicHandlers
+	kit.SurvivePanics(t)
+	utilruntime.PanicHandlers = handlers // the default handlers, which log
+	funcs := cache.ResourceEventHandlerFuncs{AddFunc: func(any) { panic("of the handler") }}
+	named := HandlerOptions{Name: "clumsy"}
+	typed := func(add func(i *Informer[*corev1.Pod]) error) func(t *testing.T, from reflector.Source) {
+		return func(t *testing.T, from reflector.Source) {
+			i := New(from, Options[*corev1.Pod]{Name: "pods"})
+			require.NoError(t, add(i))
+			start(t, i)
+		}
+	}
+	for name, run := range map[string]func(t *testing.T, from reflector.Source){
+		"Handle": typed(func(i *Informer[*corev1.Pod]) error {
+			_, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { panic("of the handler") }), named)
+			return err
+		}),
+		"HandleKeys": typed(func(i *Informer[*corev1.Pod]) error {
+			_, err := i.HandleKeys(func(indexer.Key) { panic("of the handler") }, named)
+			return err
+		}),
+		"HandleBatch": typed(func(i *Informer[*corev1.Pod]) error {
+			_, err := i.HandleBatch(func(b Batch[*corev1.Pod]) {
+				for range b.All() {
+					panic("of the handler")
+				}
+			}, 10, named)
+			return err
+		}),
+		"AddEventHandler": func(t *testing.T, from reflector.Source) {
+			i := newShared(kit.ListerWatcher{Source: from}, &corev1.Pod{}, 0, nil)
+			_, err := i.AddEventHandler(funcs)
+			require.NoError(t, err)
+			startClientgo(t, i)
+		},
+		"NewInformer": func(t *testing.T, from reflector.Source) {
+			utilruntime.ReallyCrash = true
+			defer func() { utilruntime.ReallyCrash = false }()
+			_, c := newOneHandler(kit.ListerWatcher{Source: from}, &corev1.Pod{}, 0, funcs)
+			require.PanicsWithValue(t, "of the handler", func() { c.RunWithContext(t.Context()) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			log := kit.CaptureLog(t)
+			bubble(t, func(t *testing.T) {
+				run(t, newScript("10", kit.Pod("a", "1")))
+				lines := slices.DeleteFunc(log.Lines(), func(line string) bool { return !strings.Contains(line, "Observed a panic") })
+				require.Len(t, lines, 1)
+				require.Contains(t, lines[0], "default/a")
+				require.Regexp(t, "clumsy|TestAPanicNamesItsHandlerAndObject", lines[0])
+				require.Contains(t, lines[0], "informer")
+			})
+		})
+	}
+}
+
+// A handler of batches that has not begun to read fails on no object in particular.
+func TestAPanicBehindTheBatch(t *testing.T) {
+	handlers := utilruntime.PanicHandlers
+	kit.SurvivePanics(t)
+	utilruntime.PanicHandlers = handlers // the default handlers, which log
+	log := kit.CaptureLog(t)
+	bubble(t, func(t *testing.T) {
+		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{})
+		_, err := i.HandleBatch(func(Batch[*corev1.Pod]) { panic("of the handler") }, 10, HandlerOptions{Name: "clumsy"})
+		require.NoError(t, err)
+		start(t, i)
+		require.Equal(t, 1, log.Count("of the handler"))
+		require.Zero(t, log.Count("default/a"))
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -89,7 +90,11 @@ func (r *unsharedReceiver) CallHandler(b *eventlog.Batch) {
 		return
 	}
 	defer r.caught()
-	defer utilruntime.HandleCrashWithContext(r.crashing) // which panics again
+	defer func() {
+		if p := recover(); p != nil {
+			delivery.Crash(r.crashing, p, r.core.options.Name, r.name(), b) // which panics again
+		}
+	}()
 	r.clientgoReceiver.CallHandler(b)
 }
 

@@ -86,7 +86,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer/internal/delivery",
-		to:   []string{"./internal/object", "./indexer", "./informer/internal/eventlog", "./informer/internal/measure", apimachinery},
+		to:   []string{"./internal/object", "./indexer", "./informer/internal/eventlog", "./informer/internal/measure", apimachinery, "k8s.io/klog/v2"},
 		why:  "it delivers a log to whoever receives; handlers, and what users hear of them, are the informer's",
 	},
 	{

@@ -2,10 +2,12 @@ package delivery
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
@@ -18,7 +20,6 @@ type Registration struct {
 	processor *SharedProcessor
 	receiver  Receiver
 	feed      feed
-	onPanic   []func(context.Context, any)
 
 	runs       chan *Run     // runs for a loop on its caller's goroutine to deliver for; nil for a handler
 	stopCalled chan struct{} // closed by Stop
@@ -69,7 +70,6 @@ func (p *SharedProcessor) NewRegistration(to Receiver, o Options) *Registration 
 		r.feed.changes = &everyChange{feed: &r.feed}
 	}
 	r.parking.token = make(chan struct{}, 1)
-	r.onPanic = []func(context.Context, any){r.panicked}
 	return r
 }
 
@@ -165,7 +165,11 @@ func (r *Registration) deliver(ctx context.Context, run *Run) (some bool) {
 		return false
 	}
 	if r.runs == nil {
-		defer utilruntime.HandleCrashWithContext(ctx, r.onPanic...)
+		defer func() {
+			if value := recover(); value != nil {
+				Crash(ctx, value, r.processor.informer, r.Options.Name, r.taken.Load(), r.panicked)
+			}
+		}()
 	}
 	defer r.stopTiming()
 	some = true
@@ -178,6 +182,25 @@ func (r *Registration) deliver(ctx context.Context, run *Run) (some bool) {
 		r.receiver.CallHandler(b) // b is in no other hands meanwhile: Stop takes it away
 	}
 	return some
+}
+
+// Crash does what utilruntime.HandleCrashWithContext does with a panic. A deferred function calls it. The line
+// also has the informer, the handler and, unless Stop has taken the batch away, the object of the event.
+func Crash(ctx context.Context, value any, informer, handler string, b *eventlog.Batch, also ...func(context.Context, any)) {
+	const depth = 4 // as there: of the function that has panicked
+	log := klog.FromContext(ctx).WithCallDepth(depth).WithValues("informer", informer, "handler", handler)
+	if b != nil {
+		if key, ok := b.LastKey(); ok {
+			log = log.WithValues("object", key)
+		}
+	}
+	ctx = klog.NewContext(ctx, log)
+	for _, handle := range slices.Concat(utilruntime.PanicHandlers, also) {
+		handle(ctx, value)
+	}
+	if utilruntime.ReallyCrash {
+		panic(value)
+	}
 }
 
 func (r *Registration) panicked(_ context.Context, value any) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // Batch holds copies of some events, on their way to one handler, so that clearing the log need not
@@ -16,6 +17,7 @@ type Batch struct {
 	keys    []indexer.Key // of the events that need theirs, in order
 	nextKey int           // index in keys of the next one
 	next, n int
+	skipped int // next after the last Skip
 	// prepared is the number of events given to Prepare's function.
 	prepared int
 	limit    int // the most events taken at once
@@ -64,6 +66,23 @@ func (b *Batch) Next() (p *Pair, h Header, key *indexer.Key) {
 	return &b.pairs[i], h, key
 }
 
+// LastKey returns the key of the event that Next has returned last, if it shows it. Behind skipped events
+// there is none.
+func (b *Batch) LastKey() (key indexer.Key, ok bool) {
+	if b.next == b.skipped {
+		return key, false
+	}
+	h := b.headers[b.next-1]
+	if h.needsKey() {
+		return b.keys[b.nextKey-1], true
+	}
+	m := object.Meta(b.pairs[b.next-1].Last(h.Kind))
+	if m == nil {
+		return key, false
+	}
+	return object.Key(m), true
+}
+
 // Prepare lets a function change the objects of the next few events, once for each. An event for which it
 // returns false is not delivered.
 func (b *Batch) Prepare(events int, prepare func(p *Pair, h Header) bool) {
@@ -100,6 +119,7 @@ func (b *Batch) Skip(keep int) {
 			b.nextKey++
 		}
 	}
+	b.skipped = b.next
 }
 
 // Add adds an event that does not need its key to a batch that is not full, or the second event of a
@@ -126,5 +146,5 @@ func (b *Batch) fill(s *segment, i, n uint32) {
 func (b *Batch) Empty() {
 	clear(b.pairs[:b.n])
 	clear(b.keys)
-	b.keys, b.nextKey, b.next, b.prepared, b.n = b.keys[:0], 0, 0, 0, 0
+	b.keys, b.nextKey, b.next, b.skipped, b.prepared, b.n = b.keys[:0], 0, 0, 0, 0, 0
 }
