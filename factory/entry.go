@@ -94,6 +94,9 @@ type settings struct {
 	configured *informer.Options[any] // set by Configure; nil if not configured
 }
 
+// secrets are packed only if their own options say so: a packed store may keep bytes of what was deleted.
+var secrets = schema.GroupResource{Resource: "secrets"}
+
 // build makes an informer of a Go type.
 func build(goType reflect.Type, sources []reflector.Source, s settings) informer.Shared {
 	var o informer.Options[any]
@@ -103,7 +106,7 @@ func build(goType reflect.Type, sources []reflector.Source, s settings) informer
 	if reflect.ValueOf(o.Decoding).IsZero() {
 		o.Decoding = s.decoding
 	}
-	if o.Storage == (informer.Storage{}) {
+	if o.Storage == (informer.Storage{}) && s.resource != secrets {
 		o.Storage = s.storage
 	}
 	if o.Shard == nil {

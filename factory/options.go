@@ -53,7 +53,8 @@ func WithDecoding(d reflector.Decoding) Option {
 
 // WithStorage sets how all informers hold their objects: decoded, or packed to a fraction of the memory.
 // All of them have the same budget. For a type whose options are set by [Configure], their Storage
-// applies instead, unless it is zero. Informers with a negative budget report [informer.ErrNegative].
+// applies instead, unless it is zero. Secrets are held decoded unless their own options pack them: a packed store may
+// keep bytes of what was deleted. Informers with a negative budget report [informer.ErrNegative].
 func WithStorage(s informer.Storage) Option {
 	return func(f *Factory) { f.storage = s }
 }

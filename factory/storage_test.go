@@ -12,7 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
@@ -204,6 +207,47 @@ func keeps[T informer.Object](t *testing.T, with func(*testing.T, *rest.Config, 
 	require.Equal(t, !storage, shared.Decoded.Used() > 0)
 	require.Equal(t, decoding, got.GetLabels() != nil)
 	require.Equal(t, !decoding, got.GetAnnotations() != nil)
+}
+
+// A kind whose options say so is not packed, though its factory packs.
+func TestAKindStaysUnpacked(t *testing.T) {
+	config, of := &rest.Config{Host: "127.0.0.1:1"}, set{storage: decoded(1 << 20)}
+	t.Run("typed", func(t *testing.T) { unpacked(t, typedPods(t, config, of)) })
+	t.Run("dynamic", func(t *testing.T) { unpacked(t, dynamicPods(t, config, of)) })
+	t.Run("metadata", func(t *testing.T) { unpacked(t, metadataOfPods(t, config, of)) })
+}
+
+func unpacked[T informer.Object](t *testing.T, f kindOfFactory[T]) {
+	require.NoError(t, f.configure(informer.Options[T]{Storage: informer.Storage{Unpacked: true}}))
+	i, err := f.pods()
+	require.NoError(t, err)
+	require.Zero(t, i.Status().Storage)
+}
+
+// Secrets are packed only if their own options say so.
+func TestSecretsAreNotPacked(t *testing.T) {
+	shared, secrets := decoded(1<<20), corev1.SchemeGroupVersion.WithResource("secrets")
+	own := decoded(1 << 20)
+	client := fake.NewClientset()
+	f := factory.NewSharedInformerFactoryWithOptions(client, 0, factory.WithStorage(shared))
+	typed, err := factory.For[*corev1.Secret](f)
+	require.NoError(t, err)
+	require.Nil(t, typed.Status().Storage.Budget)
+	others, err := factory.For[*corev1.ConfigMap](f)
+	require.NoError(t, err)
+	require.Same(t, shared.Decoded, others.Status().Storage.Budget)
+
+	d := factory.NewDynamicSharedInformerFactory(dynamicfake.NewSimpleDynamicClient(scheme.Scheme), 0)
+	d.SetStorage(shared)
+	dynamic, err := d.For(secrets)
+	require.NoError(t, err)
+	require.Nil(t, dynamic.Status().Storage.Budget)
+
+	f = factory.NewSharedInformerFactoryWithOptions(client, 0, factory.WithStorage(shared))
+	require.NoError(t, factory.Configure(f, informer.Options[*corev1.Secret]{Storage: own}))
+	typed, err = factory.For[*corev1.Secret](f)
+	require.NoError(t, err)
+	require.Same(t, own.Decoded, typed.Status().Storage.Budget)
 }
 
 // A negative budget is reported by the informer, as other options that are not valid.

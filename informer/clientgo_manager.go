@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
@@ -32,7 +33,8 @@ func ForControllerRuntime(lw cache.ListerWatcher, example runtime.Object, resync
 //	packed := informer.ControllerRuntime{Storage: informer.Storage{Decoded: informer.NewBudget(64 << 20)}}
 //	manager, err := manager.New(config, manager.Options{Cache: cache.Options{NewInformer: packed.NewInformer}})
 type ControllerRuntime struct {
-	// Storage says how the informers hold their objects. All informers have the same budget.
+	// Storage says how the informers hold their objects. All informers have the same budget. Those of Secrets hold
+	// them decoded, see [Storage].
 	Storage Storage
 	// Shard makes the informers of ShardKinds read a share of the objects, see [Options].Shard; nil means everything.
 	Shard shard.Assignment
@@ -50,11 +52,19 @@ type ControllerRuntime struct {
 func (c ControllerRuntime) NewInformer(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 	return sharedOf(lw, example, clientgoSettings{
 		source:  reflector.FromControllerRuntime(lw, example),
-		options: Options[any]{Resync: resync, Storage: c.Storage, Shard: c.shardOf(example)},
+		options: Options[any]{Resync: resync, Storage: c.storageOf(example), Shard: c.shardOf(example)},
 		indexes: ix,
 		metrics: newMetrics(cache.InformerNameAndResource{}, nil),
 		typed:   true,
 	})
+}
+
+// storageOf returns the Storage of the informer of an example.
+func (c ControllerRuntime) storageOf(example runtime.Object) Storage {
+	if object.HoldsSecrets(example) {
+		return Storage{}
+	}
+	return c.Storage
 }
 
 // shardOf returns the Assignment of the informer of an example, nil for everything.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/shard"
@@ -56,5 +57,23 @@ func TestContract_D49_AManagersAssignmentWithoutKinds(t *testing.T) {
 		require.True(t, ok)
 		require.ErrorIs(t, pods.WaitSynced(t.Context()), ErrNoKinds)
 		require.ErrorIs(t, pods.Run(t.Context()), ErrNoKinds)
+	}
+}
+
+// A manager's informers of Secrets are not packed.
+func TestAManagersSecretsAreNotPacked(t *testing.T) {
+	secret := schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+	loose, partial := &unstructured.Unstructured{}, &metav1.PartialObjectMetadata{}
+	loose.SetGroupVersionKind(secret)
+	partial.SetGroupVersionKind(secret)
+	other := &unstructured.Unstructured{}
+	other.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	made := ControllerRuntime{Storage: packedCold().Storage}
+	for example, packs := range map[runtime.Object]bool{
+		&corev1.Secret{}: false, loose: false, partial: false, &corev1.ConfigMap{}: true, other: true,
+	} {
+		i, ok := SharedOf(made.NewInformer(&cache.ListWatch{}, example, 0, nil))
+		require.True(t, ok)
+		require.Equal(t, packs, i.Status().Storage.Budget != nil, "%T", example)
 	}
 }

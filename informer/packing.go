@@ -68,7 +68,7 @@ var _ indexer.Codec = (*packing)(nil)
 // newPacking returns the packing of an informer of a type, nil without a budget. Objects of an interface
 // type cannot be packed.
 func newPacking(s Storage, t objectType, trust *sharing, observe func(Event)) *packing {
-	if s.Decoded == nil {
+	if !s.packs() {
 		return nil
 	}
 	p := &packing{observe: observe, trust: trust, causes: map[string]bool{}, errors: make(chan *StorageError, mostCauses+1)}

@@ -35,7 +35,7 @@ func (s *sharing) distrust() (first bool) {
 
 // newSharing returns what the objects of an informer share: nothing if they are packed.
 func newSharing(d reflector.Decoding, as Storage) *sharing {
-	s := &sharing{packed: as.Decoded != nil, broken: make(chan struct{})}
+	s := &sharing{packed: as.packs(), broken: make(chan struct{})}
 	if d.Unshared || s.packed {
 		return s
 	}

@@ -2,7 +2,8 @@ package informer
 
 import "github.com/tidemark-k8s/tidemark/internal/pack"
 
-// Storage says how an informer holds its objects. The zero value: decoded, sharing equal values.
+// Storage says how an informer holds its objects. The zero value: decoded, sharing equal values, or as the
+// factory's Storage says.
 type Storage struct {
 	// Decoded, if set, makes the informer hold its objects packed: as the differences of their encoded bytes
 	// to those of similar objects. Of some the decoded form is kept as well, as much as fits into this
@@ -15,7 +16,12 @@ type Storage struct {
 	// object decoded if encoding and decoding change it, or if a program has put it into the store, see
 	// [StorageError].
 	Decoded *Budget
+	// Unpacked, if set, makes the informer hold its objects decoded, whatever Decoded and the factory's Storage say.
+	Unpacked bool
 }
+
+// packs reports whether objects are packed.
+func (s Storage) packs() bool { return s.Decoded != nil && !s.Unpacked }
 
 // Budget bounds the memory of the objects that informers keep decoded beside the packed ones. The zero
 // value is the budget of zero bytes. Any goroutine may use it.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/served"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
@@ -59,7 +60,7 @@ func FromControllerRuntime(lw cache.ListerWatcher, example runtime.Object) Sourc
 	if source == nil || example == nil {
 		return source
 	}
-	kind := wire.Objects{Type: reflect.TypeOf(example), Secret: holdsSecrets(example)}
+	kind := wire.Objects{Type: reflect.TypeOf(example), Secret: object.HoldsSecrets(example)}
 	if _, ok := example.(*metav1.PartialObjectMetadata); ok {
 		kind.Named = example.GetObjectKind().GroupVersionKind()
 	}
@@ -67,9 +68,6 @@ func FromControllerRuntime(lw cache.ListerWatcher, example runtime.Object) Sourc
 	c.raw = rawSource{kind, throughClient(source, "")}
 	return withCapabilities(source, c)
 }
-
-// secrets is the kind of the objects whose strings must not stay in memory longer than they do.
-var secrets = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 
 // isSecrets reports whether a resource is that of Secrets.
 func isSecrets(r schema.GroupVersionResource) bool { return r.Group == "" && r.Resource == "secrets" }
@@ -82,16 +80,6 @@ func throughClient(source Source, path string) wire.Send {
 	return wire.NewTakingClient(func(ctx context.Context, o metav1.ListOptions, list bool) (wire.Answer, error) {
 		return askClient(ctx, source, o, list)
 	}, path).Ask
-}
-
-// holdsSecrets reports whether objects like example are Secrets, by its kind or by its Go type.
-func holdsSecrets(example runtime.Object) bool {
-	switch t := reflect.TypeOf(example); t {
-	case wire.Unstructured, metadataType:
-		return example.GetObjectKind().GroupVersionKind() == secrets
-	default:
-		return t.String() == "*v1.Secret" && t.Elem().PkgPath() == "k8s.io/api/core/v1"
-	}
 }
 
 // collectionPath returns the end of a collection's path.

@@ -3,6 +3,7 @@ package object
 import (
 	"reflect"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -14,4 +15,17 @@ func Like(example any) (reflect.Type, schema.GroupVersionKind) {
 		return reflect.TypeOf(example), u.GetObjectKind().GroupVersionKind()
 	}
 	return reflect.TypeOf(example), schema.GroupVersionKind{}
+}
+
+// secrets is the kind of the objects whose strings must not stay in memory longer than they do.
+var secrets = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+
+// HoldsSecrets reports whether objects like an example are Secrets, by its kind or by its Go type.
+func HoldsSecrets(example runtime.Object) bool {
+	switch example.(type) {
+	case runtime.Unstructured, *metav1.PartialObjectMetadata:
+		return example.GetObjectKind().GroupVersionKind() == secrets
+	}
+	t := reflect.TypeOf(example)
+	return t != nil && t.String() == "*v1.Secret" && t.Elem().PkgPath() == "k8s.io/api/core/v1"
 }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -27,5 +29,16 @@ func TestWhatIsLikeAnExample(t *testing.T) {
 		goType, kind := Like(c.example)
 		require.Equal(t, c.goType, goType)
 		require.Equal(t, c.kind, kind)
+	}
+}
+
+func TestHoldsSecrets(t *testing.T) {
+	secret := schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
+	u, partial := &unstructured.Unstructured{}, &metav1.PartialObjectMetadata{}
+	require.False(t, HoldsSecrets(u))
+	u.SetGroupVersionKind(secret)
+	partial.SetGroupVersionKind(secret)
+	for example, secrets := range map[runtime.Object]bool{u: true, partial: true, &corev1.Secret{}: true, &corev1.Pod{}: false, nil: false} {
+		require.Equal(t, secrets, HoldsSecrets(example), "%T", example)
 	}
 }
