@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -248,6 +249,49 @@ func TestSecretsAreNotPacked(t *testing.T) {
 	typed, err = factory.For[*corev1.Secret](f)
 	require.NoError(t, err)
 	require.Same(t, own.Decoded, typed.Status().Storage.Budget)
+}
+
+// An informer that packs what its client has decoded reports once that Wire would spare that. A generated client's
+// answers are decoded here.
+func TestAPackedInformerWithoutWire(t *testing.T) {
+	for name, row := range map[string]struct {
+		packed, wire bool
+		reports      int32
+	}{
+		"packed": {true, false, 1}, "packed, with Wire": {true, true, 0}, "decoded": {false, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, config := serves(t, "a", "b")
+			if row.wire {
+				config.Wrap(reflector.Wire)
+			}
+			of := set{}
+			if row.packed {
+				of.storage = decoded(0)
+			}
+			reports(t, typedPods(t, config, of), 0)
+			reports(t, dynamicPods(t, config, of), row.reports)
+			reports(t, metadataOfPods(t, config, of), row.reports)
+		})
+	}
+	d := factory.NewDynamicSharedInformerFactory(dynamicfake.NewSimpleDynamicClient(scheme.Scheme), 0)
+	d.SetStorage(decoded(0))
+	reports(t, kindOfFactory[*unstructured.Unstructured]{
+		started:   d,
+		configure: func(o informer.Options[*unstructured.Unstructured]) error { return d.Configure(pods, o) },
+		pods:      func() (*informer.Informer[*unstructured.Unstructured], error) { return d.For(pods) },
+	}, 0) // no Wire helps a fake
+}
+
+func reports[T informer.Object](t *testing.T, f kindOfFactory[T], want int32) {
+	var told atomic.Int32
+	require.NoError(t, f.configure(informer.Options[T]{Observe: func(e informer.Event) {
+		if _, ok := e.(reflector.ClientDecoded); ok {
+			told.Add(1)
+		}
+	}}))
+	synced(t, f)
+	require.Equal(t, want, told.Load())
 }
 
 // A negative budget is reported by the informer, as other options that are not valid.

@@ -88,6 +88,8 @@ func lineOfReflector(e reflector.Event) logLine {
 		return logLine{message: "The server's history went back, listing again", values: []any{"from", cut(e.From), "to", cut(e.To)}}
 	case reflector.HistoryUnknown:
 		return logLine{level: levelDetail, message: "Lists have no resourceVersion: the server's history is unknown"}
+	case reflector.ClientDecoded:
+		return logLine{message: "The client decodes what is packed: reflector.Wire in its transport would spare most of the CPU time", once: true}
 	case reflector.StreamRefused:
 		return logLine{message: "The initial state is listed, not streamed", values: []any{"reason", e.Reason}, once: true}
 	case reflector.SelectorRefused:

@@ -31,7 +31,7 @@ func logged() []Event {
 		reflector.Failed{Operation: reflector.OpList, Err: apierrors.NewResourceExpired("too old")},
 		reflector.Failed{Operation: reflector.OpList, Err: reflector.ErrNotServed},
 		reflector.NotServed{Err: err}, reflector.Served{}, reflector.Withdrawn{},
-		reflector.Skipped{Err: err}, reflector.HistoryWentBack{}, reflector.HistoryUnknown{}, reflector.StreamRefused{}, reflector.SelectorRefused{},
+		reflector.Skipped{Err: err}, reflector.HistoryWentBack{}, reflector.HistoryUnknown{}, reflector.ClientDecoded{}, reflector.StreamRefused{}, reflector.SelectorRefused{},
 		&QuarantineError{Err: err}, &indexer.IndexError{}, &SharedValueError{}, &StorageError{Err: err}, &TransformStuckError{},
 		HandlerExited{}, HandlerLagging{}, Ghost{}, ShareChanged{}, HandlerPanicked{}, err,
 		reflector.Asked{}, reflector.Committing{}, reflector.Paged{}, reflector.Listed{}, reflector.WatchStarted{}, reflector.WatchEnded{},

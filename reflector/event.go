@@ -137,6 +137,9 @@ type (
 	// HistoryUnknown reports, once, that full states have no version, as with some fakes. Changes
 	// lost between a list and its watch, and a restored server, then go unnoticed.
 	HistoryUnknown struct{}
+	// ClientDecoded reports, once, that the client decodes the answers for a sink that packs its objects, and so
+	// decodes, encodes and compares each. With [Wire] in the client's transport the sink packs the server's bytes.
+	ClientDecoded struct{}
 	// Skipped reports an object or event that was left out because it is not of the requested
 	// kind; Err names the object and both types. A thousand in a row end the watch, as a failure.
 	Skipped struct{ Err error }
@@ -163,5 +166,6 @@ func (NotServed) reflectorEvent()       {}
 func (Served) reflectorEvent()          {}
 func (Withdrawn) reflectorEvent()       {}
 func (HistoryUnknown) reflectorEvent()  {}
+func (ClientDecoded) reflectorEvent()   {}
 func (Skipped) reflectorEvent()         {}
 func (Undecodable) reflectorEvent()     {}

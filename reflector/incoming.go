@@ -25,6 +25,7 @@ func (l *loop) openList(r request) (input, error) {
 		return input{kind: inFailed}, err
 	case a.Body == nil: // the client has read it
 		cancel()
+		l.reportDecoded()
 		return l.acceptPage(r, a.List)
 	}
 	l.incoming = &incoming{

@@ -35,6 +35,8 @@ type loop struct {
 	learning chan wire.Outcome[learned] // the source's answer on what it can do; nil before the question
 	presence presence                   // of the source's resource
 
+	clientDecoded bool // and was reported
+
 	operation Operation         // the last request
 	page      page              // fetched and not yet written
 	pager     pager             // of the present list

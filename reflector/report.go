@@ -45,6 +45,15 @@ func (l *loop) report(in input, a action, err error) {
 	}
 }
 
+// reportDecoded reports, once, that the client has decoded an answer that could be packed as it comes. No Wire helps a
+// fake.
+func (l *loop) reportDecoded() {
+	if l.taker != nil && l.raw.ask != nil && !l.clientDecoded && l.sourceStreams != StreamingUnsupported {
+		l.clientDecoded = true
+		l.tell(ClientDecoded{})
+	}
+}
+
 // reportRequest reports the next request.
 func (l *loop) reportRequest(a action) {
 	switch {

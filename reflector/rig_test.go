@@ -441,6 +441,8 @@ func describe(e Event) string {
 		return fmt.Sprintf("  selector refused for %v: %s", e.Retry, e.Reason)
 	case HistoryWentBack:
 		return fmt.Sprintf("  history went back from %q to %q", e.From, e.To)
+	case ClientDecoded:
+		return "  the client decodes"
 	case HistoryUnknown:
 		return "  the history is unknown"
 	case NotServed:

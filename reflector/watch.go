@@ -55,6 +55,9 @@ func (l *loop) newConn(o metav1.ListOptions, timeout time.Duration) *watchConn {
 func (l *loop) opened(w *watchConn, in input, err error) (input, error) {
 	if in.kind == inOpened {
 		l.conn = w
+		if w.reception == nil {
+			l.reportDecoded()
+		}
 	}
 	return in, err
 }
