@@ -79,7 +79,7 @@ func WithShard(a shard.Assignment, kinds ...runtime.Object) Option {
 
 // WithIndexes adds indexes to all informers of the factory, such as those of package indexer/refs. For a type
 // whose options are set by [Configure], an index of these with the same name applies instead. The index
-// functions get the objects of all types. If an index has no function, or two have one name, [For] returns
+// functions get the objects of all types. If an index has no name or no function, or two have one name, [For] returns
 // [indexer.ErrIndexInvalid] or [indexer.ErrIndexExists], for a type that replaces the index as well, and so do
 // WaitSynced and Run of each informer that has it. Informers that a caller's constructor makes, see
 // [Factory.InformerFor], have none of these indexes.

@@ -4,7 +4,7 @@ import "fmt"
 
 // AddIndexes adds indexes and fills them from the stored objects. It adds all of them or, with
 // an error, none: [ErrIndexExists] for a name already in use, [ErrIndexInvalid] for an index
-// without a function. It also adds none if a function ends the goroutine. Readers are not held up;
+// without a name or a function. It also adds none if a function ends the goroutine. Readers are not held up;
 // other writers wait.
 func (w *Writer) AddIndexes(indexes ...Index[any]) error {
 	w.x.writing.Lock()

@@ -12,8 +12,9 @@ var (
 	ErrUnknownIndex = errors.New("no index of this name")
 	// ErrIndexExists is returned when an index is added under a name already in use.
 	ErrIndexExists = errors.New("an index of this name exists already")
-	// ErrIndexInvalid is returned for an index without either an Append function or ByNamespace.
-	ErrIndexInvalid = errors.New("an index needs either an Append function or ByNamespace")
+	// ErrIndexInvalid is returned for an index without a name, or without either an Append function or
+	// ByNamespace.
+	ErrIndexInvalid = errors.New("an index needs a name, and either an Append function or ByNamespace")
 	// ErrType is returned for an object of another type than the caller asked for. An index
 	// also leaves out, with this error, objects of a type it was not declared for.
 	ErrType = errors.New("the object is of another type")

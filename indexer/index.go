@@ -24,6 +24,7 @@ const NamespaceIndex = "namespace"
 // that a section has written before stay written; [Staging.Commit] and [Writer.AddIndexes] change
 // nothing.
 type Index[T any] struct {
+	// Name must not be empty; only client-go's indexes, which have an Origin, may have no name.
 	Name   string
 	Append func(values []string, obj T) []string
 	// ByNamespace makes an index by the namespaces of the keys, without looking at the objects.
@@ -51,7 +52,10 @@ func (ix Index[T]) Untyped() Index[any] {
 	return untyped
 }
 
-func (ix *Index[T]) valid() bool { return (ix.Append != nil) != ix.ByNamespace }
+// valid allows an index without a name only to client-go's, which are known by their Origin.
+func (ix *Index[T]) valid() bool {
+	return (ix.Name != "" || ix.Origin != nil) && (ix.Append != nil) != ix.ByNamespace
+}
 
 // family is the purpose of an index.
 type family uint8

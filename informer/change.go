@@ -120,3 +120,13 @@ type HandlerOptions struct {
 	// The initial state does not count.
 	MaxBacklog int
 }
+
+func (o HandlerOptions) validate() error {
+	switch {
+	case o.MaxBacklog < 0:
+		return outOfRange("MaxBacklog", o.MaxBacklog)
+	case o.Delivery > Latest:
+		return outOfRange("Delivery", o.Delivery)
+	}
+	return nil
+}

@@ -14,8 +14,9 @@ var (
 	ErrNoSource = errors.New("the informer has no source")
 	// ErrNoHandler is returned for a nil handler, and for one that is a nil function or has none.
 	ErrNoHandler = errors.New("the handler is nil")
-	// ErrNegative is returned for a negative period or bound, and for an empty batch.
-	ErrNegative = errors.New("a number is negative, or zero where it must not be")
+	// ErrNegative is returned for an option out of range: a negative period or bound, an empty batch, an
+	// unknown [Delivery]. The error names the option and its value.
+	ErrNegative = errors.New("out of range")
 	// ErrRunning is returned by a second Run, and by methods that must be called before Run.
 	ErrRunning = errors.New("the informer is running")
 	// ErrStopped is returned by methods that need an informer that has not stopped.
@@ -62,6 +63,11 @@ var (
 	errWritten      = errors.New("a program has written into the cached object")
 	errTypePanicked = errors.New("a function of the type has panicked")
 )
+
+// outOfRange returns an ErrNegative with the option and its value.
+func outOfRange(option string, value any) error {
+	return fmt.Errorf("%s is %v: %w", option, value, ErrNegative)
+}
 
 // undecodable wraps the error of an object that could not be decoded.
 func undecodable(err error) error { return fmt.Errorf("%w: %w", ErrDecode, err) }

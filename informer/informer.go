@@ -67,8 +67,8 @@ func (i *Informer[T]) Start(ctx context.Context) (wait func() error, err error) 
 // the store to a late handler.
 //
 // Handle returns [ErrNoHandler] if there is nothing to call (nil, a nil [HandlerFunc], [Funcs] without
-// a function), [ErrNegative] if the bound on the backlog is negative, or [ErrStopped] if the informer
-// has stopped and was not begun by Start, or does not run and its factory was shut down.
+// a function), [ErrNegative] for an option out of range, or [ErrStopped] if the informer has stopped and
+// was not begun by Start, or does not run and its factory was shut down.
 func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, error) {
 	if !callable(h) {
 		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
@@ -80,14 +80,14 @@ func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, erro
 // call: a function that writes to a database, for example. The function may read the batch in any
 // way; if it may panic, it should use [Batch.All].
 //
-// HandleBatch returns [ErrNoHandler], [ErrNegative] if n is below 1 or the bound on the backlog is
-// negative, or [ErrStopped].
+// HandleBatch returns [ErrNoHandler], [ErrNegative] if n is below 1 or an option is out of range, or
+// [ErrStopped].
 func (i *Informer[T]) HandleBatch(h func(Batch[T]), n int, o HandlerOptions) (Registration, error) {
 	if h == nil {
 		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
 	}
 	if n < 1 {
-		return nil, fmt.Errorf("informer %s: a batch of %d changes: %w", i.core.options.Name, n, ErrNegative)
+		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, outOfRange("the size of a batch", n))
 	}
 	return i.core.handle(&batchReceiver[T]{h, n}, o, i.owner)
 }
@@ -107,8 +107,8 @@ func (c *core) handle(to receiver, o HandlerOptions, by *owner) (Registration, e
 // newHandler returns a registration. The handler's name and the informer's resync period stand in
 // for options that are not set.
 func (c *core) newHandler(to receiver, o HandlerOptions, by *owner) (*delivery.Registration, error) {
-	if o.MaxBacklog < 0 {
-		return nil, fmt.Errorf("informer %s: bound on the backlog of handler %q: %w", c.options.Name, o.Name, ErrNegative)
+	if err := o.validate(); err != nil {
+		return nil, fmt.Errorf("informer %s: handler %q: %w", c.options.Name, o.Name, err)
 	}
 	if o.Name == "" {
 		o.Name = to.name()

@@ -21,8 +21,8 @@ import (
 // name. With [Latest], the pending changes of an object are merged, as in a work queue, and an object that came
 // and went has no key. A resync delivers all keys again. A key counts as one event in MaxBacklog.
 //
-// HandleKeys returns [ErrNoHandler] if h is nil, [ErrNegative] if the bound on the backlog is negative, or
-// [ErrStopped], as Handle does.
+// HandleKeys returns [ErrNoHandler] if h is nil, [ErrNegative] for an option out of range, or [ErrStopped], as
+// Handle does.
 func (i *Informer[T]) HandleKeys(h func(indexer.Key), o HandlerOptions) (Registration, error) {
 	if h == nil {
 		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)

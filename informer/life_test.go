@@ -42,9 +42,20 @@ func TestContract_B23_BadInputIsASentinel(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, list)
 		}
-		for _, o := range []Options[*corev1.Pod]{{MinWatchTimeout: -1}, {PageSize: -1}} {
-			require.ErrorIs(t, New(s, o).Run(t.Context()), ErrNegative)
+		for want, o := range map[string]Options[*corev1.Pod]{
+			"Resync is -1s":                        {Resync: -time.Second},
+			"MinWatchTimeout is -1ns":              {MinWatchTimeout: -1},
+			"StreamPatience is -1ns":               {StreamPatience: -1},
+			"ListPatience is -1ns":                 {ListPatience: -1},
+			"PageSize is -1":                       {PageSize: -1},
+			"the budget of Storage.Decoded is -10": {Storage: Storage{Decoded: NewBudget(-10)}},
+		} {
+			err := New(s, o).Run(t.Context())
+			require.ErrorIs(t, err, ErrNegative)
+			require.EqualError(t, err, "informer *v1.Pod: "+want+": out of range")
 		}
+		nameless := New(s, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{named("")}})
+		require.ErrorIs(t, nameless.Run(t.Context()), indexer.ErrIndexInvalid)
 
 		i := New(s, Options[*corev1.Pod]{Observe: observed})
 		var none HandlerFunc[*corev1.Pod]
@@ -54,8 +65,12 @@ func TestContract_B23_BadInputIsASentinel(t *testing.T) {
 		}
 		_, err := i.Handle(h, HandlerOptions{MaxBacklog: -1})
 		require.ErrorIs(t, err, ErrNegative)
+		_, err = i.Handle(h, HandlerOptions{Name: "h", Delivery: 7})
+		require.ErrorIs(t, err, ErrNegative)
+		require.EqualError(t, err, `informer *v1.Pod: handler "h": Delivery is 7: out of range`)
 		_, err = i.HandleBatch(func(Batch[*corev1.Pod]) {}, 0, HandlerOptions{})
 		require.ErrorIs(t, err, ErrNegative)
+		require.ErrorContains(t, err, "the size of a batch is 0")
 		_, err = i.HandleBatch(nil, 1, HandlerOptions{})
 		require.ErrorIs(t, err, ErrNoHandler)
 		_, err = i.HandleKeys(nil, HandlerOptions{})
@@ -66,6 +81,7 @@ func TestContract_B23_BadInputIsASentinel(t *testing.T) {
 		require.ErrorIs(t, err, indexer.ErrUnknownIndex)
 		require.ErrorIs(t, i.AddIndexes(named(indexer.NamespaceIndex)), indexer.ErrIndexExists)
 		require.ErrorIs(t, i.AddIndexes(indexer.Index[*corev1.Pod]{}), indexer.ErrIndexInvalid)
+		require.ErrorIs(t, i.AddIndexes(named("")), indexer.ErrIndexInvalid)
 
 		stop := start(t, i)
 		require.ErrorIs(t, i.Run(t.Context()), ErrRunning)

@@ -1,7 +1,6 @@
 package informer
 
 import (
-	"fmt"
 	"reflect"
 	"time"
 
@@ -71,11 +70,19 @@ type Options[T any] struct {
 }
 
 func (o *Options[T]) validate() error {
-	if o.Resync < 0 || o.MinWatchTimeout < 0 || o.StreamPatience < 0 || o.ListPatience < 0 || o.PageSize < 0 {
-		return ErrNegative
-	}
-	if err := o.Storage.validate(); err != nil {
-		return fmt.Errorf("the budget of decoded objects: %w", err)
+	switch budget := o.Storage.Decoded; {
+	case o.Resync < 0:
+		return outOfRange("Resync", o.Resync)
+	case o.MinWatchTimeout < 0:
+		return outOfRange("MinWatchTimeout", o.MinWatchTimeout)
+	case o.StreamPatience < 0:
+		return outOfRange("StreamPatience", o.StreamPatience)
+	case o.ListPatience < 0:
+		return outOfRange("ListPatience", o.ListPatience)
+	case o.PageSize < 0:
+		return outOfRange("PageSize", o.PageSize)
+	case budget != nil && budget.Limit() < 0:
+		return outOfRange("the budget of Storage.Decoded", budget.Limit())
 	}
 	if err := whyUnusable(o.Shard, 0); err != nil {
 		return err

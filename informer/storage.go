@@ -39,13 +39,6 @@ func (b *Budget) Limit() int64 { return (*pack.Budget)(b).Limit() }
 // store has replaced or deleted some counts until it is collected as garbage and room is looked for.
 func (b *Budget) Used() int64 { return (*pack.Budget)(b).Used() }
 
-func (s Storage) validate() error {
-	if s.Decoded != nil && s.Decoded.Limit() < 0 {
-		return ErrNegative
-	}
-	return nil
-}
-
 // StorageStatus describes the objects of an informer with [Storage].Decoded. It is zero without.
 type StorageStatus struct {
 	Budget *Budget // the informer's own, or one that it shares with others

@@ -3,6 +3,7 @@ package informer
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -74,13 +75,13 @@ func (s *informerSink) callTransform(transform func(any) (any, error), obj any) 
 	if result, err = transform(obj); err != nil {
 		return result, fmt.Errorf("%w: %w", ErrTransform, err)
 	}
-	keyOf(result) // a typed nil panics here
 	if err := s.core.objects.validate(result); err != nil {
 		return result, fmt.Errorf("%w: %w", ErrTransform, err)
 	}
-	if result == nil {
+	if v := reflect.ValueOf(result); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, fmt.Errorf("%w: it has returned nil", ErrTransform)
 	}
+	keyOf(result) // methods of the object that panic do so here
 	return result, nil
 }
 

@@ -76,7 +76,7 @@ func resolve(scheme *runtime.Scheme, k Kind) (kind, error) {
 	resolved := kind{Kind: k, traits: customTraits, object: object, types: managedfields.NewDeducedTypeConverter}
 	resolved.list, err = scheme.New(resolved.listGVK())
 	if err != nil {
-		return kind{}, fmt.Errorf("%w: %w", ErrKind, err)
+		return kind{}, fmt.Errorf("%w: Options.Scheme lacks the type of the list: %w", ErrKind, err)
 	}
 	if !meta.IsListType(resolved.list) {
 		return kind{}, fmt.Errorf("%w: %T is not a list", ErrKind, resolved.list)
@@ -103,7 +103,7 @@ func (s *Server) kindOf(obj Object) (kind, error) {
 	}
 	known, _, err := s.scheme.ObjectKinds(obj)
 	if err != nil {
-		return kind{}, fmt.Errorf("%w: %w", ErrKind, err)
+		return kind{}, fmt.Errorf("%w: Options.Scheme lacks the type: %w", ErrKind, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -175,7 +175,9 @@ func TestOwnScheme(t *testing.T) {
 	defer s.Close()
 	require.NoError(t, s.Create(t.Context(), newPod("a", "p")))
 	require.ErrorIs(t, s.Create(t.Context(), &corev1.Node{}), ErrKind, "its list is not one")
-	require.ErrorIs(t, s.Create(t.Context(), &corev1.Secret{}), ErrKind, "not in the scheme")
+	err := s.Create(t.Context(), &corev1.Secret{})
+	require.ErrorIs(t, err, ErrKind)
+	require.ErrorContains(t, err, "Options.Scheme lacks the type: no kind is registered for the type v1.Secret")
 	assert.Equal(t, []schema.GroupVersion{corev1.SchemeGroupVersion}, keysOf(s.served()))
 }
 
