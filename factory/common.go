@@ -102,7 +102,7 @@ func (c *common[K]) create(id K, k kind, scope Scope, s selection, with settings
 
 // identity returns the name and resource under which the informer of a kind publishes its
 // metrics. It is reserved once, and reused if the informer is dropped and made again. Two callers
-// never ask for the same kind at once: [table.make] makes one informer of a key at a time.
+// never ask for the same kind at once: table.make makes one informer of a key at a time.
 func (c *common[K]) identity(id K, k kind) cache.InformerNameAndResource {
 	c.mu.Lock()
 	known, ok := c.identities[id]

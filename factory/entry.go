@@ -54,7 +54,7 @@ type entry struct {
 //	exited                started   due, held under the latest Start if there is one
 //
 // While a pin is due, it keeps no informer running, unless the informer is or was leased: then it is
-// held ([table.hold]).
+// held (table.hold).
 type pin uint8
 
 const (

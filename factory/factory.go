@@ -152,7 +152,7 @@ type generic struct {
 
 func (g generic) Informer() cache.SharedIndexInformer { return g.informer }
 
-// Lister returns a lister of the store, as [accessor.Lister] does.
+// Lister returns a lister of the store, as accessor.Lister does.
 func (g generic) Lister() cache.GenericLister {
 	store, ours := informer.IndexerOf(g.informer, g.object)
 	if !ours {

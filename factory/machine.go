@@ -1,6 +1,6 @@
 package factory
 
-// state is the state of an informer in a factory. [entry.wanted] says whether the informer should
+// state is the state of an informer in a factory. entry.wanted says whether the informer should
 // run; the table says what follows from that:
 //
 //	            asked, if wanted   left, if unwanted   it has stopped             stop      restart

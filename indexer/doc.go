@@ -13,8 +13,9 @@
 //
 // # Guarantees
 //
-//   - Get takes no lock, allocates nothing and never waits for a writer. Ranging over a list
-//     allocates nothing either.
+//   - Get takes no lock and never waits for a writer. It allocates nothing, and neither does ranging
+//     over a list, unless the store has a codec ([Options].Codec): the codec may decode each object
+//     that is read.
 //   - Taking a Snapshot copies nothing, and a Snapshot never changes. The writer pays for it:
 //     it copies each chunk of 256 objects once, before it next changes it.
 //   - Taking a list may wait for the write section in progress. Sections are short: a

@@ -80,7 +80,7 @@ type Options struct {
 }
 
 // Get returns the object of a key, or false if there is none, or none of type T. It takes no
-// lock, allocates nothing and never waits.
+// lock and never waits, and allocates nothing unless a [Codec] decodes the object.
 func (x *Indexer[T]) Get(key Key) (obj T, ok bool) {
 	if r := x.live.Load().records.get(key); r != nil {
 		return read[T](x.decode, r.value.stored())

@@ -31,7 +31,7 @@ type applier struct {
 	// allQuarantined is also read by goroutines that wait for a version.
 	allQuarantined   records.Quarantine
 	rewritesIdentity atomic.Bool // the transform has changed a UID or version
-	rewritesKeys     atomic.Bool // the transform has changed a key: see [applier.keyOf]
+	rewritesKeys     atomic.Bool // the transform has changed a key: see applier.keyOf
 	storedWithin     shard.Set   // all stored objects are in this share; without a field if that is not known
 	tally            records.Tally
 	removals         records.Removals // guarded by the store's write sections

@@ -20,6 +20,7 @@
 //   - The object that is referred to may not exist yet, may be deleted, or be of a kind that nobody
 //     watches. Looking up who refers to it decodes and reads no object.
 //   - Owners are known by UID: what a deleted object owned does not belong to another of its name.
+//     client-go's fakes give objects no UIDs, so [OwnedBy] finds nothing there unless a test sets them.
 //   - References are what an object names outside of its status, in any version of the API that
 //     k8s.io/api has. References of a new field are known with the next version of this module.
 //   - An object with very many references costs time and memory for each; none is left out.

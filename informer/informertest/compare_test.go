@@ -18,6 +18,7 @@ func TestComparisonWithFakeClientsets(t *testing.T) {
 	s := startServer(t, Options{})
 	for who, client := range map[string]kubernetes.Interface{"informertest": newClient(t, s.ClientConfig()), "a fake": fake.NewClientset()} {
 		t.Run(who, func(t *testing.T) {
+			assert.Equal(t, who == "informertest", identifies(t, client.CoreV1().Pods("f")), "objects get UIDs")
 			assert.Equal(t, who == "informertest", conflicts(t, client.CoreV1().Pods("a")), "stale updates are conflicts")
 			assert.Equal(t, who == "informertest", makesUpNames(t, client.CoreV1().Pods("b")), "names are made up")
 			assert.Equal(t, who == "informertest", holds(t, client.CoreV1().Pods("c")), "finalizers hold")
@@ -25,6 +26,12 @@ func TestComparisonWithFakeClientsets(t *testing.T) {
 			assert.Equal(t, who == "informertest", keepsStatus(t, client.CoreV1().Pods("e")), "an update keeps the status")
 		})
 	}
+}
+
+func identifies(t *testing.T, pods typedcorev1.PodInterface) bool {
+	p, err := pods.Create(t.Context(), newPod("", "p"), metav1.CreateOptions{})
+	require.NoError(t, err)
+	return p.UID != ""
 }
 
 func conflicts(t *testing.T, pods typedcorev1.PodInterface) bool {

@@ -11,7 +11,7 @@ func (d *Decoder) IsPlain(data []byte) bool {
 // plainNesting bounds the nesting of messages in plain bytes.
 const plainNesting = 100
 
-// isPlain is [walk.message] without an object.
+// isPlain is walk.message without an object.
 func (p *plan) isPlain(data []byte, depth int) bool {
 	if depth == plainNesting {
 		return false

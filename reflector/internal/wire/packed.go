@@ -22,7 +22,7 @@ import (
 // [pack.Kind], and may be called by any goroutine; none waits for another. An object decodes to what a
 // [Decoder] without a table of shared values has made of the same bytes, in any run of the source.
 //
-// Bytes that begin with a brace are JSON, and all others protobuf. [item.toPack] refuses what this is not
+// Bytes that begin with a brace are JSON, and all others protobuf. item.toPack refuses what this is not
 // true of.
 type PackedDecoder struct {
 	objects  Objects
