@@ -79,8 +79,8 @@ type index struct {
 	// asked is set when a selector uses the index of a label key, and reset by dropLabelIndexes.
 	asked  atomic.Bool
 	values *table[vector]
-	// unindexed holds the keys on which Append failed. Only the writer reads or writes it.
-	unindexed map[Key]struct{}
+	// unindexed holds the objects on which Append failed. Only the writer reads or writes it.
+	unindexed map[Key]*IndexError
 }
 
 func newIndex(ix Index[any], f family) *index {

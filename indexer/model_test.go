@@ -412,7 +412,7 @@ func (d *world) compare() {
 			broken++
 		}
 	}
-	require.Equal(d.t, broken, d.w.Unindexed())
+	require.Equal(d.t, broken, countUnindexed(d.w))
 	for _, h := range d.held {
 		sameSet(d.t, h.want, h.snapshot.List())
 		require.Equal(d.t, h.snapshot.Len(), len(slices.Collect(h.snapshot.All())))

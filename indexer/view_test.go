@@ -180,8 +180,31 @@ func TestAnIndexLeavesOutAnObjectOfAnotherType(t *testing.T) {
 	require.ErrorIs(t, told[0], ErrType)
 	require.ErrorContains(t, told[0], "want *indexer.item, got int")
 	require.Equal(t, key, told[0].Key)
-	require.Equal(t, 1, w.Unindexed())
+	n, some := w.Unindexed()
+	require.Equal(t, 1, n)
+	require.Equal(t, told, some)
 	require.Len(t, slices.Collect(w.Indexer().By("word", "word")), 1)
+
+	update(w, func(tx *Tx) {
+		for i := range 4 {
+			tx.Put(0, Key{Name: fmt.Sprint(i)}, 7, 0)
+		}
+	})
+	n, some = w.Unindexed()
+	require.Equal(t, 5, n)
+	require.Len(t, some, maxNamed)
+	require.Subset(t, told, some)
+	update(w, func(tx *Tx) {
+		for _, e := range told {
+			tx.Put(0, e.Key, &item{}, 0)
+		}
+	})
+	require.Zero(t, countUnindexed(w))
+}
+
+func countUnindexed(w *Writer) int {
+	n, _ := w.Unindexed()
+	return n
 }
 
 func BenchmarkGet(b *testing.B) {

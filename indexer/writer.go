@@ -27,7 +27,7 @@ type Writer struct {
 	faults    []*IndexError       // of this write section, not reported yet
 	taken     int                 // how many of the faults Tx.Faults has returned
 
-	unindexed atomic.Int64 // the answer of Unindexed; written at the end of each write section
+	unindexed atomic.Pointer[unindexed] // the answer of Unindexed; written at the end of each write section
 }
 
 // New returns the write side of a new, empty indexer; an informer's user does not need it. The error is
@@ -90,11 +90,7 @@ func (w *Writer) unlock() (faults []*IndexError) {
 	if verify.On {
 		w.check()
 	}
-	n := 0
-	for _, ix := range w.x.live.Load().indexes {
-		n += len(ix.unindexed)
-	}
-	w.unindexed.Store(int64(n))
+	w.noteUnindexed()
 	faults, w.faults, w.taken = w.faults[w.taken:], nil, 0
 	return faults
 }
@@ -109,9 +105,42 @@ func (w *Writer) Freeze(do func(tx *Tx)) {
 	do(&w.tx)
 }
 
-// Unindexed counts the objects on which an index function has failed; an object counts once for
-// each such index. It never waits, and counts the state after the last write section.
-func (w *Writer) Unindexed() int { return int(w.unindexed.Load()) }
+// unindexed are the objects on which index functions have failed.
+type unindexed struct {
+	n    int
+	some []*IndexError
+}
+
+// maxNamed is the number of unindexed objects that are named.
+const maxNamed = 3
+
+func (w *Writer) noteUnindexed() {
+	var now *unindexed
+	for _, ix := range w.x.live.Load().indexes {
+		if len(ix.unindexed) == 0 {
+			continue
+		}
+		if now == nil {
+			now = new(unindexed)
+		}
+		now.n += len(ix.unindexed)
+		for _, e := range ix.unindexed {
+			if now.some = append(now.some, e); len(now.some) >= maxNamed {
+				break
+			}
+		}
+	}
+	w.unindexed.Store(now)
+}
+
+// Unindexed counts the objects on which an index function has failed, and returns the errors of some; an
+// object counts once for each such index. It never waits, and tells the state after the last write section.
+func (w *Writer) Unindexed() (n int, some []*IndexError) {
+	if u := w.unindexed.Load(); u != nil {
+		n, some = u.n, u.some
+	}
+	return n, some
+}
 
 // indexKeysOf returns the index values of a record with an object in its stored form, in the order of the indexes,
 // and records failed index functions. The slice is valid until the next call. The caller must
@@ -179,10 +208,11 @@ func (w *Writer) appendIndexKeys(indexes []*index, from int, r *record, stored a
 
 func (w *Writer) failed(ix *index, key Key, err error) {
 	if ix.unindexed == nil {
-		ix.unindexed = make(map[Key]struct{})
+		ix.unindexed = make(map[Key]*IndexError)
 	}
-	ix.unindexed[key] = struct{}{}
-	w.faults = append(w.faults, &IndexError{Index: ix.Name, Key: key, Err: err})
+	e := &IndexError{Index: ix.Name, Key: key, Err: err}
+	ix.unindexed[key] = e
+	w.faults = append(w.faults, e)
 }
 
 func (w *Writer) setVersion(version string) {

@@ -39,8 +39,8 @@ type HandlerMeasures struct {
 	// Calling is the start of the present call; zero if the call is younger than a second. A call
 	// that began before the measuring counts from the beginning of the measuring.
 	Calling time.Time
-	// Slowest are the slowest calls of the last 15 minutes, at most 5, the slowest first.
-	// They include the present call if Calling is set.
+	// Slowest are the slowest calls of the last 15 minutes, at most 5. The present call comes first if
+	// Calling is set, then the slowest.
 	Slowest []SlowCall
 }
 

@@ -169,6 +169,30 @@ func TestTheSlowestCallsAreKept(t *testing.T) {
 	})
 }
 
+// The present call comes first, though longer ones have returned.
+func TestThePresentCallComesFirst(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
+		took := time.Minute
+		f.register(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
+			time.Sleep(took)
+			took -= time.Second
+		}), HandlerOptions{})
+		f.start()
+		i := f.Inspector()
+		f.list("1")
+		for n := range measure.MostSlow + 1 {
+			f.apply(deltaOf(deltafifo.Added, kit.Pod(fmt.Sprint("pod-", n), fmt.Sprint(n+2))))
+		}
+		pass(measure.MostSlow * time.Minute)
+		m := measuresOfOne(t, i)
+		require.NotZero(t, m.Calling)
+		require.Len(t, m.Slowest, measure.MostSlow)
+		require.Equal(t, named("pod-5"), m.Slowest[0].Key)
+		require.Equal(t, named("pod-0"), m.Slowest[1].Key)
+	})
+}
+
 func TestABatchIsOneCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newTestCore(t, Options[*corev1.Pod]{}, 1)

@@ -3,6 +3,7 @@ package informer
 import (
 	"time"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -37,12 +38,14 @@ type Status struct {
 
 	Version     string // the resourceVersion of the store
 	Objects     int
-	Quarantined int   // objects that cannot be decoded or transformed
-	Unindexed   int   // objects on which an index function fails, counted for each index
-	Relists     int   // full states after the first
-	Errors      int   // failed lists and watches
-	LastError   error // or that of a function that has ended the run, or in the constructor's arguments
-	LastErrorAt time.Time
+	Quarantined int // objects that cannot be decoded or transformed
+	Unindexed   int // objects on which an index function fails, counted for each index
+	// UnindexedErrors name some of these objects, and their indexes.
+	UnindexedErrors []*indexer.IndexError
+	Relists         int   // full states after the first
+	Errors          int   // failed lists and watches
+	LastError       error // or that of a function that has ended the run, or in the constructor's arguments
+	LastErrorAt     time.Time
 	// Failing are the errors because of which a source is not read now, at most one of each class:
 	// the last list or watch of the source has failed, and none has succeeded since. Errors that are
 	// over are in RecentErrors.
@@ -139,14 +142,14 @@ func (c *core) Status() Status {
 	c.mu.Unlock()
 	x := c.writer.Indexer()
 	st := Status{
-		Name:      c.options.Name,
-		Running:   phase != created && !closed(run.returned),
-		Stopped:   phase == stopped,
-		Synced:    c.isSynced(),
-		Version:   x.Version(),
-		Objects:   x.Len(),
-		Unindexed: c.writer.Unindexed(),
+		Name:    c.options.Name,
+		Running: phase != created && !closed(run.returned),
+		Stopped: phase == stopped,
+		Synced:  c.isSynced(),
+		Version: x.Version(),
+		Objects: x.Len(),
 	}
+	st.Unindexed, st.UnindexedErrors = c.writer.Unindexed()
 	c.status.fill(&st)
 	st.Stale = st.Stale && st.Running
 	if c.misuse != nil {

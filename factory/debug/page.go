@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/factory/internal/show"
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
@@ -45,6 +46,9 @@ func (p *Page) report(wanted func(id string) bool, inDetail bool) report {
 	ids := make(identities)
 	for _, informers := range p.informers {
 		for held := range informers {
+			if !p.options.SecretNames {
+				held = show.WithoutNames(held)
+			}
 			subject := p.subject(held)
 			subject.id = ids.unique(subject.id)
 			if wanted(subject.id) {

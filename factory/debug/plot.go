@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/tidemark-k8s/tidemark/factory/internal/show"
 )
 
 // The size of a plot, in SVG units.
@@ -51,7 +53,7 @@ var curves = []curve{
 	{"Events", 1, func(m shownMoment) float64 { return m.Rate }, rate, false},
 	{"Lag", 1, func(m shownMoment) float64 { return m.Lag }, duration, false},
 	{"Staleness", 60, func(m shownMoment) float64 { return m.Staleness }, duration, false},
-	{"Objects", 1, func(m shownMoment) float64 { return float64(m.Objects) }, func(v float64) string { return number(int64(v)) }, false},
+	{"Objects", 1, func(m shownMoment) float64 { return float64(m.Objects) }, func(v float64) string { return show.Number(int64(v)) }, false},
 	{"Memory", 1, func(m shownMoment) float64 { return float64(m.Bytes) }, func(v float64) string { return size(int64(v)) }, true},
 }
 

@@ -9,6 +9,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/tidemark-k8s/tidemark/factory/internal/show"
 )
 
 var (
@@ -76,14 +78,27 @@ func (s shown) Backlog() (sum int) {
 	return sum
 }
 
-// Slow reports whether the calls of any handler include a slow one.
-func (s shown) Slow() bool {
+// handlerCall is a slow call of a handler.
+type handlerCall struct {
+	Handler string
+	shownCall
+}
+
+// Slow returns the slow calls: first those that have not returned, then those of one handler after the
+// other. Of each handler the overview shows only the first.
+func (s shown) Slow() []handlerCall {
+	var present, past []handlerCall
 	for _, h := range s.Handlers {
-		if len(h.Slowest) > 0 {
-			return true
+		for n, c := range h.Slowest {
+			switch call := (handlerCall{h.Name, c}); {
+			case n == 0 && h.Calling > 0:
+				present = append(present, call)
+			case n == 0 || s.Single:
+				past = append(past, call)
+			}
 		}
 	}
-	return false
+	return append(present, past...)
 }
 
 // All returns all informers for the template.
@@ -98,7 +113,7 @@ func (c content) All() []shown {
 
 // Span returns the time axis of the plots as text.
 func (c content) Span() string {
-	return strings.TrimPrefix(many(int(spanOf(c.report).Minutes()), "minute"), "1 ")
+	return strings.TrimPrefix(show.Many(int(spanOf(c.report).Minutes()), "minute"), "1 ")
 }
 
 // One returns the only informer in the view of a single informer.
@@ -107,10 +122,10 @@ func (c content) One() shown { return c.All()[0] }
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"css":      func() template.CSS { return template.CSS(style) }, // the style is embedded; no text of a request or a server is in it
 	"js":       func() template.JS { return template.JS(script) },
-	"number":   number[int],
-	"number64": number[uint64],
-	"total":    number[int64],
-	"size":     size, "duration": duration, "rate": rate, "many": many,
+	"number":   show.Number[int],
+	"number64": show.Number[uint64],
+	"total":    show.Number[int64],
+	"size":     size, "duration": duration, "rate": rate, "many": show.Many,
 	"sum":  func(m shownMemory) int64 { return m.Objects + m.Engine },
 	"utc":  func(t time.Time) string { return t.UTC().Format("15:04:05 UTC") },
 	"full": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },

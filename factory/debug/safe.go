@@ -8,23 +8,10 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/tidemark-k8s/tidemark/factory/internal/show"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
-
-// classes explain the classes of errors.
-var classes = map[reflector.ErrorClass]string{
-	reflector.ErrorExpired:      "The server does not have the requested version any more.",
-	reflector.ErrorBusy:         "The server is overloaded (429).",
-	reflector.ErrorForbidden:    "The server does not allow it (403).",
-	reflector.ErrorUnauthorized: "The server does not accept the credentials (401).",
-	reflector.ErrorNotServed:    "The server does not have the resource (404).",
-	reflector.ErrorInvalid:      "The server does not understand the request.",
-	reflector.ErrorServer:       "The server failed.",
-	reflector.ErrorTimeout:      "The request timed out.",
-	reflector.ErrorConnection:   "The connection was refused or cut.",
-	reflector.ErrorDecode:       "The response cannot be decoded.",
-}
 
 // beforeObjects are the classes of errors that the server returns before it reads an object, so
 // that their text holds no object's values.
@@ -35,10 +22,7 @@ var beforeObjects = map[reflector.ErrorClass]bool{
 
 // errorText describes an error of a list or watch without any value of an object.
 func (s subject) errorText(class reflector.ErrorClass, err error) string {
-	text, known := classes[class]
-	if !known {
-		text = "A list or watch failed."
-	}
+	text := show.ClassText(class)
 	if s.secret {
 		return text
 	}

@@ -147,6 +147,7 @@ func quarantined() sample {
 	s := healthy()
 	s.of.id, s.of.name = "crontabs.v1.example.com-1c9a11b2", "crontabs.example.com"
 	s.status.Quarantined, s.status.Unindexed = 2, 1
+	s.status.UnindexedErrors = []*indexer.IndexError{{Index: "node", Key: indexer.Key{Namespace: "shop", Name: "web"}, Err: errors.New("hunter2")}}
 	mismatch := &json.UnmarshalTypeError{Value: "number hunter2", Field: "spec.password"}
 	s.figures.detail.quarantined = []informer.QuarantinedObject{
 		{Key: indexer.Key{Namespace: "shop", Name: "nightly"}, Since: ago(time.Hour), Err: &informer.QuarantineError{Err: fmt.Errorf("%w: %w", informer.ErrDecode, mismatch)}},

@@ -82,14 +82,14 @@ func examine(of subject, s informer.Status, handlers []shownHandler) (found []fi
 		case show.Stale:
 			add(true, stateStale, "The server was last heard from %s ago.", duration(s.Staleness.Seconds()))
 		case show.Lagging:
-			add(true, stateLagging, "%s waiting for handler %s.", many(p.Handler.Backlog, "event"), printable(p.Handler.Name))
+			add(true, stateLagging, "%s waiting for handler %s.", show.Many(p.Handler.Backlog, "event"), printable(p.Handler.Name))
 		case show.Quarantined:
-			add(s.Quarantined > 0, stateQuarantined, "%s cannot be decoded or transformed.", many(s.Quarantined, "object"))
-			add(s.Unindexed > 0, stateQuarantined, "%s missing from an index.", many(s.Unindexed, "object"))
+			add(s.Quarantined > 0, stateQuarantined, "%s cannot be decoded or transformed.", show.Many(s.Quarantined, "object"))
+			add(s.Unindexed > 0, stateQuarantined, "%s.", oneLine(show.Unindexed(s)))
 		}
 	}
 	for _, h := range handlers {
-		add(h.Calling >= stuckAfter.Seconds(), stateStuck, "Handler %s has not returned for %s; %s waiting.", h.Name, duration(h.Calling), many(h.Backlog, "event"))
+		add(h.Calling >= stuckAfter.Seconds(), stateStuck, "Handler %s has not returned for %s; %s waiting.", h.Name, duration(h.Calling), show.Many(h.Backlog, "event"))
 	}
 	slices.SortStableFunc(found, func(a, b finding) int {
 		return cmp.Compare(slices.Index(states, a.State), slices.Index(states, b.State))

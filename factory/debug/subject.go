@@ -18,16 +18,11 @@ type subject struct {
 	namesShown bool
 }
 
-// subject returns the subject of an informer. A field selector may hold the name of a Secret, so
-// it is hidden with the names.
+// subject returns the subject of an informer.
 func (p *Page) subject(h factory.Held) subject {
 	s := subject{secret: show.IsSecret(h)}
 	s.namesShown = !s.secret || p.options.SecretNames
-	hidden := ""
-	if !s.namesShown {
-		h, hidden = show.WithoutFields(h)
-	}
-	s.id, s.name = identity(h), printable(h.Name())+hidden
+	s.id, s.name = identity(h), printable(h.Name())
 	return s
 }
 
@@ -37,16 +32,11 @@ func (s subject) key(k indexer.Key) string {
 	if k == (indexer.Key{}) {
 		return "–"
 	}
-	if s.namesShown {
-		return printable(k.String())
+	if !s.namesShown {
+		k = show.HideName(k)
 	}
-	if k.Namespace == "" {
-		return hiddenName
-	}
-	return printable(k.Namespace) + "/" + hiddenName
+	return printable(k.String())
 }
-
-const hiddenName = "(hidden)"
 
 // identity returns an id that stays the same in the next run of the program.
 func identity(h factory.Held) string {

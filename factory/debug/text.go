@@ -2,26 +2,10 @@ package debug
 
 import (
 	"fmt"
-	"strconv"
 	"time"
+
+	"github.com/tidemark-k8s/tidemark/factory/internal/show"
 )
-
-// number formats a number with commas between the thousands.
-func number[N int | int64 | uint64](n N) string {
-	digits := strconv.FormatUint(uint64(n), 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
-// many formats a number of things.
-func many(n int, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return number(n) + " " + of + "s"
-}
 
 // duration formats seconds in at most two units.
 func duration(seconds float64) string {
@@ -64,7 +48,7 @@ func size(bytes int64) string {
 func rate(perSecond float64) string {
 	switch {
 	case perSecond >= 99.5:
-		return number(int64(perSecond+0.5)) + "/s"
+		return show.Number(int64(perSecond+0.5)) + "/s"
 	case perSecond == 0:
 		return "0/s"
 	default:

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"iter"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -33,8 +32,7 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 	a := newAggregate()
 	for _, informers := range c.informers {
 		for held := range informers {
-			shown, hidden := show.WithoutFields(held)
-			a.add(identity{held.Resource, strings.TrimSpace(shown.Scope.String() + hidden)}, figuresOf(held))
+			a.add(identity{held.Resource, show.WithoutNames(held).Scope.String()}, figuresOf(held))
 		}
 	}
 	a.collect(to)

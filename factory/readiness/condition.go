@@ -73,9 +73,9 @@ func why(p show.Problem, s informer.Status) string {
 	case show.Stale:
 		return fmt.Sprintf("the server was last heard from %s ago", s.Staleness.Round(time.Second))
 	case show.Quarantined:
-		return fmt.Sprintf("%d objects cannot be decoded or transformed, %d are missing from an index", s.Quarantined, s.Unindexed)
+		return heldBack(s)
 	case show.Lagging:
-		return fmt.Sprintf("%d events are waiting for handler %s", p.Handler.Backlog, p.Handler.Name)
+		return fmt.Sprintf("%s waiting for handler %s", show.Many(p.Handler.Backlog, "event"), p.Handler.Name)
 	}
 	return ""
 }
@@ -85,7 +85,19 @@ func progress(s informer.Status) string {
 	if !s.Running {
 		return "it has not been started"
 	}
-	return fmt.Sprintf("%d objects so far", s.Objects)
+	return show.Many(s.Objects, "object") + " so far"
+}
+
+// heldBack describes the objects that cannot be decoded, transformed or indexed.
+func heldBack(s informer.Status) string {
+	var all []string
+	if s.Quarantined > 0 {
+		all = append(all, show.Many(s.Quarantined, "object")+" cannot be decoded or transformed")
+	}
+	if s.Unindexed > 0 {
+		all = append(all, show.Unindexed(s))
+	}
+	return strings.Join(all, "; ")
 }
 
 func textOf(err error) string {

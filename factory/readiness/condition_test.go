@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -74,14 +75,21 @@ func TestExamine(t *testing.T) {
 			[]Finding{{Stale, "the server was last heard from 1m0s ago"}},
 		},
 		"quarantined": {
-			func(s *informer.Status) { s.Quarantined, s.Unindexed = 1, 2 },
-			[]Finding{{Quarantined, "1 objects cannot be decoded or transformed, 2 are missing from an index"}},
+			func(s *informer.Status) {
+				s.Quarantined, s.Unindexed = 1, 1
+				s.UnindexedErrors = []*indexer.IndexError{{Index: "node", Key: indexer.Key{Namespace: "shop", Name: "web"}}}
+			},
+			[]Finding{{Quarantined, "1 object cannot be decoded or transformed; 1 object missing from an index: shop/web from node"}},
+		},
+		"quarantined only": {
+			func(s *informer.Status) { s.Quarantined = 2 },
+			[]Finding{{Quarantined, "2 objects cannot be decoded or transformed"}},
 		},
 		"lagging": {
 			func(s *informer.Status) {
 				s.Handlers = []informer.HandlerStatus{{Name: "quick", Backlog: 9}, {Name: "slow", Backlog: 1000, Lagging: true}}
 			},
-			[]Finding{{Lagging, "1000 events are waiting for handler slow"}},
+			[]Finding{{Lagging, "1,000 events waiting for handler slow"}},
 		},
 	} {
 		t.Run(title, func(t *testing.T) {

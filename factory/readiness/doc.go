@@ -20,5 +20,6 @@
 //     ?verbose there is also a line for each informer without problems. ?format=json returns the
 //     same in full. The status code is 200 if the program is ready, and 503 otherwise.
 //   - Each error is on one line, and cut if it is long. Errors may name objects: serve the probe
-//     only to clients that may see those names.
+//     only to clients that may see those names. Names of Secrets are hidden, and so are names where the
+//     kind is not known: the text has only the class of an error, and no field selector.
 package readiness

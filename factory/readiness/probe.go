@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/factory/internal/show"
 )
 
 // Options decide when a probe fails.
@@ -53,6 +54,7 @@ func (p *Probe) report() report {
 	r := report{Ready: true}
 	for _, informers := range p.informers {
 		for held := range informers {
+			held = show.WithoutNames(held)
 			l := line{Name: held.Name(), Ready: true, Objects: held.Status.Objects, Findings: Examine(held.Status, p.options.StaleAfter)}
 			l.Ready = !slices.ContainsFunc(l.Findings, p.fails)
 			r.Ready = r.Ready && l.Ready

@@ -65,7 +65,7 @@ func TestReady(t *testing.T) {
 		require.Equal(t, http.StatusOK, status)
 		require.Equal(t, "ready\n", text)
 		_, text = ask(p, "/readyz?verbose")
-		require.Equal(t, "[+] pods ok: 1 objects\n[+] secrets ok: 0 objects\nready\n", text)
+		require.Equal(t, "[+] pods ok: 1 object\n[+] secrets ok: 0 objects\nready\n", text)
 	})
 }
 
@@ -75,10 +75,10 @@ func TestNeverSynced(t *testing.T) {
 		p := New(Options{}, factory.InUse(newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "secrets"}) }).factory))
 		require.ErrorContains(t, p.Check(nil), "the informers are not ready: ")
 		require.ErrorContains(t, p.Check(nil), "secrets not synced: ")
-		require.ErrorContains(t, p.Check(nil), "forbidden")
+		require.ErrorContains(t, p.Check(nil), "403")
 		status, text := ask(p, "/readyz")
 		require.Equal(t, http.StatusServiceUnavailable, status)
-		require.Regexp(t, `^\[-\] secrets not synced: .*forbidden.*\nnot ready\n$`, text)
+		require.Regexp(t, `^\[-\] secrets not synced: The server does not allow it \(403\)\.\nnot ready\n$`, text)
 		status, text = ask(p, "/readyz?format=json")
 		require.Equal(t, http.StatusServiceUnavailable, status)
 		var r report
@@ -86,6 +86,22 @@ func TestNeverSynced(t *testing.T) {
 		require.Equal(t, p.report(), r)
 		require.False(t, r.Ready)
 		require.Equal(t, line{Name: "pods", Ready: true, Objects: 1}, r.Informers[0])
+	})
+}
+
+// The name of a Secret is shown neither in a field selector nor in an error.
+func TestNamesOfSecretsAreHidden(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "secrets", Namespace: "shop"}) })
+		lease, err := factory.Acquire[*corev1.Secret](c.factory, factory.Scope{Namespaces: []string{"shop"}, Fields: "metadata.name=top-secret"})
+		require.NoError(t, err)
+		defer lease.Release()
+		synctest.Wait()
+		for _, query := range []string{"", "?verbose", "?format=json"} {
+			_, text := ask(New(Options{}, factory.InUse(c.factory)), "/readyz"+query)
+			require.Contains(t, text, "secrets in shop with some fields (hidden)")
+			require.NotContains(t, text, "top-secret")
+		}
 	})
 }
 
@@ -123,7 +139,7 @@ func TestAnswersBesideAStuckIndexFunction(t *testing.T) {
 		defer close(stuck)
 		status, text := ask(New(Options{}, factory.InUse(c.factory)), "/readyz")
 		require.Equal(t, http.StatusServiceUnavailable, status)
-		require.Regexp(t, `^\[-\] pods not synced: \d objects so far\nnot ready\n$`, text)
+		require.Regexp(t, `^\[-\] pods not synced: \d objects? so far\nnot ready\n$`, text)
 	})
 }
 

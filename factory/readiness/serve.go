@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+
+	"github.com/tidemark-k8s/tidemark/factory/internal/show"
 )
 
 // ServeHTTP answers a request for the probe, see the package's guarantees.
@@ -38,7 +40,7 @@ func (p *Probe) text(of report, verbose bool) []byte {
 	var b bytes.Buffer
 	for _, l := range of.Informers {
 		if verbose && len(l.Findings) == 0 {
-			fmt.Fprintf(&b, "[+] %s ok: %d objects\n", l.Name, l.Objects)
+			fmt.Fprintf(&b, "[+] %s ok: %s\n", l.Name, show.Many(l.Objects, "object"))
 		}
 		for _, f := range l.Findings {
 			sign := "+"

@@ -127,7 +127,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "factory/internal/show",
-		to:   []string{"./reflector", "./informer", "./factory"},
+		to:   []string{"./indexer", "./reflector", "./informer", "./factory"},
 		why:  "probe, page and metrics judge a status once, and hide the same",
 	},
 	{

@@ -4,6 +4,6 @@
 // # Guarantees
 //
 //   - [Problems] is a pure function of a status: whoever asks gets the same answer.
-//   - Of an informer of Secrets, or of an unknown kind, [WithoutFields] hides the field selector, which
-//     may hold an object's name.
+//   - Of an informer of Secrets, or of an unknown kind, [WithoutNames] hides what may hold an object's
+//     name: the field selector, the text of errors, and keys.
 package show

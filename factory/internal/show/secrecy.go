@@ -1,6 +1,12 @@
 package show
 
-import "github.com/tidemark-k8s/tidemark/factory"
+import (
+	"slices"
+
+	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
 
 // IsSecret reports whether an informer's objects are Secrets, or may be.
 func IsSecret(h factory.Held) bool {
@@ -14,12 +20,62 @@ func IsSecret(h factory.Held) bool {
 	return object == "*v1.Secret" || object == "*unstructured.Unstructured" || object == "*v1.PartialObjectMetadata"
 }
 
-// WithoutFields returns an informer without the field selector of its scope, if its objects may be
-// Secrets, and a text in place of the selector; "" if nothing is hidden.
-func WithoutFields(h factory.Held) (shown factory.Held, hidden string) {
-	if h.Scope.Fields == "" || !IsSecret(h) {
-		return h, ""
+// WithoutNames returns an informer as anybody may see it. If its objects are Secrets, or may be, no object's
+// name is left in what the probe, the page and the metrics show of its Scope and Status: the field selector is
+// hidden, and of an error all but its class.
+func WithoutNames(h factory.Held) factory.Held {
+	if !IsSecret(h) {
+		return h
 	}
-	h.Scope.Fields = ""
-	return h, " with some fields (hidden)"
+	if h.Scope.Fields != "" {
+		h.Scope.Fields = "some fields " + hidden
+	}
+	s := &h.Status
+	if s.LastError != nil {
+		s.LastError = classOnly(reflector.ClassOf(s.LastError))
+	}
+	s.Failing = slices.Clone(s.Failing)
+	for i := range s.Failing {
+		s.Failing[i].Err = classOnly(s.Failing[i].Class)
+	}
+	s.UnindexedErrors = slices.Clone(s.UnindexedErrors)
+	for i, e := range s.UnindexedErrors {
+		s.UnindexedErrors[i] = &indexer.IndexError{Index: e.Index, Key: HideName(e.Key)}
+	}
+	return h
+}
+
+const hidden = "(hidden)"
+
+// HideName returns a key without the object's name.
+func HideName(k indexer.Key) indexer.Key {
+	k.Name = hidden
+	return k
+}
+
+// classOnly is an error without its text.
+type classOnly reflector.ErrorClass
+
+func (c classOnly) Error() string { return ClassText(reflector.ErrorClass(c)) }
+
+// classes explain the classes of errors.
+var classes = map[reflector.ErrorClass]string{
+	reflector.ErrorExpired:      "The server does not have the requested version any more.",
+	reflector.ErrorBusy:         "The server is overloaded (429).",
+	reflector.ErrorForbidden:    "The server does not allow it (403).",
+	reflector.ErrorUnauthorized: "The server does not accept the credentials (401).",
+	reflector.ErrorNotServed:    "The server does not have the resource (404).",
+	reflector.ErrorInvalid:      "The server does not understand the request.",
+	reflector.ErrorServer:       "The server failed.",
+	reflector.ErrorTimeout:      "The request timed out.",
+	reflector.ErrorConnection:   "The connection was refused or cut.",
+	reflector.ErrorDecode:       "The response cannot be decoded.",
+}
+
+// ClassText explains the class of an error.
+func ClassText(c reflector.ErrorClass) string {
+	if text, known := classes[c]; known {
+		return text
+	}
+	return "A list or watch failed."
 }

@@ -16,7 +16,7 @@ type Calls struct {
 	Sampled uint64 // number of calls that have returned
 	Took    time.Duration
 	Calling time.Time  // the beginning of the present call, if it has lasted for a second
-	Slowest []SlowCall // the slowest first, the present call among them
+	Slowest []SlowCall // the present call if Calling is set, then the slowest first
 }
 
 // SlowCall is a slow call of a handler.
@@ -79,14 +79,14 @@ func (w *Stopwatch) Read() Calls {
 	defer w.mu.Unlock()
 
 	c, now := Calls{Sampled: w.sampled, Took: w.took}, w.epoch.now()
-	calls := w.slowest.of(now)
 	if lasts := now - w.since; w.since > 0 && lasts >= stuckAfter {
 		c.Calling = w.epoch.at(w.since)
-		calls.add(w.subject, w.since, lasts)
+		c.Slowest = append(c.Slowest, SlowCall{Key: w.subject.Key(), At: c.Calling, Took: lasts})
 	}
-	for _, s := range calls {
+	for _, s := range w.slowest.of(now) {
 		c.Slowest = append(c.Slowest, SlowCall{Key: s.key, At: w.epoch.at(s.at), Took: s.took})
 	}
+	c.Slowest = c.Slowest[:min(len(c.Slowest), MostSlow)]
 	return c
 }
 
