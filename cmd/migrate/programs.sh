@@ -11,6 +11,19 @@ work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 go build -o "$work/migrate" .
 
+# migrate migrates the program, and prints what it says.
+migrate() {
+	"$work/migrate" -tidemark "$tidemark" ./... 2>&1 | sed 's/^/   /'
+}
+
+# refused migrates the program where migrate has to change nothing.
+refused() {
+	if migrate; then
+		echo "   migrate does not refuse it"
+		status=1
+	fi
+}
+
 # tests runs a program's tests, and counts those that pass and fail.
 tests() {
 	go test -json -timeout 20m "$@" >"$work/out" 2>"$work/err" || true
@@ -20,7 +33,7 @@ tests() {
 }
 
 status=0
-while read -r module version packages; do
+while read -r module version packages layout; do
 	case $module in "#"* | "") continue ;; *"${PROGRAM:-}"*) ;; *) continue ;; esac
 	echo "== $module $version"
 	dir="$work/program"
@@ -29,11 +42,11 @@ while read -r module version packages; do
 	cp -r "$folder" "$dir"
 	chmod -R u+w "$dir"
 	cd "$dir"
-	export GOFLAGS=-mod=mod
-	rm -rf go.work go.work.sum vendor
-	for local in $(sed -n 's/^\(replace \|\t\)\([^ ]*\) => \.\/.*/\2/p' go.mod); do # use the published module instead
-		go mod edit -dropreplace="$local"
-		if grep -q "$local v0.0.0\$" go.mod; then go mod edit -require="$local@$kubernetes"; fi
+	export GOFLAGS=-mod=mod GOWORK=off
+	rm -rf vendor # there is but a file of its owners: archives of modules leave out the packages
+	for replaced in $(sed -n 's/^\(replace \|\t\)\([^ ]*\) => \(\.\/\|k8s\.io\/\).*/\2/p' go.mod); do # use the published module instead
+		go mod edit -dropreplace="$replaced"
+		if grep -q "$replaced v0.0.0\$" go.mod; then go mod edit -require="$replaced@$kubernetes"; fi
 	done
 	# First the program with client-go alone, of the version that migrate requires.
 	raised=$(go list -m -f '{{if not .Indirect}}{{.Path}}{{end}}' all | grep -E '^k8s.io/(api|apimachinery|apiserver|apiextensions-apiserver|client-go|component-base|component-helpers|controller-manager|csi-translation-lib|kubelet|metrics)$' | sed "s/\$/@$kubernetes/" || true)
@@ -44,7 +57,24 @@ while read -r module version packages; do
 	tests $packages
 	before=$passed before_failed=$failed
 	echo "   before: $passed tests pass, $(grep -c . <<<"$failed" || true) fail, $broken packages do not build"
-	"$work/migrate" -tidemark "$tidemark" ./... | sed 's/^/   /'
+	case $layout in
+	vendor)
+		go mod vendor
+		refused
+		rm -rf vendor
+		migrate
+		go mod vendor
+		export GOFLAGS=-mod=vendor
+		;;
+	work)
+		sed -i '/^\t.\/staging\//d' go.work # these modules are not in the archive
+		export GOFLAGS= GOWORK=
+		refused
+		GOWORK=off migrate
+		go work use
+		;;
+	*) migrate ;;
+	esac
 	# shellcheck disable=SC2086
 	"$work/migrate" -check $packages >"$work/check" 2>&1 || { status=1; sed 's/^/   /' "$work/check"; }
 	# shellcheck disable=SC2086
@@ -64,7 +94,7 @@ while read -r module version packages; do
 		status=1
 		grep -h "build failed\|\.go:[0-9]*:[0-9]*:" "$work/out" "$work/err" | head -20
 	fi
-	unset GOFLAGS
+	unset GOFLAGS GOWORK
 	cd "$OLDPWD"
 done <programs.txt
 exit $status
