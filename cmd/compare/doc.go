@@ -12,7 +12,8 @@
 // It asks the cluster how many objects each kind has, says how many lists it will send, and asks whether it may. Then
 // it syncs client-go's informers, tidemark's, tidemark's again and client-go's again, each time in a new
 // process. The last two processes go on, and watch the same changes for a minute. It only lists and watches. A kind that
-// may not be listed and watched is left out, and named.
+// may not be listed and watched, or whose versions are not numbers, is left out, and named. A sync is given up if no
+// byte comes for a minute.
 //
 // With --demo it needs no cluster: a third process serves made-up objects on 127.0.0.1, and changes 100 of
 // them a second while both libraries watch.
