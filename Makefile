@@ -71,6 +71,7 @@ slow := \
 	TestDecodeBeside \
 	TestEachRuleFindsSomething \
 	TestDecode_EveryKind \
+	TestFullStatesAndChangesAgainstTheTwin \
 	TestPackedObjectsOfAServer \
 	TestMemoryOfPackedObjectsIsThatOfTheHeap \
 	TestMemoryIsThatOfTheHeap \

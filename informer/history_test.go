@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 // history writes random replacements and changes to the sinks of a core, through a transform that
@@ -183,7 +184,10 @@ func TestFullStatesAndChangesAgainstTheTwin(t *testing.T) {
 				h.list(source, size)
 			}
 			rounds := 60
-			if size > 1000 {
+			switch {
+			case size > 1000 && tier.Raced() && !tier.Long():
+				rounds = 2
+			case size > 1000:
 				rounds = 6
 			}
 			for range rounds {
