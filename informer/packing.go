@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -39,6 +40,8 @@ type packing struct {
 	mu     sync.Mutex
 	causes map[string]bool    // that were told
 	errors chan *StorageError // to be reported, with room for one of each cause, and for one of a lost object
+
+	swept int // the place in the store up to which the present sweep has come; of the goroutine that tends
 }
 
 // decoding is how some objects are decoded.
@@ -312,12 +315,19 @@ func (p *packing) tell(obj any, why error) {
 	}
 }
 
-// report reports errors until ctx ends. The next run reports what is left.
-func (p *packing) report(ctx context.Context) {
+// tend reports errors, and sweeps the store, until ctx ends. The next run goes on with what is left.
+func (p *packing) tend(ctx context.Context, store *indexer.Writer) {
+	sweep := time.NewTicker(time.Second)
+	defer sweep.Stop()
 	for {
 		select {
 		case e := <-p.errors:
 			p.observe(e)
+		case <-sweep.C:
+			p.kind.Sweep(func(visit func(*pack.Object) bool) (last bool) {
+				p.swept = store.Scan(p.swept, func(stored any) bool { return visit(unwrap(stored)) })
+				return p.swept == 0
+			})
 		case <-ctx.Done():
 			return
 		}

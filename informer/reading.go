@@ -47,7 +47,7 @@ func (r *reading) begin() {
 	}
 	if p := r.core.packing; p != nil {
 		r.group.Go(func() {
-			r.run.Within(func() { p.report(r.run.Context) })
+			r.run.Within(func() { p.tend(r.run.Context, r.core.writer) })
 		})
 	}
 	for i, sink := range r.sinks {

@@ -19,8 +19,10 @@ type families struct {
 // But if nothing fits, not each object becomes the base.
 type family struct {
 	base weak.Pointer[Object]
-	poor int8 // objects in a row that the base did not fit
-	rest int8 // objects for which the base stays, whatever fits
+	sole uint32 // the hash of the name that all objects have had, the base's, or 0
+	poor int8   // objects in a row that the base did not fit
+	rest int8   // objects for which the base stays, whatever fits
+	pace pace
 }
 
 const (
@@ -28,6 +30,7 @@ const (
 	restFor      = 8
 	mostFamilies = 1 << 17
 	familySize   = 40 // bytes in a map, about
+	solePart     = 4  // the part of a base that a difference to the object's own earlier version may have
 	anyNamespace = "*"
 )
 
@@ -54,21 +57,50 @@ func (s *families) wantBase(hash uint64) bool {
 	return f.poor >= mostPoor && f.rest == 0
 }
 
-// note notes whether the base of a family fitted an object.
-func (s *families) note(hash uint64, fitted bool) {
+// tries reports whether the next object of a family is to be packed.
+func (s *families) tries(hash uint64) bool {
 	f := s.of[hash]
-	f.poor, f.rest = min(f.poor+1, mostPoor), max(f.rest-1, 0)
-	if fitted {
-		f.poor = 0
+	if f.pace.tries() {
+		return true
 	}
 	s.of[hash] = f
+	return false
 }
 
-// set gives a family its base, or another one.
-func (s *families) set(hash uint64, base *Object) {
-	f := family{base: weak.Make(base)}
+// note notes the difference of an object to the base of its family, and reports whether the base fits, whether the
+// object is the only one of its family, and whether the base stays. The base of a sole object is that object's own
+// earlier version, which nothing else needs. So it fits only if the difference takes little beside it.
+func (s *families) note(hash uint64, name string, d, data []byte) (fits, sole, stays bool) {
+	f := s.of[hash]
+	fits = !poor(d, data, familyPart)
+	if sole = f.sole == s.nameHash(name); sole {
+		base := f.base.Value()
+		fits = d != nil && base != nil && len(d)*solePart <= len(base.view().content())
+	} else {
+		f.sole = 0
+	}
+	f.poor, f.rest = min(f.poor+1, mostPoor), max(f.rest-1, 0)
+	if fits {
+		f.poor = 0
+	}
+	f.pace.note(!poor(d, data, anyPart))
+	s.of[hash] = f
+	return fits, sole, f.rest > 0 && !sole
+}
+
+// nameHash returns the hash of a name, which is not 0.
+func (s *families) nameHash(name string) uint32 { return uint32(maphash.String(s.seed, name)) | 1 }
+
+// set gives a family its base, or another one. The name is the base's if it is the family's only object, or empty.
+func (s *families) set(hash uint64, base *Object, name string) {
+	f := s.of[hash]
+	sole := f.sole != 0 || f.base.Value() == nil
+	f = family{base: weak.Make(base), pace: f.pace}
 	if s.base(hash) != nil {
 		f.rest = restFor
+	}
+	if sole && name != "" {
+		f.sole = s.nameHash(name)
 	}
 	s.of[hash] = f
 	if len(s.of) < s.sweepAt {
@@ -79,4 +111,40 @@ func (s *families) set(hash uint64, base *Object) {
 		clear(s.of)
 	}
 	s.sweepAt = max(16, 2*len(s.of))
+}
+
+// pace stops searching for equal bytes where there are none, which takes long. It is a family's, or that of the
+// objects without a base. After so many useless searches in a row (patience), the next objects are kept as they are
+// (restFor), and then fewer are tried, until one search pays.
+type pace struct {
+	useless uint8 // searches in a row
+	resting uint8 // objects that are not tried
+}
+
+const (
+	patience   = 60
+	impatience = 15
+	restingFor = 240
+)
+
+// tries reports whether the next object is to be packed.
+func (p *pace) tries() bool {
+	if p.resting == 0 {
+		return true
+	}
+	p.resting--
+	return false
+}
+
+// note notes whether packing an object has paid. It returns true at the first that has after a rest.
+func (p *pace) note(paid bool) (again bool) {
+	if paid {
+		again = p.useless >= patience-impatience
+		*p = pace{}
+		return again
+	}
+	if p.useless++; p.useless == patience {
+		*p = pace{patience - impatience, restingFor}
+	}
+	return false
 }

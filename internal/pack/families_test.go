@@ -32,9 +32,9 @@ func TestNamesOfAFamily(t *testing.T) {
 func TestAFamilyGoesWithItsBase(t *testing.T) {
 	s := newFamilies()
 	living := new(Object)
-	s.set(0, living)
+	s.set(0, living, "")
 	for i := range uint64(20_000) {
-		s.set(1+i, new(Object))
+		s.set(1+i, new(Object), "")
 		if i%500 == 0 {
 			runtime.GC()
 		}
@@ -48,7 +48,7 @@ func TestAFamilyGoesWithItsBase(t *testing.T) {
 func TestTheTableIsBounded(t *testing.T) {
 	s, o := newFamilies(), new(Object)
 	for i := range uint64(5 * mostFamilies / 2) {
-		s.set(i, o)
+		s.set(i, o, "")
 		if len(s.of) > 2*mostFamilies {
 			t.Fatal(len(s.of))
 		}
@@ -72,9 +72,9 @@ func TestABaseThatDoesNotFitIsReplaced(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, o, got := newFamilies(), new(Object), ""
-			s.set(1, o)
+			s.set(1, o, "")
 			if c.another {
-				s.set(1, o)
+				s.set(1, o, "")
 			}
 			for _, fitted := range c.fitted {
 				if s.wantBase(1) {
@@ -82,10 +82,43 @@ func TestABaseThatDoesNotFitIsReplaced(t *testing.T) {
 				} else {
 					got += "."
 				}
-				s.note(1, fitted == '+')
+				s.note(1, "any", make([]byte, 1), make([]byte, map[rune]int{'+': 100, '-': 4}[fitted]))
 			}
 			require.Equal(t, c.want, got)
 			runtime.KeepAlive(o)
 		})
 	}
+}
+
+func TestWhatDoesNotPayIsTriedAgain(t *testing.T) {
+	var p pace
+	tries := func(n int, paid bool) {
+		t.Helper()
+		for i := range n {
+			if !assert.True(t, p.tries(), "object %d", i) {
+				return
+			}
+			p.note(paid)
+		}
+	}
+	rests := func(n int) {
+		t.Helper()
+		for i := range n {
+			if !assert.False(t, p.tries(), "object %d", i) {
+				return
+			}
+		}
+	}
+	tries(patience-1, false)
+	tries(1, true)
+	tries(patience, false) // in a row
+	rests(restingFor)
+	tries(impatience, false)
+	rests(restingFor)
+	tries(impatience-1, false)
+	require.True(t, p.note(true), "it rests no longer")
+	require.False(t, p.note(true))
+	tries(patience, false)
+	rests(restingFor)
+	tries(1000, true)
 }

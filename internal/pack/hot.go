@@ -41,8 +41,8 @@ func (k *Kind) Kept(o *Object) (v any, ok bool) {
 	if hot == nil {
 		return nil, false
 	}
-	if o.header()&readBit == 0 {
-		atomic.OrUint32(o.blob, readBit)
+	if blob := o.blob.Load(); atomic.LoadUint32(blob)&readBit == 0 {
+		atomic.OrUint32(blob, readBit)
 	}
 	return k.value(hot), true
 }

@@ -2,12 +2,14 @@ package pack
 
 import (
 	"bytes"
+	"cmp"
 	"hash/maphash"
 	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
+	"weak"
 
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
@@ -63,22 +65,27 @@ type Taker interface {
 
 // A Kind packs the objects of one kind. Any goroutine may use it.
 type Kind struct {
-	options    Options
-	typ        unsafe.Pointer // of hot objects, as in an interface value
-	weights    weights
-	hot        *atomic.Int64 // estimated bytes of the kind's hot objects; apart, for a budget that outlives the kind
-	decodes    atomic.Uint64 // decodings by Value
-	root       Object        // the base of what is a difference to the dictionary
-	dictionary atomic.Pointer[openBase]
-	toRead     openBases
-	scratches  sync.Pool // of *scratch
+	options   Options
+	typ       unsafe.Pointer // of hot objects, as in an interface value
+	weights   weights
+	hot       *atomic.Int64 // estimated bytes of the kind's hot objects; apart, for a budget that outlives the kind
+	decodes   atomic.Uint64 // decodings by Value
+	none      generation    // of pinned objects, and of those that were kept as they are without being tried
+	toRead    openBases
+	scratches sync.Pool // of *scratch
 
 	packing  sync.Mutex // of what is below
 	toSearch openBases
 	spare    openBase
 	search   search
 	families families
-	trial    trial
+	now      *generation
+	before   weak.Pointer[generation]
+	pace     pace // of the objects without a base
+	lacked   lacked
+	// toSweep counts the sweeps that were asked for. The number of the one under way is sweeping, and that of the
+	// last complete one swept.
+	toSweep, sweeping, swept int
 }
 
 // NewKind returns a kind without objects. An informer has one.
@@ -86,10 +93,11 @@ func NewKind(o Options) *Kind {
 	k := &Kind{options: o, hot: new(atomic.Int64), families: families{seed: maphash.MakeSeed(), of: map[uint64]family{}}}
 	decoded := reflect.Zero(o.Type).Interface()
 	k.typ = (*words)(unsafe.Pointer(&decoded)).typ
-	k.root.hot = unsafe.Pointer(k)
 	k.scratches.New = func() any { return new(scratch) }
 	k.toSearch.indexed = true
-	k.learn(nil)
+	k.none.init(k, nil)
+	k.now = new(generation)
+	k.now.init(k, nil)
 	return k
 }
 
@@ -114,19 +122,12 @@ func (k *Kind) Pack(namespace, name string, data []byte, f Form) (*Object, error
 	k.packing.Lock()
 	defer k.packing.Unlock()
 
-	o, d := &Object{}, []byte(nil)
-	if k.trial.packs() {
-		var err error
-		if d, err = k.difference(o, namespace, name, data); err != nil {
-			return nil, err
-		}
-		k.trial.note(!poor(d, data, anyPart))
+	o := new(Object)
+	d, err := k.difference(o, namespace, name, data)
+	if err != nil {
+		return nil, err
 	}
-	if d == nil {
-		o.base, o.blob = &k.root, newBlob(data, uint32(f)|rawBit)
-	} else {
-		o.blob = newBlob(d, uint32(f))
-	}
+	o.blob.Store(newPacked(d, data, f))
 	if verify.On {
 		undone, err := o.undo(nil, &openBase{})
 		verify.That(err == nil && bytes.Equal(undone, data), "%d bytes are packed as %d others: %v", len(data), len(undone), err)
@@ -138,27 +139,46 @@ func (k *Kind) Pack(namespace, name string, data []byte, f Form) (*Object, error
 // than the bytes.
 func (k *Kind) difference(o *Object, namespace, name string, data []byte) (d []byte, err error) {
 	own, namesakes := k.families.hash(namespace, name), k.families.hash(anyNamespace, name)
-	o.base = k.families.base(own)
+	base, becomesBase := k.families.base(own), len(data) <= maxBase
+	var poorly []byte // the difference to a base that does not fit
 	switch {
-	case o.base == nil:
-		if o.base = k.families.base(namesakes); o.base == nil {
+	case base == nil:
+		if base = k.families.base(namesakes); base == nil {
 			break
 		}
-		if d, err = k.toBase(o.base, data); err != nil || !poor(d, data, namesakePart) {
-			k.families.set(own, o.base)
+		if d, err = k.toBase(base, data); err != nil || !poor(d, data, namesakePart) {
+			k.families.set(own, base, "")
+			o.base.Store(base)
 			return d, err
 		}
+	case !k.families.tries(own):
+		o.base.Store(&k.none.root)
+		return nil, nil
 	case len(data) > maxBase || !k.families.wantBase(own):
-		d, err = k.toBase(o.base, data)
-		k.families.note(own, !poor(d, data, familyPart))
-		return d, err
+		d, err = k.toBase(base, data)
+		fits, sole, stays := k.families.note(own, name, d, data)
+		if fits || err != nil {
+			o.base.Store(base)
+			return d, err
+		}
+		if becomesBase = becomesBase && !stays; !sole {
+			poorly = slices.Clone(d)
+		}
 	}
-	o.base = &k.root
-	if len(data) <= maxBase {
-		k.families.set(own, o)
-		k.families.set(namesakes, o)
+	d = k.toDictionary(o, data)
+	if poorly != nil && (d == nil || len(d) >= len(poorly)) {
+		o.base.Store(base)
+		return poorly, nil
 	}
-	return k.toDictionary(data), nil
+	if becomesBase {
+		k.families.set(own, o, name)
+		k.families.set(namesakes, o, name)
+	}
+	if o.base.Load() == &k.now.root && poor(d, data, dictionaryPart) && !k.now.learn(data) {
+		d = slices.Clone(d) // lacks makes another difference
+		k.lacks(data, cmp.Or(len(d), len(data)))
+	}
+	return d, nil
 }
 
 // toBase returns the difference to a base, or nil.
@@ -170,27 +190,28 @@ func (k *Kind) toBase(base *Object, data []byte) ([]byte, error) {
 	return k.search.difference(data, b), nil
 }
 
-// toDictionary returns the difference to the dictionary, or nil, and appends to the dictionary what it
-// lacks, while there is room. What it has stays where it is, since objects refer to it.
-func (k *Kind) toDictionary(data []byte) []byte {
-	now := k.dictionary.Load()
-	d := k.search.difference(data, now)
-	if poor(d, data, dictionaryPart) && len(now.data)+len(data) <= maxBase {
-		k.learn(slices.Concat(now.data, data))
+// toDictionary returns the difference to the dictionary, or nil, and makes the generation's root the base. While
+// objects without a base have nothing in common with the dictionary, most are not tried, until a sweep.
+func (k *Kind) toDictionary(o *Object, data []byte) []byte {
+	if !k.pace.tries() {
+		o.base.Store(&k.none.root)
+		return nil
+	}
+	o.base.Store(&k.now.root)
+	d := k.search.difference(data, k.now.dictionary.Load())
+	if k.pace.note(!poor(d, data, anyPart)) {
+		k.toSweep++
 	}
 	return d
 }
 
-// learn replaces the dictionary by a longer one.
-func (k *Kind) learn(data []byte) {
-	d := &openBase{data: data}
-	d.index.build(data)
-	k.dictionary.Store(d)
-}
-
 // Pin returns an object that stays decoded. Whoever would store it calls it, if it has no bytes, or if
 // they decode to another one.
-func (k *Kind) Pin(obj any) *Object { return &Object{base: &k.root, hot: unsafe.Pointer(&obj)} }
+func (k *Kind) Pin(obj any) *Object {
+	o := &Object{hot: unsafe.Pointer(&obj)}
+	o.base.Store(&k.none.root)
+	return o
+}
 
 // Hot returns the memory of the hot objects, as it was estimated.
 func (k *Kind) Hot() int64 { return k.hot.Load() }
@@ -198,12 +219,15 @@ func (k *Kind) Hot() int64 { return k.hot.Load() }
 // Decodes returns how often [Object.Value] has decoded an object.
 func (k *Kind) Decodes() uint64 { return k.decodes.Load() }
 
-// Size returns the bytes of what a kind's objects have in common: the dictionary, open bases, memory for
-// packing, and about those of the table of families.
+// Size returns the bytes of what a kind's objects have in common: the dictionary and an earlier one, open bases,
+// memory for packing, and about those of the table of families.
 func (k *Kind) Size() int64 {
 	k.packing.Lock()
 	defer k.packing.Unlock()
 
 	size := int(unsafe.Sizeof(*k)) + familySize*len(k.families.of) + cap(k.search.out)
-	return int64(size) + k.dictionary.Load().size() + k.toRead.bytes.Load() + k.toSearch.bytes.Load() + k.spare.size()
+	if g := k.before.Value(); g != nil {
+		size += len(g.dictionary.Load().data)
+	}
+	return int64(size) + k.now.dictionary.Load().size() + k.lacked.size() + k.toRead.bytes.Load() + k.toSearch.bytes.Load() + k.spare.size()
 }

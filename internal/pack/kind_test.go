@@ -85,7 +85,14 @@ func requireBytes(t testing.TB, want []byte, o *Object) {
 	require.Equal(t, string(want), string(got))
 }
 
-func isRaw(o *Object) bool { return o.header()&rawBit != 0 }
+func object(base *Object, blob *uint32) *Object {
+	o := new(Object)
+	o.base.Store(base)
+	o.blob.Store(blob)
+	return o
+}
+
+func isRaw(o *Object) bool { return o.view().header()&rawBit != 0 }
 
 func TestAnObjectIsThreeWords(t *testing.T) {
 	require.EqualValues(t, 3*unsafe.Sizeof(uintptr(0)), unsafe.Sizeof(Object{}))
@@ -95,13 +102,13 @@ func TestObjectsOfAFamilyHaveOneBase(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 1))
 	web, db := text(r, 3000), text(r, 3000)
 	first := pack(t, k, "n", "web-0", web)
-	require.Same(t, &k.root, first.base)
+	require.Same(t, &k.now.root, first.base.Load())
 	other := pack(t, k, "n", "db-0", db)
-	require.Same(t, &k.root, other.base)
+	require.Same(t, &k.now.root, other.base.Load())
 	for i := range 100 {
 		data := sibling(r, web, i)
 		o := pack(t, k, "n", fmt.Sprintf("web-%d", i), data)
-		require.Same(t, first, o.base)
+		require.Same(t, first, o.base.Load())
 		require.Less(t, o.Size(), int64(100))
 		requireBytes(t, data, o)
 	}
@@ -113,15 +120,15 @@ func TestAFamilyTakesOverTheBaseOfItsNamesakes(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 2))
 	template := text(r, 3000)
 	first := pack(t, k, "n", "web-0", template)
-	require.Same(t, first, pack(t, k, "m", "web-0", sibling(r, template, 1)).base)
-	require.Same(t, first, pack(t, k, "m", "web-1", sibling(r, template, 2)).base, "it is the family's own now")
+	require.Same(t, first, pack(t, k, "m", "web-0", sibling(r, template, 1)).base.Load())
+	require.Same(t, first, pack(t, k, "m", "web-1", sibling(r, template, 2)).base.Load(), "it is the family's own now")
 	template = text(r, 3000)
 	unlike := pack(t, k, "o", "web-0", template)
-	require.Same(t, &k.root, unlike.base)
-	require.Same(t, unlike, pack(t, k, "o", "web-1", sibling(r, template, 3)).base)
+	require.Same(t, &k.now.root, unlike.base.Load())
+	require.Same(t, unlike, pack(t, k, "o", "web-1", sibling(r, template, 3)).base.Load())
 	raw := pack(t, k, "o", "web-2", text(r, 3000))
 	require.True(t, isRaw(raw))
-	require.Same(t, &k.root, raw.base, "it keeps no base alive")
+	require.Same(t, &k.now.root, raw.base.Load(), "it keeps no base alive")
 }
 
 func TestABaseThatWasPendingIsReplaced(t *testing.T) {
@@ -130,11 +137,11 @@ func TestABaseThatWasPendingIsReplaced(t *testing.T) {
 	running = append(bytes.Clone(pending), running...)
 	first := pack(t, k, "n", "web-0", pending)
 	for i := range 2 {
-		require.Same(t, first, pack(t, k, "n", "web-1", sibling(r, running, i)).base)
+		require.Same(t, first, pack(t, k, "n", "web-1", sibling(r, running, i)).base.Load())
 	}
 	second := pack(t, k, "n", "web-2", sibling(r, running, 2))
-	require.Same(t, &k.root, second.base)
-	require.Same(t, second, pack(t, k, "n", "web-3", sibling(r, running, 3)).base)
+	require.Same(t, &k.now.root, second.base.Load())
+	require.Same(t, second, pack(t, k, "n", "web-3", sibling(r, running, 3)).base.Load())
 }
 
 func TestWhatIsLargeIsNoBase(t *testing.T) {
@@ -143,17 +150,17 @@ func TestWhatIsLargeIsNoBase(t *testing.T) {
 	large := bytes.Repeat(template, 2)
 	for i := range 4 {
 		o := pack(t, k, "n", "web-0", large)
-		require.Same(t, &k.root, o.base, i)
+		require.Same(t, &k.now.root, o.base.Load(), i)
 		requireBytes(t, large, o)
 	}
 	base := pack(t, k, "n", "web-0", template)
-	require.Same(t, &k.root, base.base)
+	require.Same(t, &k.now.root, base.base.Load())
 	for range 20 {
 		o := pack(t, k, "n", "web-1", append(bytes.Clone(template), text(r, maxBase/2)...))
-		require.Same(t, base, o.base, "but it may have one, although it does not fit")
+		require.Same(t, base, o.base.Load(), "but it may have one, although it does not fit")
 	}
 	require.LessOrEqual(t, cap(k.search.out), mostKept)
-	require.LessOrEqual(t, len(k.dictionary.Load().data), maxBase)
+	require.LessOrEqual(t, len(k.now.dictionary.Load().data), maxBase)
 	_, err := k.Pack("n", "web-0", make([]byte, maxSize+1), Event)
 	require.ErrorIs(t, err, ErrTooLarge)
 }
@@ -165,7 +172,7 @@ func TestTheDictionaryOnlyGrows(t *testing.T) {
 	for i := range 100 {
 		data := text(r, 2000)
 		objects[pack(t, k, "n", fmt.Sprintf("w%d-0", i), data)] = data
-		now := k.dictionary.Load().data
+		now := k.now.dictionary.Load().data
 		require.True(t, bytes.HasPrefix(now, before))
 		require.LessOrEqual(t, len(now), maxBase)
 		before = now
@@ -175,7 +182,7 @@ func TestTheDictionaryOnlyGrows(t *testing.T) {
 		requireBytes(t, data, o)
 	}
 	pack(t, k, "n", "a-0", before[1000:5000])
-	require.Same(t, &before[0], &k.dictionary.Load().data[0], "it learns nothing that it has")
+	require.Same(t, &before[0], &k.now.dictionary.Load().data[0], "it learns nothing that it has")
 }
 
 func TestWhatHasNothingInCommonIsKeptAsItIs(t *testing.T) {
@@ -187,12 +194,34 @@ func TestWhatHasNothingInCommonIsKeptAsItIs(t *testing.T) {
 		require.True(t, isRaw(o))
 		requireBytes(t, data, o)
 	}
-	for i := range restingFor {
-		require.True(t, isRaw(pack(t, k, "n", "web-0", sibling(r, template, i))), i)
-	}
 	base := pack(t, k, "n", "web-0", template)
-	require.False(t, isRaw(pack(t, k, "n", "web-0", template)))
-	runtime.KeepAlive(base)
+	require.True(t, isRaw(base))
+	require.Same(t, &k.none.root, base.base.Load(), "it was not tried")
+	for i := range restingFor - 1 {
+		require.True(t, isRaw(pack(t, k, "n", fmt.Sprintf("v%d-0", i), template)), i)
+		require.False(t, isRaw(pack(t, k, "n", "web-1", sibling(r, template, i))), "its family has a base")
+	}
+	require.False(t, isRaw(pack(t, k, "n", "u-0", bytes.Repeat(template, 3))))
+	k.Sweep(func(visit func(*Object) bool) bool { return visit(base) })
+	require.False(t, isRaw(base), "it was tried")
+}
+
+// A family whose objects have nothing in common rests for itself.
+func TestAFamilyRests(t *testing.T) {
+	k, r := newTexts(), rand.New(rand.NewPCG(1, 13))
+	pack(t, k, "n", "odd-0", text(r, 1000))
+	tried := 0
+	for range 1000 {
+		o := pack(t, k, "n", "odd-1", text(r, 1000))
+		require.True(t, isRaw(o))
+		if o.base.Load() != &k.none.root {
+			tried++
+		}
+	}
+	require.Less(t, tried, 200)
+	template := text(r, 1000)
+	pack(t, k, "n", "web-0", template)
+	require.False(t, isRaw(pack(t, k, "n", "web-1", template)))
 }
 
 func TestForms(t *testing.T) {
@@ -223,8 +252,9 @@ func TestReadsThatFail(t *testing.T) {
 	template := text(r, 1000)
 	base := pack(t, k, "n", "db-0", template)
 	o := pack(t, k, "n", "db-1", sibling(r, template, 1))
-	broken := &Object{base: o.base, blob: newBlob([]byte("\xff"), 0)}
-	ofBroken := &Object{base: &Object{base: &k.root, blob: broken.blob}, blob: o.blob}
+	garbage := newBlob([]byte("\xff"), 0)
+	broken := object(o.base.Load(), garbage)
+	ofBroken := object(object(&k.now.root, garbage), o.blob.Load())
 	for name, o := range map[string]*Object{"itself": broken, "of its base": ofBroken} {
 		for range 3 {
 			_, err = o.undo(nil, &openBase{})
@@ -235,7 +265,7 @@ func TestReadsThatFail(t *testing.T) {
 			require.ErrorIs(t, err, ErrDamaged, name)
 		}
 	}
-	base.blob = broken.blob
+	base.blob.Store(garbage)
 	for range mostPoor {
 		_, err = k.Pack("n", "db-2", template, Event)
 		require.ErrorIs(t, err, ErrDamaged)
@@ -254,7 +284,7 @@ func TestWhatIsPackedIsChecked(t *testing.T) {
 	for range 3 { // the base is open
 		pack(t, k, "n", "web-1", sibling(r, template, 1))
 	}
-	base.blob = newBlob(text(r, 1000), rawBit)
+	base.blob.Store(newBlob(text(r, 1000), rawBit))
 	for i := range k.toRead.slots {
 		k.toRead.slots[i].kept.Store(nil)
 	}
@@ -292,7 +322,7 @@ func TestABaseLivesAsLongAsAnObjectNeedsIt(t *testing.T) {
 	requireBytes(t, data, o)
 	runtime.GC()
 	require.Nil(t, base.Value())
-	require.Same(t, &k.root, pack(t, k, "n", "web-2", data).base, "the family begins anew")
+	require.Same(t, &k.now.root, pack(t, k, "n", "web-2", data).base.Load(), "the family begins anew")
 }
 
 // FuzzKind packs random objects of few families, replaces and forgets them, and compares them with

@@ -21,14 +21,14 @@ const (
 // An Object is what a store holds of an object: 24 bytes, and those of its blob. [Kind.Pack] and
 // [Kind.Pin] make it. Any goroutine may use it.
 type Object struct {
-	// base is what the blob is a difference to: another object, or the root of the kind, which stands
+	// base is what the blob is a difference to: another object, or the root of a generation, which stands
 	// for the dictionary.
-	// Invariant: base is the root, or base.base is.
-	base *Object
+	// Invariant: base is a root, or base.base is. Only an object whose base is a root is packed anew.
+	base atomic.Pointer[Object]
 	// blob points to a header, which is followed by the content. A pinned object has none.
-	blob *uint32
+	blob atomic.Pointer[uint32]
 	// hot is the decoded object, of the kind's type, or nil. A pinned object's is a pointer to an
-	// interface value, and the root's is the kind. It is used atomically.
+	// interface value, and a root's is the generation. It is used atomically.
 	hot unsafe.Pointer
 }
 
@@ -52,25 +52,61 @@ func newBlob(content []byte, header uint32) *uint32 {
 	return &words[0]
 }
 
-func (o *Object) header() uint32 { return atomic.LoadUint32(o.blob) }
+// newPacked returns the blob of a difference, or of the bytes themselves if that is nil.
+func newPacked(d, data []byte, f Form) *uint32 {
+	if d == nil {
+		return newBlob(data, uint32(f)|rawBit)
+	}
+	return newBlob(d, uint32(f))
+}
 
-func (o *Object) form() Form { return Form(o.header() & formBits) }
+// view is what an object is made of at one moment.
+type view struct {
+	base *Object
+	blob *uint32
+}
 
-func (o *Object) content() []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(o.blob)), headerSize+o.header()>>lengthBits)[headerSize:]
+// view returns a base and a blob that belong together: the blob has not changed while the base was read. See change.
+func (o *Object) view() (v view) {
+	for v.blob = o.blob.Load(); ; {
+		v.base = o.base.Load()
+		again := o.blob.Load()
+		if again == v.blob {
+			return v
+		}
+		v.blob = again
+	}
+}
+
+// change gives an object another root and blob, for the same bytes. Meanwhile it is raw, and a raw blob belongs to
+// any base. The caller has the kind's lock.
+func (o *Object) change(root *Object, blob *uint32, data []byte) {
+	if was := o.view(); was.header()&rawBit == 0 {
+		o.blob.Store(newBlob(data, uint32(was.form())|rawBit))
+	}
+	o.base.Store(root)
+	o.blob.Store(blob)
+}
+
+func (v view) header() uint32 { return atomic.LoadUint32(v.blob) }
+
+func (v view) form() Form { return Form(v.header() & formBits) }
+
+func (v view) content() []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(v.blob)), headerSize+v.header()>>lengthBits)[headerSize:]
 }
 
 // kind returns the kind of the object.
 func (o *Object) kind() *Kind {
-	root := o.base
-	if root.base != nil {
-		root = root.base
+	root := o.base.Load()
+	if base := root.base.Load(); base != nil {
+		root = base
 	}
-	return (*Kind)(root.hot)
+	return (*generation)(root.hot).kind
 }
 
 // IsPinned reports whether the object is held decoded for ever, and has no bytes.
-func (o *Object) IsPinned() bool { return o.blob == nil }
+func (o *Object) IsPinned() bool { return o.blob.Load() == nil }
 
 // Pinned returns an object that is held decoded for ever, or false for a packed one.
 func (o *Object) Pinned() (obj any, ok bool) {
@@ -84,7 +120,7 @@ func (o *Object) Pinned() (obj any, ok bool) {
 func (o *Object) Size() int64 {
 	size := int64(unsafe.Sizeof(*o))
 	if !o.IsPinned() {
-		size += headerSize + (int64(len(o.content()))+3)&^3
+		size += headerSize + (int64(len(o.view().content()))+3)&^3
 	}
 	return size
 }
@@ -112,8 +148,9 @@ func (o *Object) read(f func(data []byte, form Form) (any, error)) (v any, size 
 	s := k.scratches.Get().(*scratch)
 	defer k.scratches.Put(s)
 
-	if s.data, err = o.undo(s.data[:0], &s.base); err == nil {
-		v, err = f(s.data, o.form())
+	now := o.view()
+	if s.data, err = now.undo(s.data[:0], &s.base); err == nil {
+		v, err = f(s.data, now.form())
 	}
 	o.tell(err)
 	return v, len(s.data), err
@@ -125,21 +162,22 @@ func (o *Object) readBeside(other *Object, decoded any) (v any, size int, err er
 	s := k.scratches.Get().(*scratch)
 	defer k.scratches.Put(s)
 
-	base, err := other.open(&s.base)
+	now, peer := o.view(), other.view()
+	base, err := peer.open(&s.base)
 	if err == nil {
-		s.other, err = other.undoFrom(base, s.other[:0])
+		s.other, err = peer.undoFrom(base, s.other[:0])
 	}
 	if err != nil {
 		return o.read(k.options.Decode)
 	}
-	if o.base != other.base {
-		base, err = o.open(&s.base)
+	if now.base != peer.base {
+		base, err = now.open(&s.base)
 	}
 	if err == nil {
-		s.data, err = o.undoFrom(base, s.data[:0])
+		s.data, err = now.undoFrom(base, s.data[:0])
 	}
 	if err == nil {
-		v, err = k.options.DecodeBeside(s.data, o.form(), Peer{s.other, other.form(), decoded})
+		v, err = k.options.DecodeBeside(s.data, now.form(), Peer{s.other, peer.form(), decoded})
 	}
 	o.tell(err)
 	return v, len(s.data), err
@@ -154,25 +192,28 @@ func (o *Object) tell(err error) {
 
 // undo appends the bytes of an object that is not pinned. Its base may be undone into spare.
 func (o *Object) undo(dst []byte, spare *openBase) ([]byte, error) {
-	base, err := o.open(spare)
+	return o.view().undo(dst, spare)
+}
+
+func (v view) undo(dst []byte, spare *openBase) ([]byte, error) {
+	base, err := v.open(spare)
 	if err != nil {
 		return dst, err
 	}
-	return o.undoFrom(base, dst)
+	return v.undoFrom(base, dst)
 }
 
-// open returns what the object's blob is a difference to. It may be undone into spare.
-func (o *Object) open(spare *openBase) (*openBase, error) {
-	k := o.kind()
-	if o.base == &k.root {
-		return k.dictionary.Load(), nil
+// open returns what the blob is a difference to. It may be undone into spare.
+func (v view) open(spare *openBase) (*openBase, error) {
+	if v.base.base.Load() == nil {
+		return (*generation)(v.base.hot).dictionary.Load(), nil
 	}
-	return k.toRead.open(o.base, spare)
+	return v.base.kind().toRead.open(v.base, spare)
 }
 
-func (o *Object) undoFrom(base *openBase, dst []byte) ([]byte, error) {
-	if o.header()&rawBit != 0 {
-		return append(dst, o.content()...), nil
+func (v view) undoFrom(base *openBase, dst []byte) ([]byte, error) {
+	if v.header()&rawBit != 0 {
+		return append(dst, v.content()...), nil
 	}
-	return undo(dst, base.data, o.content())
+	return undo(dst, base.data, v.content())
 }

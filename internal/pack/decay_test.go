@@ -1,0 +1,152 @@
+package pack
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// owners are so many that a dictionary takes little beside their objects.
+const owners = 2000
+
+// aged is a kind with the objects of a store, by their names.
+type aged struct {
+	*Kind
+	r       *rand.Rand
+	objects map[string]*Object
+	plain   map[string][]byte
+}
+
+func newAged() *aged {
+	return &aged{newTexts(), rand.New(rand.NewPCG(8, 1)), map[string]*Object{}, map[string][]byte{}}
+}
+
+func (a *aged) put(t *testing.T, name string, data []byte) {
+	t.Helper()
+	a.objects[name], a.plain[name] = pack(t, a.Kind, "n", name, data), data
+}
+
+// putForeign puts objects that have nothing in common with others.
+func (a *aged) putForeign(t *testing.T, n, size int) {
+	t.Helper()
+	for i := range n {
+		a.put(t, fmt.Sprintf("foreign%d", i), text(a.r, size))
+	}
+}
+
+// rollOut gives the objects of all owners another common part, and new names if an owner has several.
+func (a *aged) rollOut(t *testing.T, owners, each int) {
+	t.Helper()
+	common, rollout := text(a.r, 3500), a.r.Uint32()
+	put := map[string]bool{}
+	for o := range owners {
+		owner := text(a.r, 200)
+		for i := range each {
+			name := fmt.Sprintf("w%d", o)
+			if each > 1 {
+				name = fmt.Sprintf("w%d-%08x-%d", o, rollout, i)
+			}
+			a.put(t, name, fmt.Appendf(nil, "%s %s %s %s", name, common, owner, text(a.r, 100)))
+			put[name] = true
+		}
+	}
+	a.remove(func(name string) bool { return name[0] == 'w' && !put[name] })
+}
+
+func (a *aged) remove(gone func(name string) bool) {
+	maps.DeleteFunc(a.objects, func(name string, _ *Object) bool { return gone(name) })
+	maps.DeleteFunc(a.plain, func(name string, _ []byte) bool { return gone(name) })
+}
+
+// sweep lets the kind sweep the store.
+func (a *aged) sweep() {
+	a.Sweep(func(visit func(*Object) bool) (last bool) {
+		for _, o := range a.objects {
+			visit(o)
+		}
+		return true
+	})
+}
+
+// held returns the bytes that an object takes, with its part of the bases and of the dictionary.
+func (a *aged) held() float64 {
+	size, alive := a.now.dictionary.Load().size(), map[*Object]bool{}
+	for _, o := range a.objects {
+		alive[o] = true
+		if base := o.base.Load(); base.base.Load() != nil {
+			alive[base] = true
+		}
+	}
+	for o := range alive {
+		size += o.Size()
+	}
+	return float64(size) / float64(len(a.objects))
+}
+
+// requireFresh expects objects to be read as they were put, and to take about what they take in a new kind.
+func (a *aged) requireFresh(t *testing.T) {
+	t.Helper()
+	fresh := newAged()
+	for _, name := range slices.Sorted(maps.Keys(a.plain)) {
+		requireBytes(t, a.plain[name], a.objects[name])
+		fresh.put(t, name, a.plain[name])
+	}
+	t.Logf("%.0f bytes an object, and in a new kind %.0f", a.held(), fresh.held())
+	require.Less(t, a.held(), 1.3*fresh.held())
+}
+
+func TestAChangingCommonPart(t *testing.T) {
+	for _, rollouts := range []int{18, 24} {
+		t.Run(fmt.Sprint(rollouts), func(t *testing.T) {
+			a := newAged()
+			for range rollouts {
+				a.rollOut(t, owners, 1)
+				a.sweep()
+			}
+			a.requireFresh(t)
+		})
+	}
+}
+
+func TestForeignObjectsThatComeFirst(t *testing.T) {
+	a := newAged()
+	a.putForeign(t, 5, 13_000)
+	a.rollOut(t, owners, 1)
+	a.sweep()
+	a.remove(func(name string) bool { return name[0] == 'f' })
+	a.requireFresh(t)
+}
+
+func TestNewNamesAtEachRollout(t *testing.T) {
+	a := newAged()
+	for range 50 {
+		a.rollOut(t, owners/5, 5)
+		a.sweep()
+	}
+	a.requireFresh(t)
+}
+
+func TestObjectsAfterOthersThatHaveNothingInCommon(t *testing.T) {
+	a := newAged()
+	a.putForeign(t, 300, 1000)
+	a.rollOut(t, owners, 1)
+	a.sweep()
+	a.remove(func(name string) bool { return name[0] == 'f' })
+	a.requireFresh(t)
+}
+
+// An object that nothing else resembles by name is packed against its own earlier version only while that pays: no
+// other object needs that version.
+func TestObjectsWhoseOwnPartChanges(t *testing.T) {
+	a := newAged()
+	a.rollOut(t, owners, 1)
+	for name, data := range maps.Clone(a.plain) {
+		copy(data[len(data)-200:], text(a.r, 200))
+		a.put(t, name, data)
+	}
+	a.requireFresh(t)
+}

@@ -1,0 +1,166 @@
+package pack
+
+import (
+	"bytes"
+	"slices"
+	"sync/atomic"
+	"time"
+	"unsafe"
+	"weak"
+
+	"github.com/tidemark-k8s/tidemark/internal/verify"
+)
+
+// A generation has a dictionary. Objects are packed against the kind's present one. When that is full and lacks
+// what recurs, another begins, and a sweep packs the stored objects of the earlier one anew.
+//
+// Invariant: only objects keep an earlier generation alive, through its root. A generation begins only after a sweep
+// has visited all stored objects since the one before began, so that they refer to two at most.
+type generation struct {
+	root       Object // the base of what is a difference to the dictionary
+	kind       *Kind
+	dictionary atomic.Pointer[openBase]
+}
+
+// init makes g a generation of a kind, with the bytes of an object as the dictionary.
+func (g *generation) init(k *Kind, data []byte) {
+	g.kind, g.root.hot = k, unsafe.Pointer(g)
+	g.write(data)
+}
+
+// write replaces the dictionary by a longer one. What it has stays where it is, since objects refer to it.
+func (g *generation) write(data []byte) {
+	d := &openBase{data: data}
+	d.index.build(data)
+	g.dictionary.Store(d)
+}
+
+// learn appends an object to the dictionary. It returns false if there is no room.
+func (g *generation) learn(data []byte) bool {
+	now := g.dictionary.Load().data
+	if len(now)+len(data) > maxBase {
+		return false
+	}
+	g.write(slices.Concat(now, data))
+	return true
+}
+
+// lacked is one of the objects that the dictionary lacks. Some of those that follow are compared with it: if
+// several are like it, it recurs.
+type lacked struct {
+	openBase
+	seen, like int8 // objects that the dictionary lacked as well, and those that were like this one
+}
+
+const (
+	lackedOneIn = 4  // of how many objects one is compared
+	mostSeen    = 16 // after so many, another object takes the place
+	fewestLike  = 2  // that make an object one that recurs
+)
+
+// lacks notes an object that the dictionary lacks, with the bytes that it takes. The dictionary learns what recurs.
+// If it has no room, a generation begins, unless stored objects are still to be swept.
+func (k *Kind) lacks(data []byte, size int) {
+	l := &k.lacked
+	if len(data) > maxBase {
+		return
+	}
+	if l.seen%mostSeen == 0 {
+		l.data, l.seen, l.like = append(l.data[:0], data...), 0, 0
+		l.index.build(l.data)
+	}
+	if l.seen++; l.seen%lackedOneIn != 0 {
+		return
+	}
+	if d := k.search.difference(data, &l.openBase); d != nil && 2*len(d) < size {
+		l.like++
+	}
+	if l.like < fewestLike {
+		return
+	}
+	if !k.now.learn(l.data) {
+		if k.swept != k.toSweep {
+			return
+		}
+		k.begin(slices.Clone(l.data))
+	}
+	l.seen = 0
+}
+
+// begin begins a generation with an object as its dictionary.
+func (k *Kind) begin(data []byte) {
+	k.before = weak.Make(k.now)
+	k.now.dictionary.Store(&openBase{data: k.now.dictionary.Load().data}) // nobody searches it any more
+	k.now = new(generation)
+	k.now.init(k, data)
+	k.pace = pace{}
+	k.toSweep++
+}
+
+// sweepFor is the time that a sweep takes at once.
+const sweepFor = 100 * time.Millisecond
+
+// Sweep packs stored objects anew, if they were packed against an earlier dictionary, or kept as they are without
+// having been tried. The store's owner calls it once a second. If there is something to do, it calls scan, which
+// visits the stored objects that follow those of the last call, until visit returns false; scan reports whether it
+// has visited the last one. Readers get equal objects before, meanwhile and afterwards.
+func (k *Kind) Sweep(scan func(visit func(o *Object) bool) (last bool)) {
+	if !k.beginSweep() {
+		return
+	}
+	began := time.Now()
+	if scan(func(o *Object) bool {
+		k.renew(o)
+		return time.Since(began) < sweepFor
+	}) {
+		k.packing.Lock()
+		defer k.packing.Unlock()
+		k.swept = k.sweeping
+	}
+}
+
+// beginSweep reports whether something is to be swept.
+func (k *Kind) beginSweep() bool {
+	k.packing.Lock()
+	defer k.packing.Unlock()
+
+	if k.sweeping == k.swept {
+		k.sweeping = k.toSweep
+	}
+	return k.sweeping != k.swept
+}
+
+// renew packs an object anew against the present dictionary, or its base, if they do not refer to that. An object
+// that has a base still is a difference to it: the base undoes to the same bytes as before. What the earlier
+// dictionary had recurs.
+func (k *Kind) renew(o *Object) {
+	k.packing.Lock()
+	defer k.packing.Unlock()
+
+	if base := o.base.Load(); base.base.Load() != nil {
+		o = base
+	}
+	if o.base.Load() == &k.now.root || o.IsPinned() {
+		return
+	}
+	s := k.scratches.Get().(*scratch)
+	defer k.scratches.Put(s)
+
+	was := o.view()
+	data, err := was.undo(s.data[:0], nil)
+	if s.data = data; err != nil {
+		return // whoever reads it reports it
+	}
+	d := k.search.difference(data, k.now.dictionary.Load())
+	o.change(&k.now.root, newPacked(d, data, was.form()), data)
+	if poor(d, data, dictionaryPart) {
+		recurs := was.header()&rawBit == 0 && !poor(was.content(), data, dictionaryPart)
+		if !recurs || !k.now.learn(data) {
+			k.lacks(data, int(o.view().header()>>lengthBits))
+		}
+	}
+	if verify.On {
+		undone, err := o.undo(nil, nil)
+		verify.That(err == nil && bytes.Equal(undone, data), "%d bytes are packed anew as %d others: %v", len(data), len(undone), err)
+	}
+}
