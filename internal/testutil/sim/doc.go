@@ -23,6 +23,9 @@
 // that it gets, and nobody else must see that. Every object that a handler or the driver gets is held until
 // the end, and never changes (frozen_test.go).
 //
+// Aging worlds (aging_test.go) last for months of rollouts. The heap of an informer that has lived through them is
+// compared with that of a new one.
+//
 // In some worlds the resource itself is removed and comes back, and requests are denied with 404 or
 // 401 (resource_test.go). In others the informers belong to factories. They live as long as leases
 // (tenants_test.go) or pins hold them, and are stopped and restarted one by one (pins_test.go).
