@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"testing"
 
@@ -35,6 +37,7 @@ const (
 	packed     = "packed"      // informer.New with a budget of 0
 	packedKeys = "packed-keys" // the same, with HandleKeys
 	packedHot  = "packed-hot"  // with a budget that holds everything
+	packedAged = "packed-aged" // with a budget of 0, after rollouts
 )
 
 // compare runs a benchmark for two implementations, which stand in the columns of client-go and of the typed API.
@@ -44,11 +47,13 @@ func compare(b *testing.B, name, theirs, ours string, f func(b *testing.B, impl 
 }
 
 // podStream answers a watch of all pods with a stream of n pods in protobuf, each made when it is sent, so that
-// the server holds nothing; or with the events that were encoded before. It is an http.RoundTripper.
+// the server holds nothing; or with the events that were encoded before. Then rollouts may follow, each of which
+// replaces all pods. It is an http.RoundTripper.
 type podStream struct {
-	n       int
-	pod     func(i int) *corev1.Pod
-	encoded []byte
+	n        int
+	pod      func(i int) *corev1.Pod
+	encoded  []byte
+	rollouts []func(i int) *corev1.Pod
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -83,6 +88,15 @@ func (s *podStream) stream(w io.Writer, initial bool) {
 	_ = writeEvent(w, "BOOKMARK", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		ResourceVersion: version(s.n), Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
 	}})
+	before := s.pod
+	for _, pod := range s.rollouts {
+		for i := range s.n {
+			if writeEvent(w, "DELETED", before(i)) != nil || writeEvent(w, "ADDED", pod(i)) != nil {
+				return
+			}
+		}
+		before = pod
+	}
 }
 
 // writeEvent writes an event as a kube-apiserver does: a frame with its length.
@@ -117,12 +131,12 @@ type packedWorld struct {
 
 var podResource = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 
-// read starts an informer, and waits until its handler has got all pods.
+// read starts an informer, and waits until its handler has got all pods, of all rollouts.
 func (s *podStream) read(b *testing.B, impl string) packedWorld {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	var got sync.WaitGroup
-	got.Add(s.n)
+	got.Add(s.n * (1 + len(s.rollouts)))
 	w := packedWorld{stop: func() { cancel(); running.Wait() }}
 	if impl == clientgo {
 		i := informers.NewSharedInformerFactory(s.client(b), 0).Core().V1().Pods().Informer()
@@ -158,8 +172,25 @@ func owned(each int) func(i int) *corev1.Pod {
 	return func(i int) *corev1.Pod { return kit.RunningPod(fmt.Sprintf("%05d", i/each), i) }
 }
 
+// rollout returns the pods of a rollout, five of each owner. They have new names, and something new in common.
+func rollout(n int) func(i int) *corev1.Pod {
+	hash := func(of ...any) string { return fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, of...))) }
+	template := hash(n)[:10]
+	env := make([]corev1.EnvVar, 40)
+	for i := range env {
+		env[i] = corev1.EnvVar{Name: fmt.Sprintf("CONFIG_%d", i), Value: hash(n, i)}
+	}
+	return func(i int) *corev1.Pod {
+		p := kit.RunningPod(fmt.Sprintf("%05d", i/5), i)
+		p.Name = strings.Replace(p.Name, "7d4b9c6f5d", template, 1)
+		p.Labels["pod-template-hash"] = template
+		p.Spec.Containers[0].Env = append(p.Spec.Containers[0].Env, env...)
+		return p
+	}
+}
+
 // BenchmarkPackedHeap measures the heap for each pod, all included, of an informer that has read 500 pods of each
-// owner, five of each, and pods that share nothing.
+// owner, five of each, and pods that share nothing; and of one that has lived through 50 rollouts, beside a new one.
 func BenchmarkPackedHeap(b *testing.B) {
 	for _, pods := range []struct {
 		name string
@@ -183,6 +214,24 @@ func BenchmarkPackedHeap(b *testing.B) {
 			})
 		})
 	}
+	compare(b, "after-rollouts", packed, packedAged, func(b *testing.B, impl string) {
+		const rollouts = 50
+		count(b, "B/object", func() float64 {
+			s := &podStream{n: min(4000, *objects), pod: rollout(rollouts)}
+			if impl == packedAged {
+				s.pod = rollout(0)
+				for n := range rollouts {
+					s.rollouts = append(s.rollouts, rollout(n+1))
+				}
+			}
+			before := heapAtRest()
+			w := s.read(b, packed)
+			beside := heapAtRest() - before
+			runtime.KeepAlive(w)
+			w.stop()
+			return beside / float64(s.n)
+		})
+	})
 }
 
 // BenchmarkPackedMillion measures the heap of an informer that holds a million pods packed, and the peak of the

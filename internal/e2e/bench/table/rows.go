@@ -61,6 +61,7 @@ var rows = []row{
 	{"PackedHeap/500-of-each", "100,000 pods of 200 owners: heap of an informer that holds them packed, budget 0, all included, for each", "heap, packed", perObject, target{typed: 28}},
 	{"PackedHeap/5-of-each", "the same, 5 pods of each owner", "", perObject, target{typed: 17}},
 	{"PackedHeap/unique", "the same, 8,000 pods that share nothing", "", perObject, target{typed: 2.2}},
+	{"PackedHeap/after-rollouts", "the same, 4,000 pods, 5 of each owner, after 50 rollouts; client-go: tidemark, new", "", perObject, target{typed: 0.77}},
 	{"PackedSync/objects", "20,000 pods of 200 owners, packed: CPU time until a handler has them", "", cpu, target{typed: 1.43}},
 	{"PackedSync/objects-shared", "the same; client-go: tidemark, not packed", "", cpu, target{typed: 0.625}},
 	{"PackedSync/keys-shared", "the same until a handler has their keys; client-go: tidemark, not packed", "", cpu, target{typed: 0.8}},
