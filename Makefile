@@ -84,7 +84,8 @@ slow := \
 	TestEachCheckerCanFail \
 	TestEachCheckerOfOwnWritesCanFail \
 	TestWorldsOfOwnWrites \
-	TestLookingChangesNothing
+	TestLookingChangesNothing \
+	TestPackedStoresDoNotAge
 none :=
 only := -run '^($(subst $(none) $(none),|,$(strip $(slow))))$$'
 # A slow machine takes longer than go test's ten minutes for the worlds under the race detector.

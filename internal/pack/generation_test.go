@@ -35,7 +35,6 @@ func TestAnEarlierGenerationGoes(t *testing.T) {
 	data := sibling(r, template, 1)
 	o, pinned := pack(t, k, "n", "web-1", data), k.Pin(1)
 	require.Same(t, base, o.base.Load())
-	base = nil
 	objects := outgrow(t, k, r)
 	before := k.now
 	require.NotNil(t, k.before.Value())

@@ -32,11 +32,11 @@ func WithoutNames(h factory.Held) factory.Held {
 	}
 	s := &h.Status
 	if s.LastError != nil {
-		s.LastError = classOnly(reflector.ClassOf(s.LastError))
+		s.LastError = classError(reflector.ClassOf(s.LastError))
 	}
 	s.Failing = slices.Clone(s.Failing)
 	for i := range s.Failing {
-		s.Failing[i].Err = classOnly(s.Failing[i].Class)
+		s.Failing[i].Err = classError(s.Failing[i].Class)
 	}
 	s.UnindexedErrors = slices.Clone(s.UnindexedErrors)
 	for i, e := range s.UnindexedErrors {
@@ -53,10 +53,10 @@ func HideName(k indexer.Key) indexer.Key {
 	return k
 }
 
-// classOnly is an error without its text.
-type classOnly reflector.ErrorClass
+// classError is an error without its text.
+type classError reflector.ErrorClass
 
-func (c classOnly) Error() string { return ClassText(reflector.ErrorClass(c)) }
+func (c classError) Error() string { return ClassText(reflector.ErrorClass(c)) }
 
 // classes explain the classes of errors.
 var classes = map[reflector.ErrorClass]string{

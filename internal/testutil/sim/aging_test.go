@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/internal/process"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 // An aging world is a cluster over months, and an informer that holds its objects packed: rollouts change what the
@@ -38,6 +39,7 @@ const (
 
 // TestPackedStoresDoNotAge compares the heap that an informer takes after a long life with that of a new one.
 func TestPackedStoresDoNotAge(t *testing.T) {
+	tier.SkipRaced(t)
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { playAging(t, seed) })

@@ -215,7 +215,7 @@ func (w *ownWire) watch(r *http.Request, source int, streams bool) (*http.Respon
 	if err != nil || answer.StatusCode != http.StatusOK {
 		return answer, err
 	}
-	g := &gate{ownWire: w, body: answer.Body, ctx: r.Context(), canceled: r.Cancel, source: source, streams: streams}
+	g := &gate{ownWire: w, body: answer.Body, ctx: r.Context(), canceled: r.Cancel, source: source, streams: streams} //nolint:staticcheck // http.Client reports its time-out by Cancel
 	w.change(func() { w.gates[g] = true })
 	go g.pump()
 	answer.Body = g
