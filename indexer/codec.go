@@ -16,6 +16,8 @@ type Codec interface {
 	Decode(stored any) (obj any)
 	// ForList returns what decodes in place of Decode when a list of n objects is read.
 	ForList(n int) (decode func(stored any) (obj any))
+	// Count is called with n = 1 when the store gets a stored form, and with n = -1 when it loses one.
+	Count(stored any, n int)
 }
 
 // Decoder turns the stored form into an object. A nil Decoder means that the store holds the
@@ -44,6 +46,20 @@ func (w *Writer) Encode(obj any) (stored any) {
 		return c.Encode(obj)
 	}
 	return obj
+}
+
+// count tells the codec which stored form has come, and which has gone; nil for none.
+func (w *Writer) count(come, gone any) {
+	c := w.x.options.Codec
+	if c == nil || come == gone {
+		return
+	}
+	if come != nil {
+		c.Count(come, 1)
+	}
+	if gone != nil {
+		c.Count(gone, -1)
+	}
 }
 
 // Stored returns the stored form of a key's object, as [Tx.Get] does. It takes no lock.

@@ -295,6 +295,36 @@ func TestIndexesByKeyDecodeNothing(t *testing.T) {
 	require.Equal(t, []any{1, 1}, w.Indexer().Snapshot().List())
 }
 
+// The codec hears of each stored form that comes and goes.
+func TestACodecCountsWhatIsHeld(t *testing.T) {
+	w, c, _ := encodedItems(t)
+	held := func(want int) {
+		t.Helper()
+		require.Equal(t, want, w.Indexer().Len())
+		require.Equal(t, want, c.Held())
+	}
+	held(10)
+	stored, _ := w.Stored(numberedItem(1).key)
+	update(w, func(tx *Tx) {
+		tx.Put(0, numberedItem(1).key, stored, 1)
+		tx.Put(0, numberedItem(2).key, numberedItem(2), 1)
+		tx.Delete(numberedItem(3).key)
+		tx.Delete(Key{"a", "none"})
+	})
+	held(9)
+	for _, n := range []int{5, rebuildAbove + 20, 7} { // in place, and built aside
+		s := w.Stage(0)
+		s.Keep(numberedItem(1).key)
+		for i := range n {
+			s.Put(numberedItem(i+1).key, numberedItem(i+1), 2)
+		}
+		s.Commit("9", Visitor{})
+		held(n)
+	}
+	w.StageAll(0).Commit("10", Visitor{})
+	held(0)
+}
+
 // Without a codec, the store holds the object itself.
 func TestWithoutACodec(t *testing.T) {
 	w, x := newItems(t, 1)

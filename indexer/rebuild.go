@@ -45,6 +45,7 @@ func (s *Staging) rebuild(next *contents, gone []*record, v Visitor) {
 		s.w.retain(r)
 		dead[r] = struct{}{}
 		next.forget(r.view())
+		s.w.count(nil, r.value.stored())
 		v.deleted(r)
 	}
 	next.shared = true

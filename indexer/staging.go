@@ -235,6 +235,7 @@ func (s *Staging) commitInPlace(gone []*record, v Visitor, show func()) {
 	for _, r := range gone {
 		w.retain(r)
 		live.remove(r)
+		w.count(nil, r.value.stored())
 		v.deleted(r)
 	}
 	s.apply(live, values, v)

@@ -78,6 +78,7 @@ func (tx *Tx) Delete(key Key) (old any, deleted bool) {
 	}
 	w.retain(r)
 	c.remove(r)
+	w.count(nil, r.value.stored())
 	return r.value.stored(), true
 }
 

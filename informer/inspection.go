@@ -87,7 +87,7 @@ func (c weighed) EngineBytes(weigher *heapsize.Weigher) int64 {
 // moment returns the present state of the informer. Its counts are of all events so far.
 func (c *core) moment(m *measure.Inspection) measure.Moment {
 	var st Status
-	c.status.fill(&st) // the whole Status would visit all packed objects
+	c.status.fill(&st)
 	memory := m.Weight.Last()
 	now := measure.Moment{
 		At: time.Now(), Events: c.tally.Events(), Decodes: c.decodes(), Objects: c.writer.Indexer().Len(),

@@ -35,6 +35,7 @@ type packing struct {
 	// their bytes. Each is set before the first of these objects is packed, and stays.
 	encoded, received decoding
 	packed            atomic.Uint64 // the number of objects packed from a source's bytes, for samples
+	pinned            atomic.Int64  // the number of stored objects that are held decoded for ever
 	trust             *sharing      // broken when a stored object could not be decoded; from then on, all are compared
 
 	mu     sync.Mutex
@@ -135,6 +136,15 @@ func (p *packing) ForList(n int) func(stored any) any {
 		return p.onList
 	}
 	return p.onWalk
+}
+
+// Count implements [indexer.Codec].
+func (p *packing) Count(stored any, n int) {
+	o := unwrap(stored)
+	if o.IsPinned() {
+		p.pinned.Add(int64(n))
+	}
+	p.kind.Count(o, n)
 }
 
 // forHandler decodes an object for a handler. Others may want it in a moment.

@@ -235,6 +235,37 @@ func TestWrittenByHandIsPinned(t *testing.T) {
 	require.Zero(t, f.Status().Storage.Pinned)
 }
 
+// Status counts as objects come and go, and says what a walk over all of them finds.
+func TestStorageIsCountedAsItGoes(t *testing.T) {
+	f := newTestCore(t, packedCold(), 1)
+	agrees := func() {
+		t.Helper()
+		size, pinned := int64(0), 0
+		f.writer.Scan(0, func(stored any) bool {
+			size += unwrap(stored).Size()
+			if unwrap(stored).IsPinned() {
+				pinned++
+			}
+			return true
+		})
+		require.Equal(t, size, f.packing.kind.Stored())
+		require.Equal(t, pinned, f.Status().Storage.Pinned)
+	}
+	f.list("10", kit.Pod("web-a", "1"), kit.Pod("web-b", "2"), kit.Pod("db-a", "3"))
+	agrees()
+	f.apply(deltaOf(deltafifo.Modified, kit.Pod("web-a", "11")), deltaOf(deltafifo.Added, kit.Pod("web-c", "12")), deltaOf(deltafifo.Deleted, kit.Pod("web-b", "13")))
+	agrees()
+	require.NoError(t, f.clientgo.store.Add(kit.Pod("web-a", "14")))
+	require.NoError(t, f.clientgo.store.Add(kit.Pod("web-d", "15")))
+	agrees()
+	require.Equal(t, 2, f.Status().Storage.Pinned)
+	f.list("20", kit.Pod("web-a", "11"), kit.Pod("web-e", "19"))
+	agrees()
+	require.NoError(t, f.clientgo.store.Replace(nil, ""))
+	agrees()
+	require.Zero(t, f.packing.kind.Stored())
+}
+
 // An informer of an interface type, or of a type without a pointer, holds all objects decoded, and says so.
 func TestAnInterfaceTypePinsAll(t *testing.T) {
 	i, in := packedCore(t, Options[apiObject]{Storage: Storage{Decoded: NewBudget(1 << 20)}})

@@ -42,8 +42,9 @@ func (b *Budget) Used() int64 { return (*pack.Budget)(b).Used() }
 // StorageStatus describes the objects of an informer with [Storage].Decoded. It is zero without.
 type StorageStatus struct {
 	Budget *Budget // the informer's own, or one that it shares with others
-	// Packed is the memory of the packed objects, and of what they have in common. Decoded is that of the
-	// objects that are kept decoded within the budget, an estimate.
+	// Packed is the memory of the packed objects, and of what they have in common. An object that has left the store
+	// counts until it is garbage if others may be differences to it. Decoded is the memory of the objects that are
+	// kept decoded within the budget, an estimate.
 	Packed, Decoded int64
 	// Pinned is the number of objects that are held decoded for ever, see [StorageError].
 	Pinned int
@@ -52,23 +53,16 @@ type StorageStatus struct {
 	Decodes uint64
 }
 
-// storageStatus returns the state of a packed store. It walks over all objects, without a lock and without
-// decoding: some 20 ns for each.
-func (c *core) storageStatus() (s StorageStatus) {
-	if c.packing == nil {
-		return s
+// storageStatus returns the state of a packed store.
+func (c *core) storageStatus() StorageStatus {
+	p := c.packing
+	if p == nil {
+		return StorageStatus{}
 	}
-	kind := c.packing.kind
-	s.Budget, s.Packed, s.Decoded, s.Decodes = c.options.Storage.Decoded, kind.Size(), kind.Hot(), kind.Decodes()
-	c.writer.Scan(0, func(stored any) bool {
-		o := unwrap(stored)
-		s.Packed += o.Size()
-		if o.IsPinned() {
-			s.Pinned++
-		}
-		return true
-	})
-	return s
+	return StorageStatus{
+		Budget: c.options.Storage.Decoded, Packed: p.kind.Stored() + p.kind.Size(), Decoded: p.kind.Hot(),
+		Pinned: int(p.pinned.Load()), Decodes: p.kind.Decodes(),
+	}
 }
 
 // decodes returns the number of packed objects that were decoded.

@@ -27,7 +27,11 @@ func newAged() *aged {
 
 func (a *aged) put(t *testing.T, name string, data []byte) {
 	t.Helper()
+	if was := a.objects[name]; was != nil {
+		a.Count(was, -1)
+	}
 	a.objects[name], a.plain[name] = pack(t, a.Kind, "n", name, data), data
+	a.Count(a.objects[name], 1)
 }
 
 // putForeign puts objects that have nothing in common with others.
@@ -58,7 +62,13 @@ func (a *aged) rollOut(t *testing.T, owners, each int) {
 }
 
 func (a *aged) remove(gone func(name string) bool) {
-	maps.DeleteFunc(a.objects, func(name string, _ *Object) bool { return gone(name) })
+	maps.DeleteFunc(a.objects, func(name string, o *Object) bool {
+		if !gone(name) {
+			return false
+		}
+		a.Count(o, -1)
+		return true
+	})
 	maps.DeleteFunc(a.plain, func(name string, _ []byte) bool { return gone(name) })
 }
 

@@ -14,17 +14,22 @@ import (
 // A generation has a dictionary. Objects are packed against the kind's present one. When that is full and lacks
 // what recurs, another begins, and a sweep packs the stored objects of the earlier one anew.
 //
-// Invariant: only objects keep an earlier generation alive, through its root. A generation begins only after a sweep
+// Invariant: only objects keep an earlier generation alive, through a root. A generation begins only after a sweep
 // has visited all stored objects since the one before began, so that they refer to two at most.
 type generation struct {
-	root       Object // the base of what is a difference to the dictionary
+	root       Object // the base of what is a difference to the dictionary and has not been stored yet
+	stored     Object // the base of such objects while the store has them
+	left       Object // the base of such objects after they have left the store
 	kind       *Kind
 	dictionary atomic.Pointer[openBase]
 }
 
 // init makes g a generation of a kind, with the bytes of an object as the dictionary.
 func (g *generation) init(k *Kind, data []byte) {
-	g.kind, g.root.hot = k, unsafe.Pointer(g)
+	g.kind = k
+	for _, root := range []*Object{&g.root, &g.stored, &g.left} {
+		root.hot = unsafe.Pointer(g)
+	}
 	g.write(data)
 }
 
@@ -140,19 +145,30 @@ func (k *Kind) renew(o *Object) {
 	if base := o.base.Load(); base.base.Load() != nil {
 		o = base
 	}
-	if o.base.Load() == &k.now.root || o.IsPinned() {
+	g := o.base.Load().generation()
+	if g == k.now || o.IsPinned() {
 		return
 	}
 	s := k.scratches.Get().(*scratch)
 	defer k.scratches.Put(s)
 
-	was := o.view()
+	was, size := o.view(), o.Size()
 	data, err := was.undo(s.data[:0], nil)
 	if s.data = data; err != nil {
 		return // whoever reads it reports it
 	}
 	d := k.search.difference(data, k.now.dictionary.Load())
-	o.change(&k.now.root, newPacked(d, data, was.form()), data)
+	blob := newPacked(d, data, was.form())
+	switch was.base {
+	case &g.root:
+		o.change(&k.now.root, blob, data)
+	case &g.stored:
+		o.change(&k.now.stored, blob, data)
+		k.stored.Add(o.Size() - size)
+	case &g.left:
+		o.change(&k.now.left, blob, data)
+		k.hold(o, o.Size()-size)
+	}
 	if poor(d, data, dictionaryPart) {
 		recurs := was.header()&rawBit == 0 && !poor(was.content(), data, dictionaryPart)
 		if !recurs || !k.now.learn(data) {

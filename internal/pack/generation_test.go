@@ -2,6 +2,7 @@ package pack
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -65,6 +66,55 @@ func TestAnEarlierGenerationGoes(t *testing.T) {
 	}
 	outgrow(t, k, r)
 	runtime.KeepAlive(pinned)
+}
+
+// What is counted as objects come, are packed anew, and go is what a walk over all of them finds.
+func TestCountsAreThoseOfAWalk(t *testing.T) {
+	a := newAged()
+	before, left := maps.Clone(a.objects), map[*Object]bool{}
+	agrees := func() {
+		t.Helper()
+		stored, held := int64(0), int64(0)
+		for name, o := range before {
+			if a.objects[name] != o && o.base.Load().base.Load() == nil {
+				left[o] = true
+			}
+		}
+		for _, o := range a.objects {
+			stored += o.Size()
+		}
+		for o := range left {
+			held += o.Size()
+		}
+		require.Equal(t, stored, a.Stored())
+		require.Equal(t, held, a.left.Load())
+		before = maps.Clone(a.objects)
+	}
+	template := text(a.r, 3000)
+	for i := range 3 { // they stay, but for one base
+		for j := range 3 {
+			a.put(t, fmt.Sprintf("s%d-%d", i, j), sibling(a.r, template, j))
+		}
+	}
+	agrees()
+	a.remove(func(name string) bool { return name == "s2-0" })
+	agrees()
+	for range 3 {
+		for now := a.now; a.now == now; {
+			a.rollOut(t, 40, 3)
+			agrees()
+		}
+		a.sweep()
+		agrees()
+	}
+	require.Same(t, &a.now.stored, a.objects["s1-0"].base.Load())
+	require.Same(t, &a.now.left, a.objects["s2-1"].base.Load().base.Load())
+	before, left = nil, nil
+	a.remove(func(string) bool { return true })
+	for a.left.Load() != 0 {
+		runtime.GC()
+	}
+	require.Zero(t, a.Stored())
 }
 
 // Readers get the same bytes while an object is packed anew.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"hash/maphash"
 	"reflect"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -70,6 +71,8 @@ type Kind struct {
 	weights   weights
 	hot       *atomic.Int64 // estimated bytes of the kind's hot objects; apart, for a budget that outlives the kind
 	decodes   atomic.Uint64 // decodings by Value
+	stored    atomic.Int64  // bytes of the stored objects
+	left      *atomic.Int64 // bytes of objects that have left the store and may be bases; apart, for cleanups
 	none      generation    // of pinned objects, and of those that were kept as they are without being tried
 	toRead    openBases
 	scratches sync.Pool // of *scratch
@@ -90,7 +93,7 @@ type Kind struct {
 
 // NewKind returns a kind without objects. An informer has one.
 func NewKind(o Options) *Kind {
-	k := &Kind{options: o, hot: new(atomic.Int64), families: families{seed: maphash.MakeSeed(), of: map[uint64]family{}}}
+	k := &Kind{options: o, hot: new(atomic.Int64), left: new(atomic.Int64), families: families{seed: maphash.MakeSeed(), of: map[uint64]family{}}}
 	decoded := reflect.Zero(o.Type).Interface()
 	k.typ = (*words)(unsafe.Pointer(&decoded)).typ
 	k.scratches.New = func() any { return new(scratch) }
@@ -219,8 +222,41 @@ func (k *Kind) Hot() int64 { return k.hot.Load() }
 // Decodes returns how often [Object.Value] has decoded an object.
 func (k *Kind) Decodes() uint64 { return k.decodes.Load() }
 
-// Size returns the bytes of what a kind's objects have in common: the dictionary and an earlier one, open bases,
-// memory for packing, and about those of the table of families.
+// Count counts an object that its store gets (n = 1) or loses (n = -1). The store's writer calls it. An object that
+// may be the base of others counts until it is garbage. A sweep changes its size, and its root says how it counts.
+func (k *Kind) Count(o *Object, n int) {
+	if o.IsPinned() || o.base.Load().base.Load() != nil {
+		k.stored.Add(int64(n) * o.Size())
+		return
+	}
+	k.packing.Lock()
+	defer k.packing.Unlock()
+
+	g := o.base.Load().generation()
+	switch {
+	case o.base.Load() == &g.left: // it counts already
+	case n > 0:
+		o.base.Store(&g.stored)
+		k.stored.Add(o.Size())
+	default:
+		o.base.Store(&g.left)
+		k.stored.Add(-o.Size())
+		k.hold(o, o.Size())
+	}
+}
+
+// hold counts bytes of an object that has left the store until it is garbage.
+func (k *Kind) hold(o *Object, bytes int64) {
+	left := k.left
+	left.Add(bytes)
+	runtime.AddCleanup(o, func(bytes int64) { left.Add(-bytes) }, bytes)
+}
+
+// Stored returns the bytes of the stored objects: the sum of [Object.Size].
+func (k *Kind) Stored() int64 { return k.stored.Load() }
+
+// Size returns the bytes of what a kind's objects have in common: the dictionary and an earlier one, bases that have
+// left the store, open bases, memory for packing, and about those of the table of families.
 func (k *Kind) Size() int64 {
 	k.packing.Lock()
 	defer k.packing.Unlock()
@@ -229,5 +265,5 @@ func (k *Kind) Size() int64 {
 	if g := k.before.Value(); g != nil {
 		size += len(g.dictionary.Load().data)
 	}
-	return int64(size) + k.now.dictionary.Load().size() + k.lacked.size() + k.toRead.bytes.Load() + k.toSearch.bytes.Load() + k.spare.size()
+	return int64(size) + k.left.Load() + k.now.dictionary.Load().size() + k.lacked.size() + k.toRead.bytes.Load() + k.toSearch.bytes.Load() + k.spare.size()
 }

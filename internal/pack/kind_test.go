@@ -116,6 +116,30 @@ func TestObjectsOfAFamilyHaveOneBase(t *testing.T) {
 	requireBytes(t, db, other)
 }
 
+// A base that has left its store counts as long as others refer to it.
+func TestABaseThatHasLeftCounts(t *testing.T) {
+	k, r := newTexts(), rand.New(rand.NewPCG(1, 1))
+	template := text(r, 3000)
+	base := pack(t, k, "n", "web-0", template)
+	other := pack(t, k, "n", "web-1", sibling(r, template, 1))
+	require.Same(t, base, other.base.Load())
+	k.Count(base, 1)
+	k.Count(other, 1)
+	before, size := k.Size(), base.Size()
+	k.Count(base, -1)
+	runtime.GC()
+	require.Equal(t, before+size, k.Size())
+	require.Equal(t, other.Size(), k.Stored())
+	k.Count(base, 1)
+	k.Count(base, -1)
+	require.Equal(t, before+size, k.Size(), "it counts once")
+	runtime.KeepAlive(other)
+	base, other = nil, nil
+	for k.left.Load() != 0 {
+		runtime.GC()
+	}
+}
+
 func TestAFamilyTakesOverTheBaseOfItsNamesakes(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 2))
 	template := text(r, 3000)
@@ -420,6 +444,7 @@ func TestAnyGoroutineMayUseAKind(t *testing.T) {
 				data := sibling(r, bytes.Repeat([]byte(name[:3]), 500), i)
 				o, err := k.Pack("n", name, data, Event)
 				assert.NoError(t, err)
+				k.Count(o, 1)
 				all <- packed{data, o}
 			}
 		})
@@ -436,7 +461,7 @@ func TestAnyGoroutineMayUseAKind(t *testing.T) {
 				buffer, err = p.object.undo(buffer[:0], &spare)
 				assert.NoError(t, err)
 				assert.Equal(t, string(p.data), string(buffer))
-				_ = k.Size()
+				_ = k.Size() + k.Stored()
 				all <- p
 			}
 		})

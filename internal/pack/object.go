@@ -21,7 +21,7 @@ const (
 // An Object is what a store holds of an object: 24 bytes, and those of its blob. [Kind.Pack] and
 // [Kind.Pin] make it. Any goroutine may use it.
 type Object struct {
-	// base is what the blob is a difference to: another object, or the root of a generation, which stands
+	// base is what the blob is a difference to: another object, or a root of a generation, which stands
 	// for the dictionary.
 	// Invariant: base is a root, or base.base is. Only an object whose base is a root is packed anew.
 	base atomic.Pointer[Object]
@@ -102,8 +102,11 @@ func (o *Object) kind() *Kind {
 	if base := root.base.Load(); base != nil {
 		root = base
 	}
-	return (*generation)(root.hot).kind
+	return root.generation().kind
 }
+
+// generation returns the generation of a root.
+func (o *Object) generation() *generation { return (*generation)(o.hot) }
 
 // IsPinned reports whether the object is held decoded for ever, and has no bytes.
 func (o *Object) IsPinned() bool { return o.blob.Load() == nil }
@@ -116,7 +119,7 @@ func (o *Object) Pinned() (obj any, ok bool) {
 	return *(*any)(o.hot), true
 }
 
-// Size returns the bytes of an object while it is not hot, without its base's. A store adds them up.
+// Size returns the bytes of an object while it is not hot, without its base's. [Kind.Count] adds them up.
 func (o *Object) Size() int64 {
 	size := int64(unsafe.Sizeof(*o))
 	if !o.IsPinned() {
@@ -206,7 +209,7 @@ func (v view) undo(dst []byte, spare *openBase) ([]byte, error) {
 // open returns what the blob is a difference to. It may be undone into spare.
 func (v view) open(spare *openBase) (*openBase, error) {
 	if v.base.base.Load() == nil {
-		return (*generation)(v.base.hot).dictionary.Load(), nil
+		return v.base.generation().dictionary.Load(), nil
 	}
 	return v.base.kind().toRead.open(v.base, spare)
 }

@@ -10,13 +10,16 @@ import (
 )
 
 // Codec is an indexer.Codec. The zero value is ready for use.
-type Codec struct{ encoded, decoded atomic.Int64 }
+type Codec struct{ encoded, decoded, held atomic.Int64 }
 
 // Encoded returns the number of objects encoded so far.
 func (c *Codec) Encoded() int { return int(c.encoded.Load()) }
 
 // Decoded returns the number of objects decoded since the previous call of Decoded.
 func (c *Codec) Decoded() int { return int(c.decoded.Swap(0)) }
+
+// Held returns the number of objects that the store holds.
+func (c *Codec) Held() int { return int(c.held.Load()) }
 
 // Encode implements indexer.Codec.
 func (c *Codec) Encode(obj any) any {
@@ -39,6 +42,9 @@ func (c *Codec) Decode(obj any) any {
 
 // ForList implements indexer.Codec.
 func (c *Codec) ForList(int) func(any) any { return c.Decode }
+
+// Count implements indexer.Codec.
+func (c *Codec) Count(_ any, n int) { c.held.Add(int64(n)) }
 
 // Reading returns a function of the stored form that reads its object, and does not count as decoding:
 // for the metadata of objects that have none of Kubernetes'.
