@@ -96,6 +96,11 @@ func TestDecodeBeside_FieldTwice(t *testing.T) {
 	other := encode(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "b"}, Data: map[string]string{"b": "2"}})
 	besides(t, kind, one, append(one[:len(one):len(one)], other...), nil)
 	besides(t, kind, append(one[:len(one):len(one)], other...), one, nil)
+
+	user, group := int64(1), int64(2)
+	one = encode(t, &corev1.Pod{Spec: corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{RunAsUser: &user}}})
+	other = encode(t, &corev1.Pod{Spec: corev1.PodSpec{SecurityContext: &corev1.PodSecurityContext{RunAsGroup: &group}}})
+	besides(t, podType, other, append(one[:len(one):len(one)], other...), nil)
 }
 
 // What is no object of the decoder's type is no peer.
