@@ -51,7 +51,7 @@ unraced := \
 
 # Tests that take long under the race detector, which would find nothing new there, and their packages. They ask
 # for the tier they are in (internal/testutil/tier): make test leaves them out or cuts them short where it has the detector.
-tiered := ./indexer ./indexer/refs ./informer ./informer/informertest ./informer/internal/fences ./internal/protodecode ./internal/share ./internal/testutil/sim ./reflector
+tiered := ./indexer ./indexer/refs ./informer ./informer/informertest ./informer/internal/fences ./internal/pack ./internal/protodecode ./internal/share ./internal/testutil/sim ./reflector
 slow := \
 	TestMachineInEveryState \
 	TestMachineOnEveryShortWord \
@@ -73,6 +73,9 @@ slow := \
 	TestDecode_EveryKind \
 	TestFullStatesAndChangesAgainstTheTwin \
 	TestPackedObjectsOfAServer \
+	TestAChangingCommonPart \
+	TestNewNamesAtEachRollout \
+	TestObjectsWhoseOwnPartChanges \
 	TestMemoryOfPackedObjectsIsThatOfTheHeap \
 	TestMemoryIsThatOfTheHeap \
 	TestHandlersFoldToTheStore \
@@ -108,7 +111,7 @@ worlds := ./internal/testutil/sim
 test-long: ## run what make test leaves out, and all simulated worlds
 	$(GO) test -vet=off -race -timeout $(patience) $(fewMeet) ./examples/internal/programs
 	$(long) -race $(only) ./indexer ./informer ./informer/informertest
-	$(long) $(only) ./informer/internal/fences ./reflector
+	$(long) $(only) ./informer/internal/fences ./internal/pack ./reflector
 	$(long) -race -run '^TestWorlds' $(worlds)
 	$(GO) test -vet=off -timeout $(patience) $(only) $(worlds)
 	TIDEMARK_VERIFY= $(long) -run '^TestWorlds' $(worlds)

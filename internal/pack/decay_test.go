@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
 // owners are so many that a dictionary takes little beside their objects.
@@ -110,6 +112,7 @@ func (a *aged) requireFresh(t *testing.T) {
 }
 
 func TestAChangingCommonPart(t *testing.T) {
+	tier.SkipRaced(t)
 	for _, rollouts := range []int{18, 24} {
 		t.Run(fmt.Sprint(rollouts), func(t *testing.T) {
 			a := newAged()
@@ -132,6 +135,7 @@ func TestForeignObjectsThatComeFirst(t *testing.T) {
 }
 
 func TestNewNamesAtEachRollout(t *testing.T) {
+	tier.SkipRaced(t)
 	a := newAged()
 	for range 50 {
 		a.rollOut(t, owners/5, 5)
@@ -152,6 +156,7 @@ func TestObjectsAfterOthersThatHaveNothingInCommon(t *testing.T) {
 // An object that nothing else resembles by name is packed against its own earlier version only while that pays: no
 // other object needs that version.
 func TestObjectsWhoseOwnPartChanges(t *testing.T) {
+	tier.SkipRaced(t)
 	a := newAged()
 	a.rollOut(t, owners, 1)
 	for name, data := range maps.Clone(a.plain) {
