@@ -108,8 +108,7 @@ type (
 		Delay   time.Duration
 	}
 	// StreamRefused reports that the source does not stream its initial state. The reflector uses
-	// lists until Retry has passed. A stream that is not allowed (401, 403) is not reported: the list
-	// that follows shows whether lists are.
+	// lists until Retry has passed. A stream that is not allowed (401, 403) has Failed.
 	StreamRefused struct {
 		Reason string
 		Retry  time.Duration

@@ -267,7 +267,7 @@ func TestJunkHoldsUpNoChange(t *testing.T) {
 	})
 }
 
-// Of a program that may neither stream nor list, the refused list is reported, and not that it lists.
+// A stream that is not allowed is an error. That the reflector lists instead is not reported.
 func TestAStreamThatIsNotAllowed(t *testing.T) {
 	for _, err := range []error{apierrors.NewForbidden(podGVR.GroupResource(), "", nil), apierrors.NewUnauthorized("")} {
 		synctest.Test(t, func(t *testing.T) {
@@ -282,7 +282,7 @@ func TestAStreamThatIsNotAllowed(t *testing.T) {
 				}
 			}})
 			require.IsType(t, Failed{}, first)
-			require.Equal(t, OpList, first.(Failed).Operation)
+			require.Equal(t, OpStream, first.(Failed).Operation)
 		})
 	}
 }

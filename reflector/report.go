@@ -37,8 +37,11 @@ func (l *loop) report(in input, a action, err error) {
 	if a.failed && a.op == doAwait && l.presence.missing.IsZero() {
 		l.tell(NotServed{Err: l.failure(err)})
 	}
-	if a.streamsDisabled && !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) { // the list shows what is allowed
+	switch notAllowed := apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err); {
+	case a.streamsDisabled && !notAllowed:
 		l.tell(StreamRefused{Reason: shortText(err), Retry: streamsDisabledFor})
+	case a.streamsDisabled && !a.failed:
+		l.reportFailure(err)
 	}
 	if a.rolledBack {
 		l.tell(HistoryWentBack{From: l.machine.version, To: in.version})
