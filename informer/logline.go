@@ -91,7 +91,11 @@ func lineOfReflector(e reflector.Event) logLine {
 	case reflector.ClientDecoded:
 		return logLine{message: "The client decodes what is packed: reflector.Wire in its transport would spare most of the CPU time", once: true}
 	case reflector.StreamRefused:
-		return logLine{message: "The initial state is listed, not streamed", values: []any{"reason", e.Reason}, once: true}
+		line := logLine{message: "The initial state is listed, not streamed", values: []any{"reason", e.Reason}, once: true}
+		if e.Class == reflector.ErrorForbidden || e.Class == reflector.ErrorUnauthorized {
+			line.level, line.once = levelDetail, false // the list shows what is allowed
+		}
+		return line
 	case reflector.SelectorRefused:
 		return logLine{message: "The server refuses the selector of the share, and is asked for everything", values: []any{"reason", e.Reason, "retry", e.Retry}}
 	}

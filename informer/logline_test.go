@@ -125,3 +125,11 @@ func TestLinesAreNotRepeated(t *testing.T) {
 	write(HandlerLagging{Handler: "slow", Backlog: 9})
 	require.Equal(t, 2, l.Count("repeated"), "nothing was left out meanwhile")
 }
+
+// That a stream is not allowed is no line by default: the list that follows shows what is allowed.
+func TestAStreamThatIsNotAllowedIsNoLine(t *testing.T) {
+	require.Zero(t, lineOfReflector(reflector.StreamRefused{Class: reflector.ErrorInvalid}).level)
+	for _, class := range []reflector.ErrorClass{reflector.ErrorForbidden, reflector.ErrorUnauthorized} {
+		require.Equal(t, levelDetail, lineOfReflector(reflector.StreamRefused{Class: class}).level)
+	}
+}

@@ -108,9 +108,10 @@ type (
 		Delay   time.Duration
 	}
 	// StreamRefused reports that the source does not stream its initial state. The reflector uses
-	// lists until Retry has passed. A stream that is not allowed (401, 403) has Failed.
+	// lists until Retry has passed.
 	StreamRefused struct {
 		Reason string
+		Class  ErrorClass
 		Retry  time.Duration
 	}
 	// SelectorRefused reports that the server refuses a request because of the selector of the share

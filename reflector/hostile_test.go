@@ -267,22 +267,20 @@ func TestJunkHoldsUpNoChange(t *testing.T) {
 	})
 }
 
-// A stream that is not allowed is an error. That the reflector lists instead is not reported.
+// Of a program that may neither stream nor list, both refusals are reported, the list's as the error.
 func TestAStreamThatIsNotAllowed(t *testing.T) {
 	for _, err := range []error{apierrors.NewForbidden(podGVR.GroupResource(), "", nil), apierrors.NewUnauthorized("")} {
 		synctest.Test(t, func(t *testing.T) {
 			src := &hostile{streams: true, list: fails(err), watch: func(int, metav1.ListOptions) (watch.Interface, error) { return nil, err }}
-			var first Event
+			var told []Event
 			runFor(t, time.Second, src, ignorer{}, Options{Observe: func(e Event) {
 				switch e.(type) {
 				case StreamRefused, Failed:
-					if first == nil {
-						first = e
-					}
+					told = append(told, e)
 				}
 			}})
-			require.IsType(t, Failed{}, first)
-			require.Equal(t, OpStream, first.(Failed).Operation)
+			require.Equal(t, ClassOf(err), told[0].(StreamRefused).Class)
+			require.Equal(t, OpList, told[1].(Failed).Operation)
 		})
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -37,11 +35,8 @@ func (l *loop) report(in input, a action, err error) {
 	if a.failed && a.op == doAwait && l.presence.missing.IsZero() {
 		l.tell(NotServed{Err: l.failure(err)})
 	}
-	switch notAllowed := apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err); {
-	case a.streamsDisabled && !notAllowed:
-		l.tell(StreamRefused{Reason: shortText(err), Retry: streamsDisabledFor})
-	case a.streamsDisabled && !a.failed:
-		l.reportFailure(err)
+	if a.streamsDisabled {
+		l.tell(StreamRefused{Reason: shortText(err), Class: ClassOf(err), Retry: streamsDisabledFor})
 	}
 	if a.rolledBack {
 		l.tell(HistoryWentBack{From: l.machine.version, To: in.version})
