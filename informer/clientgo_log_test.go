@@ -85,11 +85,12 @@ func TestAPanicNamesItsHandlerAndObject(t *testing.T) {
 			log := kit.CaptureLog(t)
 			bubble(t, func(t *testing.T) {
 				run(t, newScript("10", kit.Pod("a", "1")))
-				lines := slices.DeleteFunc(log.Lines(), func(line string) bool { return !strings.Contains(line, "Observed a panic") })
+				lines := slices.DeleteFunc(log.Lines(), func(line string) bool { return !strings.Contains(line, "A handler has panicked") })
 				require.Len(t, lines, 1)
 				require.Contains(t, lines[0], "default/a")
 				require.Regexp(t, "clumsy|TestAPanicNamesItsHandlerAndObject", lines[0])
 				require.Contains(t, lines[0], "informer")
+				require.Equal(t, 1, log.Count("Observed a panic"))
 			})
 		})
 	}

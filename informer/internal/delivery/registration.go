@@ -184,17 +184,19 @@ func (r *Registration) deliver(ctx context.Context, run *Run) (some bool) {
 	return some
 }
 
-// Crash does what utilruntime.HandleCrashWithContext does with a panic. A deferred function calls it. The line
-// also has the informer, the handler and, unless Stop has taken the batch away, the object of the event.
+// Crash does what utilruntime.HandleCrashWithContext does with a panic. A deferred function calls it. A line before
+// that of client-go, which programs may look for, names the informer, the handler and, unless Stop has taken the batch
+// away, the object of the event.
 func Crash(ctx context.Context, value any, informer, handler string, b *eventlog.Batch, also ...func(context.Context, any)) {
 	const depth = 4 // as there: of the function that has panicked
-	log := klog.FromContext(ctx).WithCallDepth(depth).WithValues("informer", informer, "handler", handler)
+	log, names := klog.FromContext(ctx), []any{"informer", informer, "handler", handler}
 	if b != nil {
 		if key, ok := b.LastKey(); ok {
-			log = log.WithValues("object", key)
+			names = append(names, "object", key)
 		}
 	}
-	ctx = klog.NewContext(ctx, log)
+	log.Error(nil, "A handler has panicked", names...)
+	ctx = klog.NewContext(ctx, log.WithCallDepth(depth))
 	for _, handle := range slices.Concat(utilruntime.PanicHandlers, also) {
 		handle(ctx, value)
 	}
