@@ -15,13 +15,20 @@ import (
 // what recurs, another begins, and a sweep packs the stored objects of the earlier one anew.
 //
 // Invariant: only objects keep an earlier generation alive, through a root. A generation begins only after a sweep
-// has visited all stored objects since the one before began, so that they refer to two at most.
+// has visited all stored objects since the one before began, so that they refer to two at most. An object of an
+// earlier one that is stored later, such as those of a long list, asks for a sweep.
 type generation struct {
 	root       Object // the base of what is a difference to the dictionary and has not been stored yet
 	stored     Object // the base of such objects while the store has them
 	left       Object // the base of such objects after they have left the store
 	kind       *Kind
 	dictionary atomic.Pointer[openBase]
+}
+
+func newGeneration(k *Kind, data []byte) *generation {
+	g := new(generation)
+	g.init(k, data)
+	return g
 }
 
 // init makes g a generation of a kind, with the bytes of an object as the dictionary.
@@ -64,7 +71,7 @@ const (
 )
 
 // lacks notes an object that the dictionary lacks, with the bytes that it takes. The dictionary learns what recurs.
-// If it has no room, a generation begins, unless stored objects are still to be swept.
+// If it has no room, a generation begins, unless stored objects of the earlier one are still to be swept.
 func (k *Kind) lacks(data []byte, size int) {
 	l := &k.lacked
 	if len(data) > maxBase {
@@ -84,7 +91,7 @@ func (k *Kind) lacks(data []byte, size int) {
 		return
 	}
 	if !k.now.learn(l.data) {
-		if k.swept != k.toSweep {
+		if k.swept < k.due {
 			return
 		}
 		k.begin(slices.Clone(l.data))
@@ -96,9 +103,15 @@ func (k *Kind) lacks(data []byte, size int) {
 func (k *Kind) begin(data []byte) {
 	k.before = weak.Make(k.now)
 	k.now.dictionary.Store(&openBase{data: k.now.dictionary.Load().data}) // nobody searches it any more
-	k.now = new(generation)
-	k.now.init(k, data)
+	k.now = newGeneration(k, data)
 	k.pace = pace{}
+	k.askForSweep()
+	k.due = k.toSweep
+}
+
+// askForSweep asks for a sweep, which also tries the objects that were kept as they are so far.
+func (k *Kind) askForSweep() {
+	k.none = newGeneration(k, nil)
 	k.toSweep++
 }
 

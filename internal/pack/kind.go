@@ -73,7 +73,7 @@ type Kind struct {
 	decodes   atomic.Uint64 // decodings by Value
 	stored    atomic.Int64  // bytes of the stored objects
 	left      *atomic.Int64 // bytes of objects that have left the store and may be bases; apart, for cleanups
-	none      generation    // of pinned objects, and of those that were kept as they are without being tried
+	pinned    generation    // of pinned objects
 	toRead    openBases
 	scratches sync.Pool // of *scratch
 
@@ -83,12 +83,13 @@ type Kind struct {
 	search   search
 	families families
 	now      *generation
+	none     *generation // of objects that were kept as they are without being tried, since a sweep was asked for
 	before   weak.Pointer[generation]
 	pace     pace // of the objects without a base
 	lacked   lacked
 	// toSweep counts the sweeps that were asked for. The number of the one under way is sweeping, and that of the
-	// last complete one swept.
-	toSweep, sweeping, swept int
+	// last complete one swept. The next generation waits for the sweep due.
+	toSweep, sweeping, swept, due int
 }
 
 // NewKind returns a kind without objects. An informer has one.
@@ -98,9 +99,8 @@ func NewKind(o Options) *Kind {
 	k.typ = (*words)(unsafe.Pointer(&decoded)).typ
 	k.scratches.New = func() any { return new(scratch) }
 	k.toSearch.indexed = true
-	k.none.init(k, nil)
-	k.now = new(generation)
-	k.now.init(k, nil)
+	k.pinned.init(k, nil)
+	k.now, k.none = newGeneration(k, nil), newGeneration(k, nil)
 	return k
 }
 
@@ -203,7 +203,7 @@ func (k *Kind) toDictionary(o *Object, data []byte) []byte {
 	o.base.Store(&k.now.root)
 	d := k.search.difference(data, k.now.dictionary.Load())
 	if k.pace.note(!poor(d, data, anyPart)) {
-		k.toSweep++
+		k.askForSweep()
 	}
 	return d
 }
@@ -212,7 +212,7 @@ func (k *Kind) toDictionary(o *Object, data []byte) []byte {
 // they decode to another one.
 func (k *Kind) Pin(obj any) *Object {
 	o := &Object{hot: unsafe.Pointer(&obj)}
-	o.base.Store(&k.none.root)
+	o.base.Store(&k.pinned.root)
 	return o
 }
 
@@ -236,6 +236,9 @@ func (k *Kind) Count(o *Object, n int) {
 	switch {
 	case o.base.Load() == &g.left: // it counts already
 	case n > 0:
+		if g != k.now && g != k.none { // a sweep may have come by before
+			k.toSweep++
+		}
 		o.base.Store(&g.stored)
 		k.stored.Add(o.Size())
 	default:
