@@ -158,7 +158,9 @@ func newEntry(i cache.SharedIndexInformer, k kind, s Scope) *entry {
 // retire makes an informer of this module refuse handlers that would wait for a run: none follows Shutdown.
 func (e *entry) retire() {
 	if ours, ok := informer.SharedOf(e.shared); ok {
-		ours.(interface{ Retire() }).Retire()
+		if r, ok := ours.(interface{ Retire() }); ok { // not a program's own type around one
+			r.Retire()
+		}
 	}
 }
 

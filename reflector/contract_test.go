@@ -53,6 +53,7 @@ func TestContract_D12_SilentStreamIsRefused(t *testing.T)                  { pla
 func TestContract_D12_UnansweredStreamIsRefused(t *testing.T)              { play(t) }
 func TestContract_D12_UnknownSourceHasASecond(t *testing.T)                { play(t) }
 func TestContract_D12_ChangesDoNotMakeAnInitialState(t *testing.T)         { play(t) }
+func TestContract_D12_BookmarksAreNoChanges(t *testing.T)                  { play(t) }
 func TestContract_D12_SlowStreamOfAnUnknownSource(t *testing.T)            { play(t) }
 func TestContract_D12_ManyObjectsOfAnUnknownSource(t *testing.T)           { play(t) }
 func TestContract_D12_PatienceOfTheOptions(t *testing.T)                   { play(t) }

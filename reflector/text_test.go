@@ -74,3 +74,30 @@ func TestNoCBORIsAskedFor(t *testing.T) {
 		require.Empty(t, eventsOf[Failed](f))
 	})
 }
+
+// A text of fewer than four bytes in place of a list is a text, and no broken connection.
+func TestAShortTextInPlaceOfAList(t *testing.T) {
+	for _, name := range []string{"generated", "dynamic", "metadata"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := onePod()
+				list := server.list
+				server.list = func(n int, w http.ResponseWriter, r *http.Request) {
+					if n == 0 {
+						w.Header().Set("Content-Type", "application/json")
+						_, _ = io.WriteString(w, "OK\n")
+						return
+					}
+					list(n, w, r)
+				}
+				f := follow(t, neverStreaming{clients[name].source(t, server.servePiped(t, false))}, clients[name].object, Options{})
+				f.until(func() bool { return f.stored[keyOf("a")] == "6" })
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				failed := eventsOf[Failed](f)
+				require.Len(t, failed, 1)
+				require.Equal(t, ErrorDecode, failed[0].Class, failed[0].Err)
+			})
+		})
+	}
+}

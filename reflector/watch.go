@@ -55,9 +55,6 @@ func (l *loop) newConn(o metav1.ListOptions, timeout time.Duration) *watchConn {
 func (l *loop) opened(w *watchConn, in input, err error) (input, error) {
 	if in.kind == inOpened {
 		l.conn = w
-		if w.reception == nil {
-			l.reportDecoded()
-		}
 	}
 	return in, err
 }
@@ -168,6 +165,9 @@ func (l *loop) addChange(op deltafifo.Op, a *wire.Received) {
 	if l.o.Share != nil && l.drops(op, a) {
 		return
 	}
+	if !a.ReadHere { // a watch without events may be client-go's empty one, of a broken connection
+		l.reportDecoded()
+	}
 	l.bytes += int64(a.Size)
 	d := l.addDelta()
 	if err := l.deltaMaker.fromReceived(d, op, a); err != nil {
@@ -246,7 +246,9 @@ func (l *loop) readBookmarkOrError(e watch.Event) (input, error) {
 	case m == nil:
 		l.reportSkipped(fmt.Errorf("%w: a bookmark that is a %T without metadata", ErrUnexpected, e.Object))
 	default:
-		l.conn.count++
+		if !l.conn.initial { // a bookmark is no change
+			l.conn.count++
+		}
 		in := input{kind: inBookmark, version: m.GetResourceVersion(), end: m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"}
 		if in.end && in.version == "" {
 			return in, fmt.Errorf("%w: a stream without a resourceVersion", ErrBadAnswer)

@@ -56,7 +56,12 @@ func HideName(k indexer.Key) indexer.Key {
 // classError is an error without its text.
 type classError reflector.ErrorClass
 
-func (c classError) Error() string { return ClassText(reflector.ErrorClass(c)) }
+func (c classError) Error() string {
+	if text, known := classes[reflector.ErrorClass(c)]; known {
+		return text
+	}
+	return "It failed. The error may name an object: see the log." // also of wrong options
+}
 
 // classes explain the classes of errors.
 var classes = map[reflector.ErrorClass]string{

@@ -31,7 +31,7 @@ func TestNamesOfSecretsAreHidden(t *testing.T) {
 		got := []string{h.Scope.String(), h.Status.LastError.Error(), h.Status.Failing[0].Err.Error(), Unindexed(h.Status)}
 		want := []string{"in shop with metadata.name=top-secret", failed.Error(), failed.Error(), "1 object missing from an index: shop/top-secret from owner"}
 		if secret {
-			want = []string{"in shop with some fields (hidden)", "A list or watch failed.", "The server does not allow it (403).", "1 object missing from an index: shop/(hidden) from owner"}
+			want = []string{"in shop with some fields (hidden)", "It failed. The error may name an object: see the log.", "The server does not allow it (403).", "1 object missing from an index: shop/(hidden) from owner"}
 		}
 		require.Equal(t, want, got)
 		require.Equal(t, failed, of.Status.Failing[0].Err, "the status is the informer's own")

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 
@@ -64,7 +65,7 @@ func newListItems(body io.Reader) (listItems, error) {
 		return newProtobufList(in), nil
 	case len(first) > 0 && startsJSON(first[0]):
 		return jsonList{jsondecode.NewList(in)}, nil
-	case err != nil:
+	case err != nil && (len(first) == 0 || !errors.Is(err, io.EOF)): // else a short text is all there is
 		return nil, err
 	default:
 		return nil, errNoObjects(in)
