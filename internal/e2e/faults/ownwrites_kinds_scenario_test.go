@@ -14,7 +14,6 @@ import (
 // A program writes objects of four kinds in all ways in which it can, and reads none of them at an older
 // state, however late its watches are. Beside it another program does the same without the line.
 func TestScenario_OwnWritesOfAllKinds(t *testing.T) {
-	t.Parallel() // it waits most of the time
 	s := begin(t, harness.Options{})
 	s.writes()
 	unmade := map[string]int{}

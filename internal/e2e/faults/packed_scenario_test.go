@@ -70,7 +70,6 @@ func (w *ownWriter) write(ctx context.Context, i, n int) {
 // Informers that hold their pods packed have what an unpacked one and the server have, after churn, cut watches,
 // a version that the server does not know, an outage and a second run; and one shows the program's own writes.
 func TestScenario_Packed(t *testing.T) {
-	t.Parallel() // it waits most of the time
 	s := begin(t, harness.Options{})
 	n := size(1000, 20_000)
 	s.createPods(n)

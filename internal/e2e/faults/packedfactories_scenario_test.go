@@ -24,7 +24,6 @@ import (
 // A typed, a dynamic and a metadata factory with one budget hold what the server has, after churn, cut watches and
 // a version that the server does not know.
 func TestScenario_PackedFactories(t *testing.T) {
-	t.Parallel() // it waits most of the time
 	s := begin(t, harness.Options{})
 	n := size(500, 20_000)
 	s.createPods(n)

@@ -208,7 +208,6 @@ func (r *related) compare(m *mirror[*corev1.Pod]) (asked int) {
 // Who owns and who refers to an object is what the server's own lists say, after cut watches, a restart of
 // the server that makes the informer list again, an outage, and a second run of the informer.
 func TestScenario_Relations(t *testing.T) {
-	t.Parallel() // it waits most of the time
 	s := begin(t, harness.Options{})
 	r := &related{s: s}
 	r.create()

@@ -109,7 +109,6 @@ func TestScenario_CRDCreatedLater(t *testing.T) {
 // A definition is deleted with its objects while the informer is cut off: later the handlers get
 // the deletions. The definition that comes back may have another schema.
 func TestScenario_CRDRemovedAndCreatedAnew(t *testing.T) {
-	t.Parallel() // it waits most of the time
 	s := begin(t, harness.Options{})
 	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
 	s.createCRD(client)
