@@ -56,7 +56,7 @@ func wantReached(t *testing.T) (all []string) {
 	for _, name := range reflectorEvents(t) {
 		switch name {
 		case "Undecodable": // the worlds' sources have objects, not bytes
-		case "SelectorRefused": // these worlds have no shares; those of own writes do
+		case "SelectorRefused", "ClientDecoded": // these worlds have no shares, and no client that decodes what is packed
 		case "NotServed", "Served", "Withdrawn": // the worlds' sources cannot be asked about their resource
 		default:
 			want("event", "reflector."+name)
