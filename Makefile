@@ -94,14 +94,15 @@ only := -run '^($(subst $(none) $(none),|,$(strip $(slow))))$$'
 # A slow machine takes longer than go test's ten minutes for the worlds under the race detector.
 patience := 30m
 
-# The race detector needs cgo; building its runtime tells whether it is to be had. go vet has looked before. Four
-# packages run at a time, since the tests of some mostly wait.
+# The race detector needs cgo; building its runtime tells whether it is to be had. go vet has looked before. Several
+# packages run at a time, since the tests of some mostly wait; those that take longest begin.
 test: ## vet the code and run all tests, with the race detector where goroutines meet
 	$(GO) vet ./...
 	@race=-race; $(GO) build -race runtime/cgo 2>/dev/null || { race=; \
 	  echo "make test: no C compiler for cgo, so the tests run without the race detector"; }; \
-	set -ex; $(GO) test -vet=off $$race -timeout $(patience) -p 4 $$($(GO) list ./... | grep -vxF "$$($(GO) list $(unraced))"); \
-	$(GO) test -vet=off -p 4 $(unraced)
+	set -x; $(GO) test -vet=off -p 2 $(unraced) & beside=$$!; \
+	$(GO) test -vet=off $$race -timeout $(patience) -p 4 ./reflector ./informer ./indexer $$($(GO) list ./... | grep -vxF "$$($(GO) list $(unraced))"); raced=$$?; \
+	wait $$beside && exit $$raced
 
 # What make test leaves out: slow tests where goroutines meet, with the race detector; those of one goroutine without it;
 # and worlds of each kind: raced, checking themselves, and as programs run that do not check themselves.
