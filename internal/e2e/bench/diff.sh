@@ -28,7 +28,7 @@ $GO test -c -o "$tmp/bench-new" .
 
 for _ in $(seq "$ROUNDS"); do
 	for side in old new; do
-		"$tmp/bench-$side" -test.run '^$' -test.bench '/impl=(typed|clientgo-api)' -test.skip 'EventAll|Peak|Million' -test.benchtime 100ms -test.timeout 60m "$@" >>"$tmp/$side"
+		"$tmp/bench-$side" -test.run '^$' -test.bench '//impl=(typed|clientgo-api)' -test.skip 'EventAll|Peak|Million' -test.benchtime 100ms -test.timeout 60m "$@" >>"$tmp/$side"
 	done
 done
 grep -q '^Benchmark' "$tmp/new" || { echo "bench-diff: no benchmark has run" >&2; exit 1; }
