@@ -31,7 +31,7 @@
 // Safety. Of a damaged blob come other bytes or an error, but no panic, and no allocation above 16
 // times the bytes that were read. Objects made to flood the tables make others larger, and no more.
 //
-// Bounds. A kind has a dictionary of at most 64 KiB, and an earlier one until a sweep has visited all objects. It
+// Bounds. A kind has a dictionary of at most 64 KiB, and earlier ones until sweeps have visited all their objects. It
 // has 1 MiB of bases that are kept undone, with indexes, some 400 KiB for packing, and 2^18 families. Families
 // without a base are removed. A base or an earlier dictionary lives as long as objects refer to it. Objects above 64 KiB are no bases, and those above 256 MiB
 // are not packed. Hot objects take no more than the budget, and one for each goroutine that decodes. A budget
@@ -43,6 +43,6 @@
 // A sweep takes a tenth of a processor at most, about a second of it for 100,000 objects without a base.
 //
 // Concurrency. Any goroutine may call any method, but one at a time calls Sweep. A kind packs one object after
-// another. Readers do not wait for that, but for each other while they make an object hot. No function of a kind is called under
-// a lock.
+// another. Neither readers nor [Kind.Count] wait for that. Readers wait for each other while they make an object hot. No
+// function of a kind is called under a lock.
 package pack

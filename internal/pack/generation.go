@@ -15,8 +15,9 @@ import (
 // what recurs, another begins, and a sweep packs the stored objects of the earlier one anew.
 //
 // Invariant: only objects keep an earlier generation alive, through a root. A generation begins only after a sweep
-// has visited all stored objects since the one before began, so that they refer to two at most. An object of an
-// earlier one that is stored later, such as those of a long list, asks for a sweep.
+// has visited the stored objects since the one before began. An object of an earlier one that is stored later, such as
+// those of a long list, asks for a sweep. A sweep may miss objects while the store grows: they keep their generation
+// until the next sweep.
 type generation struct {
 	root       Object // the base of what is a difference to the dictionary and has not been stored yet
 	stored     Object // the base of such objects while the store has them
@@ -103,16 +104,20 @@ func (k *Kind) lacks(data []byte, size int) {
 func (k *Kind) begin(data []byte) {
 	k.before = weak.Make(k.now)
 	k.now.dictionary.Store(&openBase{data: k.now.dictionary.Load().data}) // nobody searches it any more
-	k.now = newGeneration(k, data)
 	k.pace = pace{}
-	k.askForSweep()
-	k.due = k.toSweep
+	k.due = k.askForSweep(newGeneration(k, data))
 }
 
-// askForSweep asks for a sweep, which also tries the objects that were kept as they are so far.
-func (k *Kind) askForSweep() {
-	k.none = newGeneration(k, nil)
+// askForSweep makes a generation the present one, and asks for a sweep, which also tries the objects that were kept as
+// they are so far. It returns the number of the sweep.
+func (k *Kind) askForSweep(now *generation) int {
+	none := newGeneration(k, nil)
+	k.counting.Lock()
+	defer k.counting.Unlock()
+
+	k.now, k.none = now, none
 	k.toSweep++
+	return k.toSweep
 }
 
 // sweepFor is the time that a sweep takes at once.
@@ -137,12 +142,36 @@ func (k *Kind) Sweep(scan func(visit func(o *Object) bool) (last bool)) {
 	}
 }
 
+// replace replaces the blob of an object of an earlier generation by one of the present generation, for the same bytes.
+func (k *Kind) replace(o *Object, g *generation, was view, blob *uint32, data []byte) {
+	raw := was.blob
+	if was.header()&rawBit == 0 {
+		raw = newPacked(nil, data, was.form())
+	}
+	k.counting.Lock()
+	defer k.counting.Unlock()
+
+	size := o.Size()
+	switch o.base.Load() {
+	case &g.root:
+		o.change(&k.now.root, raw, blob)
+	case &g.stored:
+		o.change(&k.now.stored, raw, blob)
+		k.stored.Add(o.Size() - size)
+	case &g.left:
+		o.change(&k.now.left, raw, blob)
+		k.hold(o, o.Size()-size)
+	}
+}
+
 // beginSweep reports whether something is to be swept.
 func (k *Kind) beginSweep() bool {
 	k.packing.Lock()
 	defer k.packing.Unlock()
 
 	if k.sweeping == k.swept {
+		k.counting.Lock()
+		defer k.counting.Unlock()
 		k.sweeping = k.toSweep
 	}
 	return k.sweeping != k.swept
@@ -165,23 +194,13 @@ func (k *Kind) renew(o *Object) {
 	s := k.scratches.Get().(*scratch)
 	defer k.scratches.Put(s)
 
-	was, size := o.view(), o.Size()
+	was := o.view()
 	data, err := was.undo(s.data[:0], nil)
 	if s.data = data; err != nil {
 		return // whoever reads it reports it
 	}
 	d := k.search.difference(data, k.now.dictionary.Load())
-	blob := newPacked(d, data, was.form())
-	switch was.base {
-	case &g.root:
-		o.change(&k.now.root, blob, data)
-	case &g.stored:
-		o.change(&k.now.stored, blob, data)
-		k.stored.Add(o.Size() - size)
-	case &g.left:
-		o.change(&k.now.left, blob, data)
-		k.hold(o, o.Size()-size)
-	}
+	k.replace(o, g, was, newPacked(d, data, was.form()), data)
 	if poor(d, data, dictionaryPart) {
 		recurs := was.header()&rawBit == 0 && !poor(was.content(), data, dictionaryPart)
 		if !recurs || !k.now.learn(data) {

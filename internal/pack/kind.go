@@ -82,14 +82,17 @@ type Kind struct {
 	spare    openBase
 	search   search
 	families families
-	now      *generation
-	none     *generation // of objects that were kept as they are without being tried, since a sweep was asked for
 	before   weak.Pointer[generation]
 	pace     pace // of the objects without a base
 	lacked   lacked
-	// toSweep counts the sweeps that were asked for. The number of the one under way is sweeping, and that of the
-	// last complete one swept. The next generation waits for the sweep due.
-	toSweep, sweeping, swept, due int
+	// The number of the sweep under way is sweeping, and that of the last complete one swept. The next generation
+	// waits for the sweep due.
+	sweeping, swept, due int
+
+	counting sync.Mutex // of the roots of stored objects, and of what is below; after packing. now and none change under both
+	now      *generation
+	none     *generation // of objects that were kept as they are without being tried, since a sweep was asked for
+	toSweep  int         // the number of sweeps that were asked for
 }
 
 // NewKind returns a kind without objects. An informer has one.
@@ -203,7 +206,7 @@ func (k *Kind) toDictionary(o *Object, data []byte) []byte {
 	o.base.Store(&k.now.root)
 	d := k.search.difference(data, k.now.dictionary.Load())
 	if k.pace.note(!poor(d, data, anyPart)) {
-		k.askForSweep()
+		k.askForSweep(k.now)
 	}
 	return d
 }
@@ -224,13 +227,14 @@ func (k *Kind) Decodes() uint64 { return k.decodes.Load() }
 
 // Count counts an object that its store gets (n = 1) or loses (n = -1). The store's writer calls it. An object that
 // may be the base of others counts until it is garbage. A sweep changes its size, and its root says how it counts.
+// Count waits for no packing.
 func (k *Kind) Count(o *Object, n int) {
 	if o.IsPinned() || o.base.Load().base.Load() != nil {
 		k.stored.Add(int64(n) * o.Size())
 		return
 	}
-	k.packing.Lock()
-	defer k.packing.Unlock()
+	k.counting.Lock()
+	defer k.counting.Unlock()
 
 	g := o.base.Load().generation()
 	switch {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unsafe"
 	"weak"
 
@@ -588,4 +589,23 @@ func TestValueBeside(t *testing.T) {
 	_, err = garbage.ValueBeside(Nowhere, all[0], nil)
 	require.ErrorIs(t, err, errGarbage)
 	require.Equal(t, 1, lost)
+}
+
+// The store's writer, and readers behind it, do not wait for packing.
+func TestCountWaitsForNoPacking(t *testing.T) {
+	k := newTexts()
+	o := pack(t, k, "n", "a", []byte("a text"))
+	k.packing.Lock()
+	defer k.packing.Unlock()
+	counted := make(chan struct{})
+	go func() {
+		defer close(counted)
+		k.Count(o, 1)
+		k.Count(o, -1)
+	}()
+	select {
+	case <-counted:
+	case <-time.After(time.Minute):
+		t.Fatal("it waits")
+	}
 }

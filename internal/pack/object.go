@@ -78,12 +78,10 @@ func (o *Object) view() (v view) {
 	}
 }
 
-// change gives an object another root and blob, for the same bytes. Meanwhile it is raw, and a raw blob belongs to
-// any base. The caller has the kind's lock.
-func (o *Object) change(root *Object, blob *uint32, data []byte) {
-	if was := o.view(); was.header()&rawBit == 0 {
-		o.blob.Store(newBlob(data, uint32(was.form())|rawBit))
-	}
+// change gives an object another root and blob, for the same bytes. Meanwhile it has a raw blob, which belongs to any
+// base. The caller has the kind's locks.
+func (o *Object) change(root *Object, raw, blob *uint32) {
+	o.blob.Store(raw)
 	o.base.Store(root)
 	o.blob.Store(blob)
 }
