@@ -321,6 +321,20 @@ func TestACodecCountsWhatIsHeld(t *testing.T) {
 		s.Commit("9", Visitor{})
 		held(n)
 	}
+	for _, n := range []int{5, rebuildAbove + 20} { // one that is dropped
+		s := w.Stage(0)
+		for i := range n {
+			s.Put(numberedItem(i+1).key, numberedItem(i+1), 3)
+		}
+		require.Panics(t, func() {
+			s.Commit("9", Visitor{Put: func(_ Key, _, _ any, replaced bool) {
+				if n > rebuildAbove && !replaced {
+					panic("dropped")
+				}
+			}, Commit: func(*Tx) { panic("shown") }})
+		})
+		held(w.Indexer().Len())
+	}
 	w.StageAll(0).Commit("10", Visitor{})
 	held(0)
 }

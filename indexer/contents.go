@@ -66,7 +66,7 @@ func (c *contents) put(w *Writer, r *record, values []indexKey) (old any, replac
 // insert stores a record with its index values at the spot of its key, which must have none.
 func (c *contents) insert(w *Writer, p spot[entry], r *record, values []indexKey) {
 	stored := r.value.stored()
-	w.count(stored, nil)
+	c.count(w, stored, nil)
 	r.value.pos = c.all.add(stored, r)
 	c.updatePostings(w, r, stored, values)
 	c.records.publish(p, r)
@@ -85,7 +85,7 @@ func (c *contents) values(w *Writer, r *record, stored any) []indexKey {
 func (c *contents) update(w *Writer, r *record, stored any, from origin, values []indexKey) (old any, was origin) {
 	e := &r.value
 	old = c.all.set(e.pos, stored)
-	w.count(stored, old)
+	c.count(w, stored, old)
 	if c.keyed {
 		e.refresh(stored)
 	} else {
@@ -122,6 +122,13 @@ func (c *contents) remove(r *record) {
 	}
 	c.records.remove(r.view())
 	c.forget(r.view())
+}
+
+// count tells the codec what has come and gone. Contents that are built aside are counted before they are swapped in.
+func (c *contents) count(w *Writer, come, gone any) {
+	if !c.shared {
+		w.count(come, gone)
+	}
 }
 
 // forget drops the record of failed index functions for a key.

@@ -20,11 +20,32 @@ func (s *Staging) commitAside(gone []*record, v Visitor, show func()) {
 	s.rebuild(next, gone, v)
 	s.apply(next, values, v)
 	next.shared = false
+	s.countAside(live, next, gone)
 	w.x.mu.Lock()
 	defer w.x.mu.Unlock()
 
 	w.swap(next)
 	show()
+}
+
+// countAside counts the changes between the live contents and the next ones, which are about to be swapped in.
+func (s *Staging) countAside(live, next *contents, gone []*record) {
+	if s.w.x.options.Codec == nil {
+		return
+	}
+	for _, r := range gone {
+		s.w.count(nil, r.value.stored())
+	}
+	for _, r := range s.pending.order {
+		if r == nil || next.records.get(r.view()) != r { // outdated
+			continue
+		}
+		var old any
+		if before := live.records.get(r.view()); before != nil {
+			old = before.value.stored()
+		}
+		s.w.count(r.value.stored(), old)
+	}
 }
 
 // beginMove announces that the writer changes the postings in the records of the live contents from now
@@ -45,7 +66,6 @@ func (s *Staging) rebuild(next *contents, gone []*record, v Visitor) {
 		s.w.retain(r)
 		dead[r] = struct{}{}
 		next.forget(r.view())
-		s.w.count(nil, r.value.stored())
 		v.deleted(r)
 	}
 	next.shared = true
