@@ -5,7 +5,8 @@ import "unsafe"
 // Scan calls visit for the objects from a place on, in their stored form; 0 is the first place. When
 // visit returns false, Scan finishes the present few objects and returns the next place, or 0 at the end.
 // Scan waits for no writer. So it may visit an object that is written meanwhile in either version, twice or
-// not at all: it is meant for samples.
+// not at all. If the store grows or is replaced between two calls, the second one misses objects: Scan is meant for
+// samples.
 func (w *Writer) Scan(place int, visit func(stored any) bool) (next int) {
 	groups := *w.x.live.Load().records.groups.Load()
 	for more := true; more && place < len(groups); place++ {

@@ -43,7 +43,8 @@ func (b *Budget) Used() int64 { return (*pack.Budget)(b).Used() }
 type StorageStatus struct {
 	Budget *Budget // the informer's own, or one that it shares with others
 	// Packed is the memory of the packed objects, and of what they have in common. An object that has left the store
-	// counts until it is garbage if others may be differences to it. Decoded is the memory of the objects that are
+	// counts until it is garbage if others may be differences to it. One that the store never had, such as that of a
+	// list that failed, does not count. Decoded is the memory of the objects that are
 	// kept decoded within the budget, an estimate.
 	Packed, Decoded int64
 	// Pinned is the number of objects that are held decoded for ever, see [StorageError].
