@@ -57,22 +57,26 @@ func TestTextInPlaceOfAnAnswer(t *testing.T) {
 	}
 }
 
-// A client that may speak CBOR is not asked for it where the reflector decodes the answers.
+// A client that may speak CBOR asks for JSON where the reflector decodes the answers.
 func TestNoCBORIsAskedFor(t *testing.T) {
 	featurestesting.SetFeatureDuringTest(t, features.ClientsAllowCBOR, true)
-	synctest.Test(t, func(t *testing.T) {
-		server := onePod()
-		list := server.list
-		server.list = func(n int, w http.ResponseWriter, r *http.Request) {
-			require.NotContains(t, r.Header.Get("Accept"), "cbor")
-			list(n, w, r)
-		}
-		config := server.servePiped(t, false)
-		config.ContentType = "application/cbor"
-		f := follow(t, neverStreaming{clients["generated"].source(t, config)}, typeOfPod, Options{})
-		f.until(func() bool { return f.stored[keyOf("a")] == "6" })
-		require.Empty(t, eventsOf[Failed](f))
-	})
+	for _, contentType := range []string{"", "application/json", "application/cbor"} {
+		t.Run(contentType, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := onePod()
+				list := server.list
+				server.list = func(n int, w http.ResponseWriter, r *http.Request) {
+					require.Equal(t, "application/json", r.Header.Get("Accept"))
+					list(n, w, r)
+				}
+				config := server.servePiped(t, false)
+				config.ContentType = contentType
+				f := follow(t, neverStreaming{clients["generated"].source(t, config)}, typeOfPod, Options{})
+				f.until(func() bool { return f.stored[keyOf("a")] == "6" })
+				require.Empty(t, eventsOf[Failed](f))
+			})
+		})
+	}
 }
 
 // A text of fewer than four bytes in place of a list is a text, and no broken connection.

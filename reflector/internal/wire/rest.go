@@ -36,12 +36,8 @@ func (s *REST) request(o metav1.ListOptions) *rest.Request {
 		NamespaceIfScoped(s.Namespace, s.Namespace != "").
 		Resource(s.Resource).
 		SpecificallyVersionedParams(&o, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"})
-	if features.FeatureGates().Enabled(features.ClientsAllowCBOR) { // the client may ask for what is not decoded here
-		accept := runtime.ContentTypeJSON
-		if s.Protobuf {
-			accept = runtime.ContentTypeProtobuf + "," + accept
-		}
-		r.SetHeader("Accept", accept)
+	if features.FeatureGates().Enabled(features.ClientsAllowCBOR) { // the client may ask for CBOR, which is not decoded here
+		r.SetHeader("Accept", runtime.ContentTypeJSON)
 	}
 	var timeout time.Duration // 0 in place of the rest.Config's
 	if o.TimeoutSeconds != nil {
