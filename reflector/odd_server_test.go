@@ -139,8 +139,11 @@ func TestEventsOfAnotherKind(t *testing.T) {
 				require.Equal(t, map[indexer.Key]string{{Namespace: "ns", Name: "b"}: "9"}, f.stored, f.events)
 				left := eventsOf[Skipped](f)
 				require.Len(t, left, len(events))
-				for _, e := range left {
+				for i, e := range left {
 					require.ErrorIs(t, e.Err, ErrUnexpected)
+					if events[i] == other {
+						require.ErrorContains(t, e.Err, "event of ns/a")
+					}
 				}
 			})
 		}

@@ -288,6 +288,7 @@ func (r *Reception) read(it item, of *ListHead) (a Received, err error) {
 	switch {
 	case errors.Is(err, ErrUnexpected), errors.Is(err, ErrTable):
 		a.Unexpected = err
+		a.ID, _ = it.identity() // for the message
 	case err == nil, r.Strict, errors.Is(err, ErrBadAnswer):
 		return a, err
 	default:
