@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
@@ -94,9 +95,6 @@ type settings struct {
 	configured *informer.Options[any] // set by Configure; nil if not configured
 }
 
-// secrets are packed only if their own options say so: a packed store may keep bytes of what was deleted.
-var secrets = schema.GroupResource{Resource: "secrets"}
-
 // build makes an informer of a Go type.
 func build(goType reflect.Type, sources []reflector.Source, s settings) informer.Shared {
 	var o informer.Options[any]
@@ -106,7 +104,7 @@ func build(goType reflect.Type, sources []reflector.Source, s settings) informer
 	if reflect.ValueOf(o.Decoding).IsZero() {
 		o.Decoding = s.decoding
 	}
-	if o.Storage == (informer.Storage{}) && s.resource != secrets {
+	if o.Storage == (informer.Storage{}) && !object.IsSecrets(s.resource) { // a packed store may keep bytes of what was deleted
 		o.Storage = s.storage
 	}
 	if o.Shard == nil {

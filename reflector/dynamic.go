@@ -70,7 +70,7 @@ func FromControllerRuntime(lw cache.ListerWatcher, example runtime.Object) Sourc
 }
 
 // isSecrets reports whether a resource is that of Secrets.
-func isSecrets(r schema.GroupVersionResource) bool { return r.Group == "" && r.Resource == "secrets" }
+func isSecrets(r schema.GroupVersionResource) bool { return object.IsSecrets(r.GroupResource()) }
 
 // metadataType is the type of objects of which the metadata alone is read.
 var metadataType = reflect.TypeFor[*metav1.PartialObjectMetadata]()

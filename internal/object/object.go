@@ -20,6 +20,11 @@ func Like(example any) (reflect.Type, schema.GroupVersionKind) {
 // secrets is the kind of the objects whose strings must not stay in memory longer than they do.
 var secrets = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 
+// IsSecrets reports whether a resource is that of Secrets.
+func IsSecrets(r schema.GroupResource) bool {
+	return r.Group == secrets.Group && r.Resource == "secrets"
+}
+
 // HoldsSecrets reports whether objects like an example are Secrets, by its kind or by its Go type.
 func HoldsSecrets(example runtime.Object) bool {
 	switch example.(type) {

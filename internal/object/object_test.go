@@ -32,6 +32,14 @@ func TestWhatIsLikeAnExample(t *testing.T) {
 	}
 }
 
+func TestIsSecrets(t *testing.T) {
+	for resource, secrets := range map[schema.GroupResource]bool{
+		{Resource: "secrets"}: true, {Resource: "pods"}: false, {Group: "vault.example.com", Resource: "secrets"}: false, {}: false,
+	} {
+		require.Equal(t, secrets, IsSecrets(resource), resource)
+	}
+}
+
 func TestHoldsSecrets(t *testing.T) {
 	secret := schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 	u, partial := &unstructured.Unstructured{}, &metav1.PartialObjectMetadata{}

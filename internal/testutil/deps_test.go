@@ -127,7 +127,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "factory/internal/show",
-		to:   []string{"./indexer", "./reflector", "./informer", "./factory"},
+		to:   []string{"./internal/object", "./indexer", "./reflector", "./informer", "./factory"},
 		why:  "probe, page and metrics judge a status once, and hide the same",
 	},
 	{
@@ -157,7 +157,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "factory",
-		to:   []string{"./internal/verify", "./internal/around", "./internal/report", "./shard", "./indexer", "./reflector", "./informer", "./lister", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
+		to:   []string{"./internal/verify", "./internal/around", "./internal/object", "./internal/report", "./shard", "./indexer", "./reflector", "./informer", "./lister", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
 		why:  "it composes informers and listers over the sources that it makes of clients; what they are made of is their affair",
 	},
 	{

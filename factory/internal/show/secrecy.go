@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/factory"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -12,12 +13,12 @@ import (
 func IsSecret(h factory.Held) bool {
 	switch {
 	case !h.Resource.Empty():
-		return h.Resource.Group == "" && h.Resource.Resource == "secrets"
+		return object.IsSecrets(h.Resource.GroupResource())
 	case h.Type == nil:
 		return true
 	}
-	object := h.Type.String()
-	return object == "*v1.Secret" || object == "*unstructured.Unstructured" || object == "*v1.PartialObjectMetadata"
+	t := h.Type.String()
+	return t == "*v1.Secret" || t == "*unstructured.Unstructured" || t == "*v1.PartialObjectMetadata"
 }
 
 // WithoutNames returns an informer as anybody may see it. If its objects are Secrets, or may be, no object's
