@@ -27,14 +27,6 @@ func (f *byResource[T]) init(resync time.Duration, namespace string, tweak func(
 	f.namespace, f.tweak = namespace, tweak
 }
 
-// SetRetention is [WithRetention] for informers that become unused from now on.
-func (f *byResource[T]) SetRetention(d time.Duration) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-
-	f.retention = d
-}
-
 // SetTransform sets the transform of the informers that are made from now on.
 func (f *byResource[T]) SetTransform(transform cache.TransformFunc) {
 	f.mu.Lock()
@@ -81,14 +73,4 @@ func (f *byResource[T]) Acquire(resource schema.GroupVersionResource, s Scope) (
 // gives one.
 func (f *byResource[T]) Configure(resource schema.GroupVersionResource, o informer.Options[T]) error {
 	return configure(&f.common, resource, o)
-}
-
-// StopInformer is [StopInformer] for a resource.
-func (f *byResource[T]) StopInformer(resource schema.GroupVersionResource, s Scope) error {
-	return f.stopOrRestart(resource, s, stopAsked)
-}
-
-// RestartInformer is [RestartInformer] for a resource.
-func (f *byResource[T]) RestartInformer(resource schema.GroupVersionResource, s Scope) error {
-	return f.stopOrRestart(resource, s, restartAsked)
 }

@@ -38,13 +38,9 @@ type common[K comparable] struct {
 	source func(k kind, namespace string) reflector.Source
 }
 
-// defaultRetention is how long an unused informer is kept by default.
-const defaultRetention = 5 * time.Minute
-
 // init makes an empty table and sets the defaults.
 func (c *common[K]) init(resync time.Duration, known func(K) (kind, error), source func(k kind, namespace string) reflector.Source) {
 	c.entries, c.making = make(map[key[K]]*entry), make(map[key[K]]chan struct{})
-	c.retention = defaultRetention
 	c.resync, c.resyncs = resync, make(map[K]time.Duration)
 	c.configured = make(map[K]informer.Options[any])
 	c.shards = make(map[K]shard.Assignment)
@@ -52,28 +48,27 @@ func (c *common[K]) init(resync time.Duration, known func(K) (kind, error), sour
 	c.known, c.source = known, source
 }
 
-// request returns the factory's unscoped informer of a kind and pins it. The informer is created
-// if there is none. The caller holds mu, and waits for ready after it has released mu.
-func (c *common[K]) request(id K) (e *entry, ready <-chan struct{}, err error) {
+// request returns the factory's unscoped informer of a kind, which is requested from then on. The caller holds mu.
+func (c *common[K]) request(id K) (*entry, error) {
 	at := key[K]{kind: id}
-	c.dropStopped(at)
 	e, ok := c.entries[at]
-	if !ok {
+	if !ok || e.replacedByRequest(e.state()) {
 		k, err := c.known(id)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		e = c.enter(at, c.maker(id, k, Scope{}, selection{}))
+		e = c.enter(at, use.replacedByRequest, c.maker(id, k, Scope{}, selection{}))
 	}
-	return e, c.pin(e), nil
+	e.requested = true
+	return e, nil
 }
 
-// shared is request for a kind known to exist. It waits for ready.
+// shared is request for a kind known to exist.
 func (c *common[K]) shared(id K) cache.SharedIndexInformer {
 	c.mu.Lock()
-	e, ready, _ := c.request(id)
-	c.unlock()
-	await(ready)
+	defer c.unlock()
+
+	e, _ := c.request(id)
 	return e.shared
 }
 

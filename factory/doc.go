@@ -19,23 +19,20 @@
 //     return the same informer.
 //   - Shares of the objects are for the kinds that are named ([WithShard]); the informers of all others
 //     read everything. The factory keeps no two processes apart, see package shard.
-//   - An informer requested after Start runs after the next Start, as in client-go. It runs once,
-//     until the context or channel of that Start ends, restarts included. Start may be called any
+//   - An informer runs once. One that was requested runs from the next Start on, as in client-go, until the
+//     context or channel of that Start ends. Then it stays, stopped, with its objects. Start may be called any
 //     number of times; after Shutdown it does nothing.
-//   - An acquired informer runs while there are leases on it, until every context given to Start
-//     has ended, or Shutdown is called. It stops with the last release. With the next acquire it
-//     continues from its stored objects: a server is asked for the changes since, or for all
-//     objects if it no longer has those changes. The factory drops the informer after 5 minutes
-//     without use, or after the time set by [WithRetention].
-//   - An informer that is both requested and acquired runs as long as one of the two rules says so,
-//     without a break. If it was requested while, or after, it ran for a lease, it runs on until
-//     the context of the latest Start ends, and the next Start runs it as any other.
+//   - An acquired informer runs while there are leases on it, until the context of its Start ends, or Shutdown is
+//     called. Its Start is the latest whose context lives when the informer begins. With the last release it stops,
+//     and the factory drops it. The next Acquire makes a new one, which does not wait for the old one to stop.
+//   - An informer that is both requested and acquired ends with the context of its Start, and no release ends it.
+//   - Acquire never returns an informer that has stopped. A request returns one until Start is called again; then
+//     the next request makes a new one.
 //   - The handlers added through a lease end with the lease, and no others do.
-//   - Shutdown returns when every informer has ended. It ends informers that are only leased; the
-//     others end with the context or channel given to Start. Once it was called, an informer that does not run
-//     refuses handlers ([informer.ErrStopped]): no run follows.
-//   - An informer that does not run has no goroutine. A running one has no more goroutines than
-//     it has without a factory.
+//   - Shutdown returns when every informer has ended, those that the factory has dropped included. It ends informers
+//     that are only leased; the others end with the context or channel given to Start.
+//   - An informer that does not run has no goroutine. A running one has the goroutine that waits for its Run, and no
+//     more than it has without a factory.
 //   - All methods and functions are safe for concurrent use. No code of the user's runs under the
 //     factory's lock: constructors and loggers may call the factory.
 package factory

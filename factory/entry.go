@@ -17,69 +17,89 @@ import (
 )
 
 // entry is one informer of a factory, of any type. The table's mu guards the fields that change.
+//
+// Invariant: an entry of the table is requested, or has users.
 type entry struct {
 	shared cache.SharedIndexInformer
 	kind   kind
 	scope  Scope
-	// begin runs the informer in the background. An informer of this module can be run again
-	// after it has stopped.
-	begin func(ctx context.Context, o informer.RunOptions) error
+	drop   func() // removes the entry from the table
+	runner
 
-	// drop removes the entry from the table.
-	drop func()
-
-	state state
-	pin   pin
-	// start is the context of the pin: of the first Start after it or, while the pin is held, of the
-	// latest Start before. It is nil if there is none, or the run for the pin is over.
-	start        context.Context
-	users        int
-	reuseNothing bool // the next run reads all objects again and trusts none in the store
-
-	// The fields of the last run:
-	cancel     context.CancelFunc
-	hasStopped chan struct{} // closed when the run could not begin, or has stopped, and after the next one has begun if there is one
-	failed     error         // the reason why the run could not begin, or has ended by itself; nil otherwise
-
-	// dropTimer drops the informer after the retention time; nil while the informer is used.
-	dropTimer *time.Timer
+	use
+	start context.Context    // under which the informer has begun; nil if it has not
+	end   context.CancelFunc // ends its run; nil if it has not begun
 }
 
-// pin says whether somebody has requested an informer through an accessor, For or ForResource, and
-// whether it has had the Start that a pin is due.
-//
-//	          requested   Start     RestartInformer, and its context has ended         its run has exited
-//	unpinned  due
-//	due                   started   due, held under the latest Start if there is one
-//	started                         due, held under the latest Start if there is one   exited
-//	exited                started   due, held under the latest Start if there is one
-//
-// While a pin is due, it keeps no informer running, unless the informer is or was leased: then it is
-// held (table.hold).
-type pin uint8
-
-const (
-	unpinned pin = iota
-	due          // the next Start runs the informer
-	started      // a Start has run it; its context is the pin's
-	exited       // a user's function has ended that run; the next Start runs the informer again
-)
-
-// ran reports whether an informer was requested and runs, or has had the run for its pin.
-func (e *entry) ran() bool {
-	halted := e.state == halting || e.state == halted
-	return !halted && (e.pin == started || e.pin == exited || e.pin == due && e.state.inRun())
+// runner runs the informer of an entry.
+type runner struct {
+	// begin runs the informer in the background until ctx ends. wait returns when the informer's goroutines have.
+	begin      func(ctx context.Context) (wait func() error, err error)
+	done       <-chan struct{} // closed when it has stopped
+	waitSynced func(ctx context.Context) error
 }
 
-// unused reports whether an informer is kept only in case somebody acquires it again.
-func (e *entry) unused() bool { return e.pin == unpinned && e.users == 0 && !e.state.inRun() }
-
-// cancelDrop stops dropTimer, if it is set.
-func (e *entry) cancelDrop() {
-	if e.dropTimer != nil {
-		e.dropTimer.Stop()
-		e.dropTimer = nil
+// newEntry returns the entry of an informer, whether this module made it or a user's constructor.
+func newEntry(i cache.SharedIndexInformer, k kind, s Scope) *entry {
+	e := &entry{shared: i, kind: k, scope: s}
+	if ours, ok := informer.SharedOf(i); ok {
+		e.runner = runner{runInBackground(ours), ours.Done(), ours.WaitSynced}
+	} else {
+		e.runner = runnerOf(i)
 	}
+	return e
+}
+
+// runInBackground returns the function that runs an informer of this module.
+func runInBackground(i informer.Shared) func(ctx context.Context) (wait func() error, err error) {
+	return func(ctx context.Context) (wait func() error, err error) {
+		wait, err = i.Start(ctx, informer.RunOptions{})
+		if r, ok := i.(interface{ Retire() }); ok {
+			r.Retire()
+		}
+		return wait, err
+	}
+}
+
+// runnerOf returns the runner of an informer of another module.
+func runnerOf(i cache.SharedIndexInformer) runner {
+	done := make(chan struct{})
+	return runner{
+		begin: func(ctx context.Context) (wait func() error, err error) {
+			return func() error {
+				defer close(done)
+				i.RunWithContext(ctx)
+				return nil
+			}, nil
+		},
+		done: done,
+		waitSynced: func(ctx context.Context) error {
+			select {
+			case <-i.HasSyncedChecker().Done():
+				return nil
+			case <-done:
+				return informer.ErrStopped
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		},
+	}
+}
+
+// state returns the state of the informer now. It may have stopped by itself.
+func (e *entry) state() state {
+	select {
+	case <-e.done:
+		return stopped
+	default:
+	}
+	switch {
+	case e.start == nil:
+		return made
+	case e.start.Err() == nil:
+		return running
+	}
+	return stopped
 }
 
 // settings are the options of a factory for one informer.
@@ -137,37 +157,4 @@ func merged(own, all []indexer.Index[any]) []indexer.Index[any] {
 		}
 	}
 	return merged
-}
-
-// newEntry returns the entry of an informer, whether this module made it or a user's constructor.
-func newEntry(i cache.SharedIndexInformer, k kind, s Scope) *entry {
-	e := &entry{shared: i, kind: k, scope: s}
-	if ours, ok := informer.SharedOf(i); ok {
-		e.begin = func(ctx context.Context, o informer.RunOptions) error {
-			_, err := ours.Start(ctx, o)
-			return err
-		}
-	} else {
-		e.begin = e.beginExternal
-	}
-	return e
-}
-
-// retire makes an informer of this module refuse handlers that would wait for a run: none follows Shutdown.
-func (e *entry) retire() {
-	if ours, ok := informer.SharedOf(e.shared); ok {
-		if r, ok := ours.(interface{ Retire() }); ok { // not a program's own type around one
-			r.Retire()
-		}
-	}
-}
-
-// beginExternal runs an informer of another module, such as client-go's.
-func (e *entry) beginExternal(ctx context.Context, o informer.RunOptions) error {
-	go func() {
-		e.shared.RunWithContext(ctx)
-		o.Stopped(nil)
-		o.Returned()
-	}()
-	return nil
 }

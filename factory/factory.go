@@ -64,31 +64,23 @@ func (f *Factory) InformerFor(obj runtime.Object, newFunc internalinterfaces.New
 // constructed returns the informer of a type. The caller's constructor makes it if the factory
 // has none.
 func (f *Factory) constructed(object reflect.Type, constructor func(resync time.Duration) cache.SharedIndexInformer) cache.SharedIndexInformer {
-	e, ready := f.construct(object, constructor)
-	await(ready)
-	return e.shared
-}
-
-// construct is constructed without waiting: the caller waits for ready.
-func (f *Factory) construct(object reflect.Type, constructor func(resync time.Duration) cache.SharedIndexInformer) (e *entry, ready <-chan struct{}) {
 	f.mu.Lock()
 	defer f.unlock()
 
-	at := key[reflect.Type]{kind: object}
-	f.dropStopped(at)
 	k, err := f.kind(object)
 	if err != nil {
 		k = kind{object: object}
 	}
 	resync, transform := f.resyncOf(object), f.transform
-	e = f.enter(at, func() *entry {
+	e := f.enter(key[reflect.Type]{kind: object}, use.replacedByRequest, func() *entry {
 		i := constructor(resync)
 		if transform != nil {
 			_ = i.SetTransform(transform) // cannot fail: the informer has not started
 		}
 		return newEntry(i, k, Scope{})
 	})
-	return e, f.pin(e)
+	e.requested = true
+	return e.shared
 }
 
 // ForResource returns the informer of a resource. It returns [ErrUnknownKind] if the resource is

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"reflect"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
@@ -19,7 +20,7 @@ type Held struct {
 	Resource schema.GroupVersionResource // empty if the factory does not know the type's resource
 	Scope    Scope                       // the zero Scope for the factory's own informer of the kind
 	// Pinned reports whether somebody requested the informer by For, ForResource or an accessor.
-	// The factory never drops a pinned informer.
+	// The factory keeps a pinned informer, also after it has stopped.
 	Pinned bool
 	Users  int // number of leases on it
 	// Status is the status of the informer and of its handlers. For an informer of another module
@@ -50,7 +51,7 @@ func (c *common[K]) held() []Held {
 	for _, e := range c.entries {
 		all = append(all, Held{
 			Type: e.kind.object, Resource: e.kind.resource, Scope: e.scope.clone(),
-			Pinned: e.pin != unpinned, Users: e.users, Informer: e.shared,
+			Pinned: e.requested, Users: e.users, Informer: e.shared,
 		})
 	}
 	slices.SortFunc(all, Held.compare)
@@ -83,4 +84,58 @@ func statusOf(i cache.SharedIndexInformer) informer.Status {
 		return ours.Status()
 	}
 	return informer.Status{Synced: i.HasSynced(), Stopped: i.IsStopped()}
+}
+
+// Alone returns a single informer that belongs to no factory, in the form that Informers returns.
+// The resource and the scope describe the informer, and may be empty. For a typed informer, pass
+// its Shared.
+func Alone(resource schema.GroupVersionResource, scope Scope, i cache.SharedIndexInformer) iter.Seq[Held] {
+	return func(yield func(Held) bool) {
+		yield(Held{Resource: resource, Scope: scope.clone(), Pinned: true, Status: statusOf(i), Informer: i})
+	}
+}
+
+// Name describes the informer's objects, such as "pods in shop with app=web".
+func (h Held) Name() string {
+	name := h.resourceName()
+	if scope := h.Scope.String(); scope != "" {
+		name += " " + scope
+	}
+	return name
+}
+
+func (h Held) resourceName() string {
+	switch {
+	case !h.Resource.Empty():
+		return h.Resource.GroupResource().String()
+	case h.Type != nil:
+		return h.Type.String()
+	default:
+		return h.Status.Name
+	}
+}
+
+// String describes the restrictions of a scope, such as "in shop with app=web". It is empty if
+// there are none.
+func (s Scope) String() string {
+	var parts []string
+	if len(s.Namespaces) > 0 {
+		parts = append(parts, "in "+strings.Join(s.Namespaces, ","))
+	}
+	for _, selector := range []string{s.Labels, s.Fields} {
+		if selector != "" {
+			parts = append(parts, "with "+selector)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// Inspector returns the inspector of the informer, which starts measuring with this call. It
+// returns nil for an informer of another module.
+func (h Held) Inspector() *informer.Inspector {
+	ours, ok := informer.SharedOf(h.Informer)
+	if !ok {
+		return nil
+	}
+	return ours.Inspector()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -112,29 +111,21 @@ func TestContract_D20_ByResource(t *testing.T) {
 		require.NoError(t, err)
 		nodes, err := f.Acquire(nodeResource, Scope{Labels: "none=such"})
 		require.NoError(t, err)
-		require.NoError(t, l.WaitFresh(ctx))
-		require.NoError(t, nodes.WaitFresh(ctx))
+		require.NoError(t, l.Informer().WaitFresh(ctx))
+		require.NoError(t, nodes.Informer().WaitFresh(ctx))
 		require.Equal(t, 1, l.Informer().Indexer().Len())
 		require.Zero(t, nodes.Informer().Indexer().Len())
 		require.Equal(t, "the nodes", nodes.Informer().Status().Name)
 		_, err = f.Acquire(podResource, Scope{Labels: "color in"})
 		require.ErrorIs(t, err, ErrScope)
 
-		require.NoError(t, f.StopInformer(podResource, Scope{Namespaces: []string{"a"}}))
-		synctest.Wait()
-		require.True(t, l.Informer().Status().Stopped)
-		require.NoError(t, f.RestartInformer(podResource, Scope{Namespaces: []string{"a"}}))
-		require.NoError(t, l.WaitFresh(ctx))
-		require.ErrorIs(t, f.StopInformer(nodeResource, Scope{}), ErrNoInformer)
 		var all []string
 		for h := range f.Informers() {
 			all = append(all, fmt.Sprint(h.Resource.Resource, h.Scope.Namespaces, h.Scope.Labels, h.Users, h.Pinned))
 		}
 		require.Equal(t, []string{"nodes[]none=such1 false", "pods[]0 true", "pods[a]1 false"}, all)
-		f.SetRetention(0)
 		l.Release()
 		nodes.Release()
-		synctest.Wait()
 		f.mu.Lock()
 		require.Len(t, f.entries, 1)
 		f.mu.Unlock()
@@ -148,7 +139,7 @@ func TestContract_D20_ByResourceOfMetadata(t *testing.T) {
 		begin(t, ctx, f)
 		l, err := f.Acquire(podResource, Scope{Namespaces: []string{"b"}})
 		require.NoError(t, err)
-		require.NoError(t, l.WaitFresh(ctx))
+		require.NoError(t, l.Informer().WaitFresh(ctx))
 		for m := range l.Informer().Indexer().All() {
 			require.IsType(t, &metav1.PartialObjectMetadata{}, m)
 			require.Equal(t, "two", m.Name)

@@ -90,7 +90,7 @@ func TestInvalidIndexesOfAFactory(t *testing.T) {
 			require.NoError(t, err)
 			defer leased.Release()
 			require.ErrorIs(t, leased.Informer().WaitSynced(ctx), want)
-			require.ErrorIs(t, leased.WaitFresh(ctx), want)
+			require.ErrorIs(t, leased.Informer().WaitFresh(ctx), want)
 		})
 	}
 }

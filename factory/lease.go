@@ -1,7 +1,6 @@
 package factory
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -25,47 +24,28 @@ type Scope struct {
 	Labels, Fields string
 }
 
-// Lease is the right to use an informer. The informer runs while there are leases on it.
+// Lease is the right to use an informer, which does not stop before the last release unless the context given to
+// Start ends.
 type Lease[T informer.Object] struct {
 	informer *informer.Informer[T]
 	release  func()
-	awaitRun func(context.Context) error // waits for the next run, if the informer has stopped
 }
 
 // Informer returns the informer. Handlers added through it, or through its Shared, end with the
 // lease. Callers must not use it after Release.
 func (l *Lease[T]) Informer() *informer.Informer[T] { return l.informer }
 
-// WaitFresh waits until a read of the store is as new as a read from the server at the moment of the
-// call. An informer that is acquired again is synced at once, with the objects it held when it stopped;
-// WaitFresh waits for the current state. If the informer has
-// stopped, WaitFresh waits for its next run, until Release or Shutdown; if it has not run yet, for its first
-// run, until ctx ends. It returns the errors of [informer.Informer.WaitFresh].
-func (l *Lease[T]) WaitFresh(ctx context.Context) error {
-	if err := l.awaitRun(ctx); err != nil {
-		return err
-	}
-	return l.informer.WaitFresh(ctx)
-}
-
 // Release ends the lease and removes its handlers. The informer stops with the last release, unless
 // For or an accessor has returned it too. A second call does nothing.
 func (l *Lease[T]) Release() { l.release() }
 
 // Acquire returns a lease on the informer of a type and a scope. With the first lease the
-// informer starts, if the factory has been started. It stops with the last release, when every
-// context given to Start has ended, or with Shutdown.
+// informer begins, if the factory has been started; otherwise it begins with the next Start. It stops with the last
+// release, with the context given to that Start, or with Shutdown. The factory then drops it with its objects:
+// the next Acquire makes a new informer, which reads all objects again.
 //
 // Handlers belong to the lease through which they were added, and end with it; handlers added
-// through the result of [For] or of an accessor stay. When the informer is acquired again, or
-// after the next Start, it continues from its stored objects, with a watch from there if its
-// source is a server. It is synced at once, and [Lease.WaitFresh] waits for the current state. Until
-// it runs, a lease takes handlers of both APIs.
-// The factory drops the informer and its objects when it has not been used for a time, see
-// [WithRetention].
-//
-// If the informer is about to stop, Acquire waits for the stop. The caller must not hold a lock
-// that the informer's Observe, transform or index functions wait for.
+// through the result of [For] or of an accessor stay.
 //
 // It returns [ErrUnknownKind], [ErrScope], [ErrForeign] or [ErrShutdown].
 func Acquire[T informer.Object](f *Factory, s Scope) (*Lease[T], error) {
@@ -73,51 +53,45 @@ func Acquire[T informer.Object](f *Factory, s Scope) (*Lease[T], error) {
 }
 
 // newLease is Acquire for every kind of factory.
-func newLease[T informer.Object, K comparable](c *common[K], id K, s Scope) (l *Lease[T], err error) {
-	e, ready, err := c.acquireEntry(id, s, func(e *entry) error {
+func newLease[T informer.Object, K comparable](c *common[K], id K, s Scope) (*Lease[T], error) {
+	e, err := c.acquire(id, s, func(e *entry) error {
 		_, err := typed[T](e)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	await(ready)
-	i, _ := typed[T](e) // cannot fail: acquireEntry has checked the type
+	i, _ := typed[T](e) // cannot fail: acquire has checked the type
 	lent, end := i.Lend()
-	released := make(chan struct{})
-	return &Lease[T]{
-		informer: lent,
-		release: sync.OnceFunc(func() {
-			close(released)
-			end()
-			c.release(e)
-		}),
-		awaitRun: func(ctx context.Context) error { return c.awaitRun(ctx, e, released) },
-	}, nil
+	return &Lease[T]{lent, sync.OnceFunc(func() {
+		end()
+		c.release(e)
+	})}, nil
 }
 
-// acquireEntry adds a user to the informer of a scope, and creates the informer if there is none.
+// acquire adds a user to the informer of a scope, and creates the informer if there is none that can run.
 // It returns the error of fits, if the informer does not fit.
-func (c *common[K]) acquireEntry(id K, s Scope, fits func(*entry) error) (e *entry, ready <-chan struct{}, err error) {
+func (c *common[K]) acquire(id K, s Scope, fits func(*entry) error) (*entry, error) {
 	c.mu.Lock()
 	defer c.unlock()
 
 	k, err := c.known(id)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	only, err := s.resolve(k, c.namespace)
 	switch {
 	case err != nil:
-		return nil, nil, fmt.Errorf("%v: %w", id, err)
+		return nil, fmt.Errorf("%v: %w", id, err)
 	case c.shutDown:
-		return nil, nil, ErrShutdown
+		return nil, ErrShutdown
 	}
-	e = c.enter(key[K]{id, only.text}, c.maker(id, k, Scope{only.namespaces, s.Labels, s.Fields}, only))
+	e := c.enter(key[K]{id, only.text}, use.replacedByLease, c.maker(id, k, Scope{only.namespaces, s.Labels, s.Fields}, only))
 	if err := fits(e); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return e, c.acquire(e), nil
+	c.lease(e)
+	return e, nil
 }
 
 // selection is a scope in a resolved form.

@@ -2,7 +2,6 @@ package factory
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,13 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
-	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -192,182 +189,49 @@ func TestContract_D24_LoopsEndWithTheirLease(t *testing.T) {
 	})
 }
 
-// An informer acquired again continues from its stored objects. They are dropped only after the
-// retention time.
-func TestContract_D24_Restart(t *testing.T) {
+// The last release drops the informer. Acquired again, the objects are read again; the old store stays readable.
+func TestContract_D24_AcquiredAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
-		kept, changed, gone := newWidget("a", "kept", "red"), newWidget("a", "changed", "red"), newWidget("a", "gone", "red")
-		for _, w := range []*widget{kept, changed, gone} {
-			require.NoError(t, server.Create(ctx, w))
-		}
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
 		f := newWidgetFactory(t, server)
 		begin(t, ctx, f)
 		l := acquire(t, f, Scope{Namespaces: []string{"a"}})
-		synctest.Wait()
-
+		require.NoError(t, l.Informer().WaitFresh(ctx))
 		l.Release()
+		require.Zero(t, held(f))
+		require.NoError(t, Configure(f, informer.Options[*widget]{}), "there is none")
 		synctest.Wait()
 		require.True(t, l.Informer().Shared().IsStopped())
-		require.True(t, l.Informer().Status().Stopped)
 		require.NoError(t, l.Informer().WaitSynced(ctx), "it has been")
-		require.Len(t, names(l.Informer()), 3, "the store stays readable")
-		changed.Color = "blue"
-		require.NoError(t, server.Update(ctx, changed))
-		require.NoError(t, server.Delete(ctx, gone))
-		require.NoError(t, server.Create(ctx, newWidget("a", "new", "red")))
-		synctest.Wait()
-		resume := server.Stall(informertest.Request{})
+		require.ErrorIs(t, l.Informer().WaitFresh(ctx), informer.ErrStopped)
+		require.NoError(t, server.Create(ctx, newWidget("a", "two", "red")))
 
 		again := acquire(t, f, Scope{Namespaces: []string{"a"}})
-		require.Same(t, l.Informer().Indexer(), again.Informer().Indexer())
-		require.False(t, again.Informer().Shared().IsStopped())
 		var d recorder[*widget]
 		_, err := again.Informer().Handle(&d, informer.HandlerOptions{})
 		require.NoError(t, err)
 		l.Release() // the first lease again: no effect
+		require.NoError(t, again.Informer().WaitFresh(ctx))
 		synctest.Wait()
-		require.ElementsMatch(t, []string{"added kept", "added changed", "added gone"}, d.read(), "what it held")
-		resume()
-		require.NoError(t, again.WaitFresh(ctx))
-		synctest.Wait()
-		require.Equal(t, 1, server.Watches())
-		require.ElementsMatch(t, []string{"deleted gone", "updated changed", "added new"}, d.read(), "the difference, and nothing else")
-	})
-}
-
-// The handlers of a lease stay as long as it does, and get the difference when the next Start
-// continues.
-func TestContract_D24_HandlersStayBetweenRuns(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		server := newWidgetServer(t)
-		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
-		f := newWidgetFactory(t, server)
-		run, end := context.WithCancel(ctx)
-		begin(t, run, f)
-		l := acquire(t, f, Scope{})
-		var d recorder[*widget]
-		_, err := l.Informer().Handle(&d, informer.HandlerOptions{})
-		require.NoError(t, err)
-		synctest.Wait()
-		require.Equal(t, []string{"added one"}, d.read())
-		end()
-		synctest.Wait()
-		require.NoError(t, server.Create(ctx, newWidget("a", "two", "red")))
-		begin(t, ctx, f)
-		require.Equal(t, []string{"added two"}, d.read())
-		l.Release()
-	})
-}
-
-// WaitFresh waits for the current state, while synced may refer to an older one.
-func TestContract_D24_WaitFresh(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		server := newWidgetServer(t)
-		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
-		f := newWidgetFactory(t, server)
-		early := acquire(t, f, Scope{Namespaces: []string{"a", "b"}})
-		within := func(d time.Duration) context.Context {
-			short, cancel := context.WithTimeoutCause(ctx, d, errors.New("long enough"))
-			t.Cleanup(cancel)
-			return short
-		}
-		require.ErrorIs(t, early.WaitFresh(within(time.Minute)), informer.ErrNotSynced, "nothing runs")
-		begin(t, ctx, f)
-		require.NoError(t, early.WaitFresh(ctx))
-		early.Release()
-		synctest.Wait()
-		require.ErrorIs(t, early.WaitFresh(ctx), informer.ErrStopped)
-
-		require.NoError(t, server.Create(ctx, newWidget("a", "two", "red")))
-		resume := server.Stall(informertest.Request{Namespace: "a"})
-		l := acquire(t, f, Scope{Namespaces: []string{"a", "b"}})
-		require.NoError(t, l.Informer().WaitSynced(ctx), "it has been")
+		require.ElementsMatch(t, []string{"added one", "added two"}, d.read())
 		require.Equal(t, []string{"a/one"}, names(l.Informer()))
-		err := l.WaitFresh(within(time.Second))
-		require.ErrorIs(t, err, informer.ErrNotSynced)
-		require.ErrorContains(t, err, "long enough")
-		resume()
-		require.NoError(t, l.WaitFresh(ctx))
-		require.ElementsMatch(t, []string{"a/one", "a/two"}, names(l.Informer()))
-		other := acquire(t, f, Scope{Namespaces: []string{"a", "b"}})
-		require.NoError(t, other.WaitFresh(ctx), "it runs already")
-
-		resume = server.Stall(informertest.Request{})
-		server.CutWatches()
-		synctest.Wait()
-		require.ErrorIs(t, l.WaitFresh(within(time.Second)), informer.ErrNotSynced, "nobody knows how old it is")
-		resume()
-		require.NoError(t, l.WaitFresh(ctx))
+		require.Equal(t, 1, server.Watches())
+		again.Release()
 	})
-}
-
-// An unused informer is dropped after the retention time, which an option sets.
-func TestContract_D24_Retention(t *testing.T) {
-	for name, test := range map[string]struct {
-		options    []Option
-		kept, gone time.Duration // negative: never
-	}{
-		"5 minutes by default": {nil, 5*time.Minute - time.Second, 5*time.Minute + time.Second},
-		"an hour":              {[]Option{WithRetention(time.Hour)}, time.Hour - time.Second, time.Hour + time.Second},
-		"at once":              {[]Option{WithRetention(0)}, -1, 0},
-		"never":                {[]Option{WithRetention(-1)}, 1000 * time.Hour, -1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, ctx context.Context) {
-				server := newWidgetServer(t)
-				f := newWidgetFactory(t, server, test.options...)
-				begin(t, ctx, f)
-				const times = 3
-				for range times {
-					l := acquire(t, f, Scope{})
-					require.NoError(t, l.Informer().WaitSynced(ctx))
-					store := l.Informer().Indexer()
-					time.Sleep(10 * time.Minute)
-					require.Equal(t, 1, held(f), "somebody uses it")
-					l.Release()
-					synctest.Wait()
-					if test.kept >= 0 {
-						time.Sleep(test.kept)
-						again := acquire(t, f, Scope{})
-						require.Same(t, store, again.Informer().Indexer())
-						again.Release() // the retention time begins again
-						synctest.Wait()
-						time.Sleep(test.kept)
-						require.Equal(t, 1, held(f))
-					}
-					if test.gone >= 0 {
-						time.Sleep(test.gone - max(0, test.kept))
-						synctest.Wait()
-						require.Zero(t, held(f))
-						require.NoError(t, Configure(f, informer.Options[*widget]{}), "there is none")
-					}
-				}
-				pinned, err := For[*widget](f)
-				require.NoError(t, err)
-				acquire(t, f, Scope{}).Release()
-				time.Sleep(2 * time.Hour)
-				again, err := For[*widget](f)
-				require.NoError(t, err)
-				require.Same(t, pinned, again, "For keeps it")
-			})
-		})
-	}
 }
 
 // An informer that was never started is dropped, too.
-func TestContract_D24_RetentionBeforeStart(t *testing.T) {
+func TestContract_D24_ReleasedBeforeStart(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		f := newWidgetFactory(t, newWidgetServer(t))
 		acquire(t, f, Scope{}).Release()
-		time.Sleep(defaultRetention + time.Second)
-		synctest.Wait()
 		require.Zero(t, held(f))
 	})
 }
 
 // An informer released and acquired in quick succession is running in the end.
-func TestContract_D24_RestartInHaste(t *testing.T) {
+func TestContract_D20_AcquiredInHaste(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
 		f := newWidgetFactory(t, server)
@@ -427,28 +291,7 @@ func TestContract_D20_BeforeStart(t *testing.T) {
 	})
 }
 
-// A lease that outlives the context of one Start continues with the next.
-func TestContract_D20_StartAgain(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		server := newWidgetServer(t)
-		f := newWidgetFactory(t, server)
-		l := acquire(t, f, Scope{})
-		run, end := context.WithCancel(ctx)
-		begin(t, run, f)
-		end()
-		begin(t, ctx, f)
-		require.False(t, l.Informer().Shared().IsStopped())
-		require.Equal(t, 1, server.Watches())
-		l.Release()
-		synctest.Wait()
-		require.Zero(t, server.Watches())
-		f.Shutdown() // all its runs have ended, though ctx has not
-		_, err := Acquire[*widget](f, Scope{})
-		require.ErrorIs(t, err, ErrShutdown)
-	})
-}
-
-// The zero scope is the informer of For and the accessors, so it is kept forever.
+// The zero scope is the informer of For and the accessors, which no release ends.
 func TestContract_D20_ZeroScopeIsFors(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -481,29 +324,25 @@ func TestContract_D20_ZeroScopeIsFors(t *testing.T) {
 	})
 }
 
-// A released informer is started again by For, so that it accepts handlers. The constructor of a
-// later InformerFor does not run.
+// After the last release, a request makes an informer of its own, which the next Start begins.
 func TestContract_D20_ForAfterRelease(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
 		f := newWidgetFactory(t, server)
 		begin(t, ctx, f)
-		l := acquire(t, f, Scope{})
-		l.Release()
-		mine := f.InformerFor(&widget{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
-			require.Fail(t, "there is one")
-			return nil
-		})
-		_, err := mine.AddEventHandler(noop)
+		acquire(t, f, Scope{}).Release()
+		mine, err := f.ForResource(widgetResource)
 		require.NoError(t, err)
-		require.True(t, cache.WaitForCacheSync(ctx.Done(), mine.HasSynced))
+		_, err = mine.Informer().AddEventHandler(noop)
+		require.NoError(t, err)
 		synctest.Wait()
-		require.Equal(t, 1, server.Watches())
+		require.Zero(t, server.Watches())
+		begin(t, ctx, f)
+		require.True(t, mine.Informer().HasSynced())
 	})
 }
 
-// While a run is about to stop, which a transform may delay, only callers that need this informer
-// wait.
+// An informer that is slow to stop, because of its transform, delays no caller of the factory.
 func TestContract_D20_ReleasedWhileBusy(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -519,16 +358,13 @@ func TestContract_D20_ReleasedWhileBusy(t *testing.T) {
 		l := acquire(t, f, Scope{Namespaces: []string{"a"}})
 		synctest.Wait()
 		l.Release()
-		acquired := make(chan *Lease[*widget])
-		go func() { acquired <- acquire(t, f, Scope{Namespaces: []string{"a"}}) }()
-		synctest.Wait()
-		require.Empty(t, acquired)
+		again := acquire(t, f, Scope{Namespaces: []string{"a"}})
+		require.NotSame(t, l.Informer().Indexer(), again.Informer().Indexer())
 		other := acquire(t, f, Scope{Namespaces: []string{"nowhere"}})
 		require.NoError(t, other.Informer().WaitSynced(ctx))
 		close(busy)
-		require.NoError(t, (<-acquired).Informer().WaitSynced(ctx))
-		synctest.Wait()
-		require.Equal(t, []string{"a/one"}, names(l.Informer()))
+		require.NoError(t, again.Informer().WaitSynced(ctx))
+		require.Equal(t, []string{"a/one"}, names(again.Informer()))
 	})
 }
 
@@ -590,32 +426,6 @@ func TestLeaseRunByHand(t *testing.T) {
 		require.Equal(t, 1, server.Watches())
 		end()
 		require.NoError(t, wait())
-	})
-}
-
-// If the user runs the informer by hand when the factory's next run is due, nobody waits for the factory's.
-func TestWaitFreshWhileTheUserRunsTheInformer(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		f := newWidgetFactory(t, newWidgetServer(t))
-		l := acquire(t, f, Scope{})
-		first, end := context.WithCancel(ctx)
-		f.StartWithContext(first)
-		require.NoError(t, l.WaitFresh(ctx))
-		end()
-		synctest.Wait()
-		fresh := make(chan error, 1)
-		go func() { fresh <- l.WaitFresh(ctx) }()
-		synctest.Wait()
-		_, err := l.Informer().Start(ctx)
-		require.NoError(t, err)
-		f.StartWithContext(ctx)
-		time.Sleep(time.Minute)
-		select {
-		case err := <-fresh:
-			require.NoError(t, err)
-		default:
-			require.Fail(t, "it waits for a run of the factory")
-		}
 	})
 }
 

@@ -10,8 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -41,56 +39,84 @@ func TestContract_D20_AcquireAfterForAfterStart(t *testing.T) {
 	})
 }
 
-// A leased informer runs until all contexts given to Start have ended, in any order.
-func TestContract_D20_UntilAllContextsEnd(t *testing.T) {
-	for name, ends := range map[string]func(first, second context.CancelFunc){
-		"first the first":  func(first, second context.CancelFunc) { first(); synctest.Wait(); second() },
-		"first the second": func(first, second context.CancelFunc) { second(); synctest.Wait(); first() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, ctx context.Context) {
-				server := newWidgetServer(t)
-				f := newWidgetFactory(t, server)
-				first, endFirst := context.WithCancel(ctx)
-				second, endSecond := context.WithCancel(ctx)
-				early := acquire(t, f, Scope{Namespaces: []string{"a"}})
-				f.StartWithContext(first)
-				begin(t, second, f)
-				late := acquire(t, f, Scope{Namespaces: []string{"b"}})
-				synctest.Wait()
-				require.Equal(t, 2, server.Watches())
-				ends(func() {
-					endFirst()
-					synctest.Wait()
-				}, func() {
-					endSecond()
-					synctest.Wait()
-				})
-				require.True(t, early.Informer().Status().Stopped)
-				require.True(t, late.Informer().Status().Stopped)
-				require.Zero(t, server.Watches())
-			})
-		})
-	}
+// A leased informer runs until the context of the latest Start ends that lived when it began.
+func TestContract_D20_UntilItsContextEnds(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
 		f := newWidgetFactory(t, server)
 		first, endFirst := context.WithCancel(ctx)
-		f.StartWithContext(first)
-		l := acquire(t, f, Scope{})
 		second, endSecond := context.WithCancel(ctx)
+		early := acquire(t, f, Scope{Namespaces: []string{"a"}})
+		f.StartWithContext(first)
 		begin(t, second, f)
+		late := acquire(t, f, Scope{Namespaces: []string{"b"}})
+		synctest.Wait()
+		require.Equal(t, 2, server.Watches())
 		endSecond()
 		synctest.Wait()
-		require.False(t, l.Informer().Status().Stopped, "the first one has not ended")
-		third, endThird := context.WithCancel(ctx)
-		begin(t, third, f)
+		require.False(t, early.Informer().Status().Stopped)
+		require.True(t, late.Informer().Status().Stopped)
+		later := acquire(t, f, Scope{Namespaces: []string{"b"}})
+		require.NoError(t, later.Informer().WaitSynced(ctx), "the first context lives")
+		late.Release()
+		synctest.Wait()
+		require.Equal(t, 2, server.Watches(), "the late lease was of the informer before")
 		endFirst()
 		synctest.Wait()
-		require.False(t, l.Informer().Status().Stopped, "the third one has not ended")
-		endThird()
+		require.Zero(t, server.Watches())
+		early.Release()
+		later.Release()
+		require.Zero(t, held(f))
+	})
+}
+
+// Of two contexts that end one after the other, the one of another Start does not matter.
+func TestContract_D20_AnotherStart(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		f := newWidgetFactory(t, newWidgetServer(t))
+		first, end := context.WithCancel(ctx)
+		f.StartWithContext(first)
+		l := acquire(t, f, Scope{})
+		begin(t, ctx, f)
+		end()
 		synctest.Wait()
 		require.True(t, l.Informer().Status().Stopped)
+		require.ErrorIs(t, l.Informer().WaitFresh(ctx), informer.ErrStopped)
+		begin(t, ctx, f)
+		require.True(t, l.Informer().Status().Stopped, "an informer runs once")
+		again := acquire(t, f, Scope{})
+		require.NoError(t, again.Informer().WaitFresh(ctx))
+		l.Release()
+		require.True(t, again.Informer().Status().Running)
+		again.Release()
+	})
+}
+
+// A lease acquired while no context lives waits for the next Start, and takes handlers of both APIs.
+func TestContract_D20_ALeaseBetweenTwoStarts(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		f := newWidgetFactory(t, server)
+		run, end := context.WithCancel(ctx)
+		begin(t, run, f)
+		end()
+		l := acquire(t, f, Scope{})
+		var d, theirs recorder[*widget]
+		_, err := l.Informer().Handle(&d, informer.HandlerOptions{})
+		require.NoError(t, err)
+		_, err = l.Informer().Shared().AddEventHandler(theirs.funcs())
+		require.NoError(t, err)
+		fresh := make(chan error, 1)
+		go func() { fresh <- l.Informer().WaitFresh(ctx) }()
+		synctest.Wait()
+		require.Empty(t, fresh, "nothing runs")
+		begin(t, ctx, f)
+		require.NoError(t, <-fresh)
+		synctest.Wait()
+		require.Equal(t, []string{"added one"}, d.read())
+		require.Equal(t, []string{"added one"}, theirs.read())
+		l.Release()
 	})
 }
 
@@ -115,8 +141,44 @@ func TestContract_D20_ForAfterLeasesWereOver(t *testing.T) {
 	})
 }
 
-// An informer that has run for its pin is started again only for leases.
-func TestContract_B105_OnlyLeasesStartAgain(t *testing.T) {
+// A requested informer that has stopped stays in the factory: a worker that drains still finds its objects.
+// After another Start the next request makes a new one.
+func TestContract_D24_ARequestedInformerStays(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		f := newWidgetFactory(t, server)
+		mine, err := For[*widget](f)
+		require.NoError(t, err)
+		run, end := context.WithCancel(ctx)
+		begin(t, run, f)
+		begin(t, run, f)
+		end()
+		synctest.Wait()
+		again, err := For[*widget](f)
+		require.NoError(t, err)
+		require.Same(t, mine, again)
+		require.Equal(t, []string{"a/one"}, names(mine))
+		addHandlers(t, mine, informer.ErrStopped)
+		_, err = mine.Shared().AddEventHandler(noop)
+		require.ErrorContains(t, err, "was not added to shared informer because it has stopped already")
+
+		begin(t, ctx, f)
+		require.True(t, mine.Status().Stopped, "as in client-go")
+		require.Zero(t, server.Watches())
+		require.Len(t, f.WaitForCacheSync(ctx.Done()), 1)
+		again, err = For[*widget](f)
+		require.NoError(t, err)
+		require.NotSame(t, mine, again)
+		require.Empty(t, f.WaitForCacheSync(ctx.Done()), "it waits for the next Start")
+		begin(t, ctx, f)
+		require.Equal(t, []string{"a/one"}, names(again))
+		require.Equal(t, []string{"a/one"}, names(mine))
+	})
+}
+
+// A lease takes the place of a requested informer that has stopped.
+func TestContract_D24_ALeaseAfterTheStop(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
 		f := newWidgetFactory(t, server)
@@ -126,28 +188,64 @@ func TestContract_B105_OnlyLeasesStartAgain(t *testing.T) {
 		begin(t, run, f)
 		end()
 		begin(t, ctx, f)
-		require.True(t, mine.Status().Stopped)
 		l := acquire(t, f, Scope{})
-		synctest.Wait()
-		require.False(t, mine.Status().Stopped)
-		require.Equal(t, 1, server.Watches())
+		require.NoError(t, l.Informer().WaitFresh(ctx))
+		require.True(t, mine.Status().Stopped)
+		again, err := For[*widget](f)
+		require.NoError(t, err)
+		require.Same(t, l.Informer().Indexer(), again.Indexer())
 		l.Release()
+		synctest.Wait()
+		require.Equal(t, 1, server.Watches(), "it was requested meanwhile")
 	})
+}
+
+// An informer that For requested while a lease ran it runs on, until the context of its Start ends.
+func TestContract_D20_ForWhileALeaseRuns(t *testing.T) {
+	for name, order := range map[string]func(release, end func()){
+		"released first":     func(release, end func()) { release(); end() },
+		"context ends first": func(release, end func()) { end(); release() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, ctx context.Context) {
+				f := newWidgetFactory(t, newWidgetServer(t))
+				run, end := context.WithCancel(ctx)
+				begin(t, run, f)
+				l := acquire(t, f, Scope{})
+				mine, err := For[*widget](f)
+				require.NoError(t, err)
+				require.Len(t, f.WaitForCacheSync(ctx.Done()), 1)
+				ended := false
+				order(func() {
+					l.Release()
+					synctest.Wait()
+					require.Equal(t, ended, mine.Status().Stopped)
+				}, func() {
+					end()
+					ended = true
+					synctest.Wait()
+					require.True(t, mine.Status().Stopped)
+				})
+				require.Equal(t, 1, held(f), "it stays, with its objects")
+			})
+		})
+	}
+}
+
+// A request of an informer that was only leased, and has stopped, makes a new one.
+func TestContract_D24_ForAfterALeaseHasStopped(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
-		server := newWidgetServer(t)
-		f := newWidgetFactory(t, server)
+		f := newWidgetFactory(t, newWidgetServer(t))
+		run, end := context.WithCancel(ctx)
+		begin(t, run, f)
+		l := acquire(t, f, Scope{})
+		end()
 		mine, err := For[*widget](f)
 		require.NoError(t, err)
-		l := acquire(t, f, Scope{})
-		run, end := context.WithCancel(ctx)
-		f.StartWithContext(run)
-		begin(t, ctx, f)
-		require.Equal(t, 1, server.Watches())
-		end()
-		synctest.Wait()
-		require.False(t, mine.Status().Stopped, "there is a lease, and a context that has not ended")
-		require.Equal(t, 1, server.Watches())
+		require.NotSame(t, l.Informer().Indexer(), mine.Indexer())
 		l.Release()
+		begin(t, ctx, f)
+		require.True(t, mine.Status().Running)
 	})
 }
 
@@ -167,58 +265,54 @@ func TestContract_B106_ShutdownEndsLeases(t *testing.T) {
 	})
 }
 
-// After Shutdown no run follows that a handler could wait for. Only client-go's API takes one for an informer that
-// has never run: the program may still run it.
+// After Shutdown the informers that have run take no handlers, and no new ones run.
 func TestContract_D20_HandlersAfterShutdown(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		f := newWidgetFactory(t, newWidgetServer(t))
-		leased, other := acquire(t, f, Scope{Namespaces: []string{"a"}}), acquire(t, f, Scope{Namespaces: []string{"b"}})
+		leased := acquire(t, f, Scope{Namespaces: []string{"a"}})
 		requested, err := For[*widget](f)
 		require.NoError(t, err)
 		run, end := context.WithCancel(ctx)
 		begin(t, run, f)
-		begin(t, ctx, f)
-		pods := f.Core().V1().Pods().Informer() // after the last Start
-		never, ok := informer.As[*corev1.Pod](pods)
-		require.True(t, ok)
-		addHandlers(t, other.Informer(), nil)
-		other.Release()
-		end()
-		synctest.Wait()
 		addHandlers(t, requested, nil)
+		end()
 		f.Shutdown()
-		late, ok := informer.As[*corev1.Node](f.Core().V1().Nodes().Informer())
-		require.True(t, ok)
-
 		addHandlers(t, requested, informer.ErrStopped)
 		addHandlers(t, leased.Informer(), informer.ErrStopped)
-		addHandlers(t, never, informer.ErrStopped)
-		addHandlers(t, late, informer.ErrStopped)
 		_, err = leased.Informer().Shared().AddEventHandler(cache.ResourceEventHandlerFuncs{})
 		require.ErrorIs(t, err, informer.ErrStopped)
-		_, err = pods.AddEventHandler(cache.ResourceEventHandlerFuncs{})
-		require.NoError(t, err, "as in client-go")
+		_, err = For[*corev1.Pod](f)
+		require.ErrorIs(t, err, ErrShutdown)
 	})
 }
 
-func TestContract_D20_UntypedHandlersAfterShutdown(t *testing.T) {
-	untypedFactories(t, func(t *testing.T, ctx context.Context, factory func(string, func(*metav1.ListOptions)) untyped, _ func(string) error) {
-		f := factory("", nil)
-		f.ForResource(podResource)
-		run, end := context.WithCancel(ctx)
-		begin(t, run, f)
-		late := f.ForResource(nodeResource)
-		end()
-		f.Shutdown()
-		for _, i := range []cache.SharedIndexInformer{f.ForResource(podResource).Informer(), late.Informer()} {
-			if typed, ok := informer.As[*unstructured.Unstructured](i); ok {
-				addHandlers(t, typed, informer.ErrStopped)
-				continue
-			}
-			typed, ok := informer.As[*metav1.PartialObjectMetadata](i)
-			require.True(t, ok)
-			addHandlers(t, typed, informer.ErrStopped)
+// Shutdown waits for informers that the factory has dropped.
+func TestContract_B106_ShutdownWaitsForWhatWasDropped(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		f := newWidgetFactory(t, server)
+		begin(t, ctx, f)
+		l := acquire(t, f, Scope{})
+		busy := make(chan struct{})
+		_, err := l.Informer().Handle(informer.HandlerFunc[*widget](func(informer.Change[*widget]) { <-busy }), informer.HandlerOptions{})
+		require.NoError(t, err)
+		synctest.Wait()
+		l.Release()
+		require.Zero(t, held(f))
+		down := make(chan struct{})
+		go func() {
+			defer close(down)
+			f.Shutdown()
+		}()
+		time.Sleep(time.Hour)
+		select {
+		case <-down:
+			require.Fail(t, "its handler is busy")
+		default:
 		}
+		close(busy)
+		<-down
 	})
 }
 
@@ -254,7 +348,7 @@ func TestStartCountsWhatItRuns(t *testing.T) {
 }
 
 // An informer that does not run has no goroutine. An informer has as many goroutines in a factory's
-// run as in a user's run, but for that of the user, which waits.
+// run as in a user's run, with that of the user, which waits.
 func TestGoroutines(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		server := newWidgetServer(t)
@@ -270,7 +364,7 @@ func TestGoroutines(t *testing.T) {
 		byHand := informer.New(server.Source(widgetResource, ""), informer.Options[*widget]{})
 		run, end := context.WithCancel(ctx)
 		go func() { _ = byHand.Run(run) }()
-		one := count() - idle - 1 // that of Run waits
+		one := count() - idle
 		require.Positive(t, one)
 		end()
 		require.Equal(t, idle, count())
@@ -284,9 +378,9 @@ func TestGoroutines(t *testing.T) {
 		}
 		require.Equal(t, idle, count(), "nothing runs")
 		leased := acquire(t, f, Scope{Namespaces: []string{"a"}})
-		require.LessOrEqual(t, count()-idle, one+1, "one more watches the channel of Start")
+		require.LessOrEqual(t, count()-idle, one+1, "one more watches the channel of Start, as of Run")
 		second := acquire(t, f, Scope{Namespaces: []string{"b"}})
-		require.LessOrEqual(t, count()-idle, 2*one+1)
+		require.LessOrEqual(t, count()-idle, 2*(one+1))
 		leased.Release()
 		second.Release()
 		require.Equal(t, idle, count())
@@ -303,7 +397,7 @@ func TestGoroutines(t *testing.T) {
 		stop = make(chan struct{})
 		byHand = informer.New(server.Source(widgetResource, ""), informer.Options[*widget]{})
 		go byHand.Shared().Run(stop)
-		one = count() - idle - 1 // as above
+		one = count() - idle
 		close(stop)
 		stop = make(chan struct{})
 		g = newWidgetFactory(t, server)
@@ -348,149 +442,14 @@ func TestStartRemembersAContextOnce(t *testing.T) {
 			f.Start(stop)
 			f.Start(nil)
 		}
-		require.Len(t, f.starts.live, 3)
-		require.Len(t, f.starts.unwatches, 3)
+		require.Len(t, f.starts, 3)
 		close(stop)
 		synctest.Wait()
 		require.True(t, l.Informer().Status().Running)
 		l.Release()
-		synctest.Wait()
-		require.Empty(t, f.starts.unwatches)
 		f.StartWithContext(ctx)
-		require.Len(t, f.starts.live, 2)
+		require.Len(t, f.starts, 2)
 	})
-}
-
-// An informer that For requested while a lease ran it has the run of the next Start, though the
-// lease is over: its cache follows the server, and WaitForCacheSync leaves it out until then.
-func TestContract_B105_ForWhileALeaseRuns(t *testing.T) {
-	for name, order := range map[string]func(release, end func()){
-		"released first":     func(release, end func()) { release(); end() },
-		"context ends first": func(release, end func()) { end(); release() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, ctx context.Context) {
-				server := newWidgetServer(t)
-				f := newWidgetFactory(t, server)
-				run, end := context.WithCancel(ctx)
-				begin(t, run, f)
-				l := acquire(t, f, Scope{})
-				mine, err := For[*widget](f)
-				require.NoError(t, err)
-				synctest.Wait()
-				order(l.Release, func() { end(); synctest.Wait() })
-				require.True(t, mine.Status().Stopped)
-				require.Empty(t, f.WaitForCacheSync(ctx.Done()), "it waits for the next Start")
-				require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
-				begin(t, ctx, f)
-				require.Len(t, f.WaitForCacheSync(ctx.Done()), 1)
-				require.Equal(t, []string{"a/one"}, names(mine))
-			})
-		})
-	}
-}
-
-// A lease notices nothing of the end of one of two contexts given to Start: its loops and waits go
-// on.
-func TestContract_D20_AnotherContextKeepsTheRun(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		server := newWidgetServer(t)
-		f := newWidgetFactory(t, server)
-		mine, err := For[*widget](f)
-		require.NoError(t, err)
-		l := acquire(t, f, Scope{})
-		first, endFirst := context.WithCancel(ctx)
-		second, endSecond := context.WithCancel(ctx)
-		f.StartWithContext(first)
-		begin(t, second, f)
-		seen, looped := make(chan string, 10), make(chan struct{})
-		go func() {
-			defer close(looped)
-			for c := range l.Informer().Changes(ctx, informer.HandlerOptions{}) {
-				seen <- c.New.Name
-			}
-		}()
-		waited := make(chan error, 1)
-		go func() { waited <- l.Informer().WaitVersion(ctx, "1000000") }()
-		synctest.Wait()
-		before := server.Counts()
-		endFirst()
-		synctest.Wait()
-		require.Empty(t, waited, "a wait goes on")
-		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
-		require.Equal(t, "one", <-seen)
-		require.Equal(t, before.Watch+before.WatchList, server.Counts().Watch+server.Counts().WatchList, "it is the same run")
-		require.False(t, mine.Status().Stopped)
-		endSecond()
-		<-looped
-		require.ErrorIs(t, <-waited, informer.ErrStopped)
-		l.Release()
-	})
-}
-
-// A restarted informer keeps the context of its Start, so that Shutdown does not wait for another.
-func TestContract_B106_ARestartedInformerEndsWithItsContext(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		f := newWidgetFactory(t, newWidgetServer(t))
-		mine, err := For[*widget](f)
-		require.NoError(t, err)
-		run, end := context.WithCancel(ctx)
-		begin(t, run, f)
-		f.StartWithContext(ctx)
-		require.NoError(t, RestartInformer[*widget](f, Scope{}))
-		require.False(t, mine.Status().Stopped)
-		end()
-		synctest.Wait()
-		require.True(t, mine.Status().Stopped)
-		f.Shutdown()
-	})
-}
-
-// Between two Starts, a new lease takes handlers and waits, whether the scope was used before or
-// not.
-func TestContract_D24_ALeaseBetweenTwoStarts(t *testing.T) {
-	for name, used := range map[string]bool{"used before": true, "new": false} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, ctx context.Context) {
-				server := newWidgetServer(t)
-				require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
-				f := newWidgetFactory(t, server)
-				run, end := context.WithCancel(ctx)
-				begin(t, run, f)
-				if used {
-					l := acquire(t, f, Scope{})
-					require.NoError(t, l.WaitFresh(ctx))
-					l.Release()
-				}
-				end()
-				synctest.Wait()
-				l := acquire(t, f, Scope{})
-				var d, theirs recorder[*widget]
-				_, err := l.Informer().Handle(&d, informer.HandlerOptions{})
-				require.NoError(t, err)
-				_, err = l.Informer().Shared().AddEventHandler(theirs.funcs())
-				require.NoError(t, err)
-				short, cancel := context.WithTimeout(ctx, time.Minute)
-				defer cancel()
-				require.ErrorIs(t, l.WaitFresh(short), informer.ErrNotSynced)
-				fresh := make(chan error, 1)
-				go func() { fresh <- l.WaitFresh(ctx) }()
-				synctest.Wait()
-				require.Empty(t, fresh, "nothing runs")
-				begin(t, ctx, f)
-				require.NoError(t, <-fresh)
-				synctest.Wait()
-				require.Equal(t, []string{"added one"}, d.read())
-				require.Equal(t, []string{"added one"}, theirs.read())
-
-				if used {
-					f.Shutdown()
-					require.ErrorIs(t, l.WaitFresh(ctx), informer.ErrStopped, "no run follows")
-				}
-				l.Release()
-			})
-		})
-	}
 }
 
 // endsWhenAsked is a context that ends just after it has been asked so often whether it lives.
@@ -519,7 +478,6 @@ func TestAContextEndsDuringACall(t *testing.T) {
 			f.StartWithContext(&endsWhenAsked{start, end, times + 1})
 			acquire(t, f, Scope{})
 			synctest.Wait()
-			require.NoError(t, RestartInformer[*widget](f, Scope{}))
 			end()
 			synctest.Wait()
 			require.Zero(t, server.Watches())

@@ -27,7 +27,7 @@ import (
 // lists: it is called in a write section, which lists wait for. A request for an informer waits for the
 // end of a run that is being stopped, so only handlers may make one at any time.
 func looksAtFactory(o *kit.Onlooker, f *factory.Factory) {
-	probe, page := readiness.New(readiness.Options{}, factory.InUse(f)), debug.New(debug.Options{}, factory.InUse(f))
+	probe, page := readiness.New(readiness.Options{}, f.Informers()), debug.New(debug.Options{}, f.Informers())
 	o.At(func() {
 		for held := range f.Informers() {
 			held.Name()
@@ -108,10 +108,7 @@ func TestAProgramThatLooksAtTheFactory(t *testing.T) {
 			time.Sleep(time.Minute)
 			require.NoError(t, server.Delete(ctx, limited(name, "100m")))
 			time.Sleep(time.Minute)
-			require.NoError(t, factory.RestartInformer[*corev1.Pod](f, factory.Scope{}))
-			time.Sleep(time.Minute)
 			lease.Release()
-			require.NoError(t, factory.StopInformer[*corev1.Pod](f, factory.Scope{}))
 			cancel()
 			synctest.Wait()
 		}

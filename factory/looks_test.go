@@ -85,7 +85,7 @@ func TestAConstructorMayTakeLong(t *testing.T) {
 		require.ErrorIs(t, Configure(f, informer.Options[*corev1.Pod]{}), informer.ErrRunning)
 		l := acquire(t, f, Scope{})
 		f.StartWithContext(ctx)
-		require.NoError(t, l.WaitFresh(ctx))
+		require.NoError(t, l.Informer().WaitFresh(ctx))
 		l.Release()
 		close(busy)
 		require.NotNil(t, <-made)

@@ -36,13 +36,6 @@ func WithTransform(transform cache.TransformFunc) Option {
 	return func(f *Factory) { f.transform = transform }
 }
 
-// WithRetention sets how long an informer and its objects are kept after the last lease was
-// released, in case somebody acquires it again. The default is 5 minutes; 0 drops it at once, a
-// negative duration keeps it forever.
-func WithRetention(d time.Duration) Option {
-	return func(f *Factory) { f.retention = d }
-}
-
 // WithDecoding sets how all informers decode their objects: whether equal values are shared,
 // which fields are left out (managedFields, say), and how objects that cannot be decoded are
 // treated. For a type whose options are set by [Configure], their Decoding applies instead, unless it

@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/tidemark-k8s/tidemark/informer"
 )
 
 // The calls of a word, a letter each.
@@ -19,36 +16,36 @@ const (
 	callNewest    = 'n' // the newest of several contexts that live ends
 	callFor       = 'F' // the informer is requested
 	callAcquire   = 'A' // a lease is acquired
-	callRelease   = 'R' // a lease is released
-	callStop      = 'H' // StopInformer
-	callRestart   = 'X' // RestartInformer
-	callRunEnds   = 'E' // the run whose context has ended stops
-	callRunExits  = 'P' // a user's function ends the run
+	callRelease   = 'R' // the older lease is released
+	callLater     = 'r' // the later one of two leases is released
+	callRunEnds   = 'E' // the oldest run whose context has ended stops
+	callRunExits  = 'P' // the run of the informer in the table stops by itself
 	callShutdown  = 'Z' // Shutdown
-	everyCall     = "SonFARHXEPZ"
-	longestOfWord = 6
+	everyCall     = "SonFARrEPZ"
+	longestOfWord = 7
 )
 
-// twin predicts an informer's life by the rules of the package's guarantees, from all calls so far.
-// It knows contexts only by their numbers.
+// twin predicts the lives of a scope's informers by the rules of the package's guarantees. It knows contexts and
+// informers by their numbers.
 type twin struct {
 	lives    []bool // the contexts given to Start
-	users    int
-	pin      int // the context of the pin, -1 for none
-	pinned   bool
-	waits    bool // the pin waits for a Start
-	exited   bool // a user's function has ended the last run
-	exitPin  bool // that was the run of the pin
-	halted   bool
 	shutDown bool
-	began    bool // it has run
-	runs     bool // it runs, and its context lives
-	ends     bool // it runs, and its context has ended
+	all      []twinInformer
+	current  int   // the informer in the table, -1 for none
+	leases   []int // the informers of the leases
+}
+
+type twinInformer struct {
+	start     int  // its context, -1 before it begins
+	cut       bool // the factory has ended its run
+	over      bool // it has stopped
+	requested bool
+	outlived  bool // Start was called after it had stopped
 }
 
 // newTwin replays a word. It returns false if the last call is impossible.
-func newTwin(word string) (w twin, possible bool) {
-	w.pin = -1
+func newTwin(word string) (w *twin, possible bool) {
+	w = &twin{current: -1}
 	for _, c := range word {
 		possible = w.do(c)
 	}
@@ -65,143 +62,169 @@ func (w *twin) latest() int {
 	return -1
 }
 
-func (w *twin) pinLives() bool { return w.pin >= 0 && w.lives[w.pin] }
+// stopped reports whether an informer has stopped, or will because the context of its Start has ended.
+func (w *twin) stopped(i *twinInformer) bool { return i.over || i.start >= 0 && !w.lives[i.start] }
 
-func (w *twin) wanted() bool {
-	leased := w.users > 0 && w.latest() >= 0 && !w.shutDown
-	return !w.halted && (leased || w.pinLives())
+// ends reports whether an informer runs, and its context has ended.
+func (w *twin) ends(i *twinInformer) bool {
+	return i.start >= 0 && !i.over && (i.cut || !w.lives[i.start])
 }
 
-// hold gives a pin that waits the context of the latest Start.
-func (w *twin) hold() {
-	if w.waits && !w.pinLives() && !w.shutDown {
-		w.pin = w.latest()
+// use returns the informer in the table. It makes one if there is none, or if that one is replaced.
+func (w *twin) use(replaced func(*twinInformer) bool) *twinInformer {
+	if w.current < 0 || replaced(&w.all[w.current]) {
+		w.all = append(w.all, twinInformer{start: -1})
+		w.current = len(w.all) - 1
 	}
+	return &w.all[w.current]
 }
+
+func (w *twin) leased(i int) bool { return slices.Contains(w.leases, i) }
 
 func (w *twin) do(c rune) (possible bool) {
-	restarted := false
 	switch c {
 	case callStart:
-		if w.shutDown {
-			return false
-		}
-		w.lives = append(w.lives, true)
-		if w.waits || w.exitPin {
-			w.waits, w.exitPin, w.pin = false, false, len(w.lives)-1
-		}
-	case callOldest:
-		oldest := slices.Index(w.lives, true)
-		if oldest < 0 {
-			return false
-		}
-		w.lives[oldest] = false
-	case callNewest:
-		newest := w.latest()
-		if newest == slices.Index(w.lives, true) {
-			return false
-		}
-		w.lives[newest] = false
+		return w.doStart()
+	case callOldest, callNewest:
+		return w.doEnd(c)
 	case callFor:
-		if w.pinned {
-			return false
-		}
-		w.pinned, w.waits = true, true
-		if w.began && !w.exited {
-			w.hold()
-		}
+		w.use(func(i *twinInformer) bool { return w.stopped(i) && (!i.requested || i.outlived) }).requested = true
 	case callAcquire:
-		if w.users == 2 || w.shutDown {
+		if len(w.leases) == 2 || w.shutDown {
 			return false
 		}
-		w.users++
-		w.hold()
-	case callRelease:
-		if w.users == 0 {
+		i := w.use(w.stopped)
+		w.leases = append(w.leases, w.current)
+		if i.start < 0 {
+			i.start = w.latest()
+		}
+	case callRelease, callLater:
+		n := len(w.leases) - 1
+		if n < 0 || n == 0 && c == callLater {
 			return false
 		}
-		w.users--
-	case callStop:
-		w.halted, w.exited = true, false
-	case callRestart:
-		if w.began || w.halted {
-			w.waits = w.waits || w.pinned && !w.pinLives()
-			w.hold()
-			w.halted, w.exited, restarted = false, false, true
-			if w.waits {
-				w.exitPin = false
+		if c == callRelease {
+			n = 0
+		}
+		of := w.leases[n]
+		w.leases = slices.Delete(w.leases, n, n+1)
+		if i := &w.all[of]; !w.leased(of) && !i.requested {
+			if i.cut = true; of == w.current {
+				w.current = -1
 			}
 		}
 	case callRunEnds:
-		if !w.ends {
-			return false
+		for n := range w.all {
+			if i := &w.all[n]; w.ends(i) {
+				i.over = true
+				return true
+			}
 		}
-		w.ends = false
+		return false
 	case callRunExits:
-		if !w.runs {
+		if w.current < 0 || w.all[w.current].start < 0 || w.stopped(&w.all[w.current]) {
 			return false
 		}
-		w.runs, w.exited, w.pin = false, true, -1
-		w.exitPin = w.pinned && !w.waits
+		w.all[w.current].over = true
 	case callShutdown:
 		if w.shutDown {
 			return false
 		}
 		w.shutDown = true
-	}
-	switch {
-	case w.runs && (restarted || !w.wanted()):
-		w.runs, w.ends = false, true
-	case w.exited && c != callStart && c != callAcquire && c != callFor: // nobody has asked for it since
-	case !w.runs && !w.ends && w.wanted() && !w.shutDown:
-		w.runs, w.began, w.exited = true, true, false
+		if w.current >= 0 && !w.all[w.current].requested {
+			w.all[w.current].cut = true
+		}
 	}
 	return true
 }
 
-// ran reports whether WaitForCacheSync waits for the informer.
-func (w *twin) ran() bool {
-	return !w.halted && w.pinned && (!w.waits || w.runs || w.ends)
+func (w *twin) doStart() (possible bool) {
+	if w.shutDown {
+		return false
+	}
+	w.lives = append(w.lives, true)
+	if w.current >= 0 {
+		i := &w.all[w.current]
+		if i.outlived = w.stopped(i); i.start < 0 {
+			i.start = len(w.lives) - 1
+		}
+	}
+	return true
 }
 
-// rig is a table with one informer that does nothing.
+func (w *twin) doEnd(c rune) (possible bool) {
+	n := slices.Index(w.lives, true)
+	if c == callNewest {
+		if n == w.latest() {
+			return false
+		}
+		n = w.latest()
+	}
+	if n < 0 {
+		return false
+	}
+	w.lives[n] = false
+	return true
+}
+
+// String describes what can be seen of a twin, and of a rig.
+func (w *twin) String() string {
+	s := ""
+	for n := range w.all {
+		i := &w.all[n]
+		s += describe(i.start >= 0 && !i.over && !w.ends(i), w.ends(i), n == w.current)
+	}
+	waitedFor := w.current >= 0 && w.all[w.current].requested && w.all[w.current].start >= 0
+	return s + fmt.Sprint(" waited for ", waitedFor)
+}
+
+func describe(runs, ends, inTable bool) string {
+	return fmt.Sprintf("[runs %v ends %v in the table %v]", runs, ends, inTable)
+}
+
+// rig is a table with informers of one scope that do nothing.
 type rig struct {
 	table[string]
-	e        *entry
+	all      []*entry
+	fakes    []*rigRun // of all
+	leases   []*entry
 	contexts []context.Context
 	cancels  []context.CancelFunc
-	inRun    bool
-	ctx      context.Context // of the last run
-	run      informer.RunOptions
 }
 
-func newRig(t *testing.T) *rig {
-	r := &rig{table: table[string]{entries: map[key[string]]*entry{}, making: map[key[string]]chan struct{}{}, retention: -1}}
-	r.mu.Lock()
-	defer r.unlock()
+// rigRun is the run of an informer.
+type rigRun struct {
+	ctx  context.Context // nil if it has not begun
+	over chan struct{}   // closed when it has stopped
+}
 
-	r.e = r.enter(key[string]{}, func() *entry {
-		return &entry{begin: func(ctx context.Context, o informer.RunOptions) error {
-			require.False(t, r.inRun, "a run begins during another one")
-			r.inRun, r.ctx, r.run = true, ctx, o
+func (i *rigRun) stopped() bool {
+	select {
+	case <-i.over:
+		return true
+	default:
+		return false
+	}
+}
+
+func newRig() *rig {
+	return &rig{table: table[string]{entries: map[key[string]]*entry{}, making: map[key[string]]chan struct{}{}}}
+}
+
+func (r *rig) makeEntry() *entry {
+	i := &rigRun{over: make(chan struct{})}
+	e := &entry{runner: runner{done: i.over, begin: func(ctx context.Context) (wait func() error, err error) {
+		if i.ctx != nil {
+			panic("an informer runs twice")
+		}
+		i.ctx = ctx
+		return func() error {
+			<-i.over
 			return nil
-		}}
-	})
-	return r
-}
-
-// locked calls f as the factory's functions do.
-func (r *rig) locked(f func()) {
-	r.mu.Lock()
-	defer r.unlock()
-
-	f()
-}
-
-// end ends a context given to Start.
-func (r *rig) end(context int) {
-	r.cancels[context]()
-	r.contextEnds()
+		}, nil
+	}}}
+	r.all, r.fakes = append(r.all, e), append(r.fakes, i)
+	return e
 }
 
 func (r *rig) do(c rune) {
@@ -217,63 +240,83 @@ func (r *rig) do(c rune) {
 		r.contexts, r.cancels = append(r.contexts, ctx), append(r.cancels, cancel)
 		r.start(ctx)
 	case callOldest:
-		r.end(living[0])
+		r.cancels[living[0]]()
 	case callNewest:
-		r.end(living[len(living)-1])
-	case callFor:
-		r.locked(func() { r.pin(r.e) })
-	case callAcquire:
-		r.locked(func() { r.acquire(r.e) })
-	case callRelease:
-		r.release(r.e)
-	case callStop:
-		r.locked(func() { r.single(r.e, stopAsked) })
-	case callRestart:
-		r.locked(func() { r.single(r.e, restartAsked) })
+		r.cancels[living[len(living)-1]]()
+	case callFor, callAcquire:
+		r.use(c)
+	case callRelease, callLater:
+		n := 0
+		if c == callLater {
+			n = len(r.leases) - 1
+		}
+		e := r.leases[n]
+		r.leases = slices.Delete(r.leases, n, n+1)
+		r.release(e)
 	case callRunEnds:
-		r.inRun = false
-		run := r.run
-		run.Stopped(nil)
-		run.Returned()
+		r.endRun(func(i *rigRun, _ bool) bool { return i.ctx.Err() != nil })
 	case callRunExits:
-		r.inRun = false
-		run := r.run
-		run.Stopped(informer.ErrExited)
-		run.Returned()
+		r.endRun(func(_ *rigRun, inTable bool) bool { return inTable })
 	case callShutdown:
 		r.shutdown()
 	}
 }
 
-// check compares the table's informer with the twin.
-func (r *rig) check(t *testing.T, w twin, word string) {
+// use requests or leases the informer.
+func (r *rig) use(c rune) {
 	r.mu.Lock()
 	defer r.unlock()
 
-	is := fmt.Sprintf("runs %v, ends %v, waited for %v", r.inRun && r.ctx.Err() == nil, r.inRun && r.ctx.Err() != nil, r.e.ran())
-	want := fmt.Sprintf("runs %v, ends %v, waited for %v", w.runs, w.ends, w.ran())
-	if is != want {
-		require.Equal(t, want, is, word)
+	if c == callFor {
+		r.enter(key[string]{}, use.replacedByRequest, r.makeEntry).requested = true
+		return
 	}
-	if !r.inRun && (r.starts.watchers > 0 || len(r.starts.unwatches) > 0) {
-		require.Fail(t, "contexts are watched, though nothing runs", word)
+	e := r.enter(key[string]{}, use.replacedByLease, r.makeEntry)
+	r.lease(e)
+	r.leases = append(r.leases, e)
+}
+
+// endRun ends the first run for which is returns true.
+func (r *rig) endRun(is func(i *rigRun, inTable bool) bool) {
+	for n, i := range r.fakes {
+		if i.ctx != nil && !i.stopped() && is(i, r.entries[key[string]{}] == r.all[n]) {
+			close(i.over)
+			return
+		}
 	}
 }
 
-// finish ends everything. The last run ends, too.
+func (r *rig) String() string {
+	r.mu.Lock()
+	defer r.unlock()
+
+	s := ""
+	current := r.entries[key[string]{}]
+	for n, i := range r.fakes {
+		runs := i.ctx != nil && !i.stopped()
+		s += describe(runs && i.ctx.Err() == nil, runs && i.ctx.Err() != nil, r.all[n] == current)
+	}
+	return s + fmt.Sprint(" waited for ", current != nil && current.requested && current.start != nil)
+}
+
+// finish ends everything.
 func (r *rig) finish(t *testing.T, word string) {
-	for i := range r.contexts {
-		r.end(i)
+	for _, cancel := range r.cancels {
+		cancel()
 	}
-	for r.inRun {
-		require.Error(t, r.ctx.Err(), "%s: it outlives all contexts", word)
-		r.do(callRunEnds)
+	for _, i := range r.fakes {
+		if i.ctx != nil {
+			require.Error(t, i.ctx.Err(), "%s: it outlives all contexts", word)
+		}
+		if !i.stopped() {
+			close(i.over)
+		}
 	}
-	r.runs.Wait()
+	r.table.runs.Wait()
 }
 
-// In every word of calls, an informer runs whenever the rules say so, is not interrupted meanwhile,
-// and does not run otherwise.
+// In every word of calls, an informer runs exactly when the rules say so, and the factory has the informer that they
+// say.
 func TestAnInformersLifeInEveryWord(t *testing.T) {
 	words := 0
 	var walk func(word string)
@@ -297,12 +340,14 @@ func TestAnInformersLifeInEveryWord(t *testing.T) {
 }
 
 func playWord(t *testing.T, word string) {
-	r := newRig(t)
-	w := twin{pin: -1}
+	r := newRig()
+	w := &twin{current: -1}
 	for i, c := range word {
 		w.do(c)
 		r.do(c)
-		r.check(t, w, word[:i+1])
+		if is, want := r.String(), w.String(); is != want {
+			require.Equal(t, want, is, word[:i+1])
+		}
 	}
-	r.finish(t, strings.Clone(word))
+	r.finish(t, word)
 }

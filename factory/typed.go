@@ -15,34 +15,33 @@ import (
 
 // For returns the factory's informer of a type, the same one that the accessors return. It
 // returns [ErrUnknownKind], [ErrForeign], [ErrShutdown] if the informer would never run, the error of
-// an invalid index, see [WithIndexes], or [informer.ErrNoKinds], see [WithShard]. If the informer is about to stop, For and the accessors wait for
-// the stop, as [Acquire] does.
+// an invalid index, see [WithIndexes], or [informer.ErrNoKinds], see [WithShard]. If the informer has stopped, For returns
+// it with its objects; after another Start, For makes a new one, which the next Start begins.
 func For[T informer.Object](f *Factory) (*informer.Informer[T], error) {
 	return informerFor[T](&f.common, reflect.TypeFor[T]())
 }
 
 func informerFor[T informer.Object, K comparable](c *common[K], id K) (*informer.Informer[T], error) {
-	e, ready, err := c.requestRunnable(id)
+	e, err := c.requestRunnable(id)
 	if err != nil {
 		return nil, err
 	}
-	await(ready)
 	return typed[T](e)
 }
 
 // requestRunnable is request; it returns ErrShutdown if the informer would never run.
-func (c *common[K]) requestRunnable(id K) (*entry, <-chan struct{}, error) {
+func (c *common[K]) requestRunnable(id K) (*entry, error) {
 	c.mu.Lock()
 	defer c.unlock()
 
 	if err := cmp.Or(c.misuse, c.noKinds); err != nil {
-		return nil, nil, fmt.Errorf("%v: %w", id, err)
+		return nil, fmt.Errorf("%v: %w", id, err)
 	}
-	e, ready, err := c.request(id)
-	if err == nil && c.shutDown && !e.ran() {
+	e, err := c.request(id)
+	if err == nil && c.shutDown && e.start == nil {
 		err = fmt.Errorf("%v: %w", id, ErrShutdown)
 	}
-	return e, ready, err
+	return e, err
 }
 
 // typed returns the informer of an entry with its type. It returns ErrForeign if a caller's

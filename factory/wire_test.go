@@ -193,33 +193,6 @@ func TestContract_D29_EqualValuesAreStoredOnce(t *testing.T) {
 	}
 }
 
-// RestartInformer does not bring back a shared value that a program has changed.
-func TestARestartDecodesSharedValuesAfresh(t *testing.T) {
-	for name, o := range map[string][]factory.Option{
-		"as decoded": nil, "transformed": {factory.WithTransform(func(obj any) (any, error) { return obj, nil })},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, config := serves(t, "a", "b", "c", "d", "e")
-			client, err := kubernetes.NewForConfig(config)
-			require.NoError(t, err)
-			f := factory.NewSharedInformerFactoryWithOptions(client, 0, o...)
-			i := runs(t, f)
-			e, err := i.Lister().Namespace("default").Get("e")
-			require.NoError(t, err)
-			e.Spec.Containers[0].Env[0].Value = "spoilt"
-
-			lease, err := factory.Acquire[*corev1.Pod](f, factory.Scope{})
-			require.NoError(t, err)
-			defer lease.Release()
-			require.NoError(t, factory.RestartInformer[*corev1.Pod](f, factory.Scope{}))
-			require.NoError(t, lease.WaitFresh(t.Context()))
-			for p := range i.Indexer().All() {
-				require.Equal(t, "production", p.Spec.Containers[0].Env[0].Value, p.Name)
-			}
-		})
-	}
-}
-
 // A transform may write into its object; values are shared after it has run.
 func TestContract_D29_ValuesAreSharedAfterATransform(t *testing.T) {
 	_, config := serves(t, "a", "b", "c", "d", "e")

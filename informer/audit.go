@@ -67,7 +67,7 @@ const (
 // Audit compares the store with the server: each source is listed at exactly the version that the store
 // has of it, in pages. So a change during the audit is no difference. It waits for the first full state, as
 // [Informer.WaitSynced] does. It costs what a list costs, keeps nothing and repairs nothing: to read
-// everything anew, stop the informer and start it with ReuseNothing, or use a factory's RestartInformer. An object
+// everything anew, run a new informer. An object
 // that is quarantined, or that a program has written by hand, counts as a difference. An informer with a share
 // is compared within it; after a run has begun with another one, call [Informer.WaitFresh] before.
 //

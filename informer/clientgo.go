@@ -248,6 +248,9 @@ func (i *clientgoInformer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHan
 	return nil
 }
 
+// WaitSynced is [Informer.WaitSynced].
+func (i *clientgoInformer) WaitSynced(ctx context.Context) error { return i.core.WaitSynced(ctx) }
+
 // WaitDelivered is [Informer.WaitDelivered], for users of client-go's API.
 func (i *clientgoInformer) WaitDelivered(ctx context.Context, version string) error {
 	return i.core.WaitDelivered(ctx, version)

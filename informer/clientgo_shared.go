@@ -28,6 +28,8 @@ type Shared interface {
 	Inspector() *Inspector
 	// Done is [Informer.Done].
 	Done() <-chan struct{}
+	// WaitSynced is [Informer.WaitSynced].
+	WaitSynced(ctx context.Context) error
 	// WaitDelivered is [Informer.WaitDelivered].
 	WaitDelivered(ctx context.Context, version string) error
 	// WaitFresh is [Informer.WaitFresh].

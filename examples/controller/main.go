@@ -102,7 +102,7 @@ func control(ctx context.Context, config *rest.Config, s settings, actions, prob
 		return err
 	}
 
-	page := debug.New(debug.Options{}, factory.InUse(f))
+	page := debug.New(debug.Options{}, f.Informers())
 	endDebug, err := demo.Serve(s.debugAddress, "/debug/informers", page, problems)
 	if err != nil {
 		return err

@@ -124,7 +124,7 @@ func (w *watcher) run(ctx context.Context, config *rest.Config, stdout, stderr i
 	if err != nil {
 		return err
 	}
-	endDebug, err := demo.Serve(w.debug, "/debug/informers", debug.New(debug.Options{}, factory.InUse(f)), w.notes)
+	endDebug, err := demo.Serve(w.debug, "/debug/informers", debug.New(debug.Options{}, f.Informers()), w.notes)
 	if err != nil {
 		return err
 	}

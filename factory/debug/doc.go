@@ -1,6 +1,6 @@
 // Package debug serves a page that shows the informers of a program.
 //
-//	page := debug.New(debug.Options{}, factory.InUse(f))
+//	page := debug.New(debug.Options{}, f.Informers())
 //	mux.Handle("/debug/informers", page) // beside net/http/pprof
 //
 // The page lists all informers: their state, scope, objects, memory and what is packed of it,

@@ -17,7 +17,7 @@ func Example() {
 	f := factory.NewSharedInformerFactory(fake.NewClientset(), 0)
 	f.Core().V1().Pods().Informer()
 
-	page := debug.New(debug.Options{}, factory.InUse(f))
+	page := debug.New(debug.Options{}, f.Informers())
 	mux := http.NewServeMux()
 	mux.Handle("/debug/informers", page)
 

@@ -27,7 +27,7 @@ type Page struct {
 
 var _ http.Handler = (*Page)(nil)
 
-// New returns a page of informers, such as those of [factory.InUse]. The existing informers start
+// New returns a page of informers, such as those of a factory (Informers). The existing informers start
 // measuring with this call.
 func New(o Options, informers ...iter.Seq[factory.Held]) *Page {
 	p := &Page{options: o, informers: informers}

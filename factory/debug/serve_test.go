@@ -47,7 +47,7 @@ func unstarted() *factory.Factory {
 }
 
 func TestOverviewAndOne(t *testing.T) {
-	p := New(Options{}, factory.InUse(unstarted()))
+	p := New(Options{}, unstarted().Informers())
 	w := get(p, "/debug/informers")
 	require.Equal(t, http.StatusOK, w.Code)
 	require.Equal(t, "text/html; charset=utf-8", w.Header().Get("Content-Type"))
@@ -61,12 +61,12 @@ func TestOverviewAndOne(t *testing.T) {
 		require.Contains(t, one.Body.String(), "<h1>"+i.Name+"</h1>")
 	}
 	// The next run of the program has the same ids.
-	require.Equal(t, r.Informers[0].ID, New(Options{}, factory.InUse(unstarted())).all().Informers[0].ID)
+	require.Equal(t, r.Informers[0].ID, New(Options{}, unstarted().Informers()).all().Informers[0].ID)
 	require.Equal(t, http.StatusNotFound, get(p, "/?informer=other").Code)
 }
 
 func TestJSON(t *testing.T) {
-	p := New(Options{}, factory.InUse(unstarted()))
+	p := New(Options{}, unstarted().Informers())
 	all, one := get(p, "/?format=json"), get(p, "/?format=json&informer="+p.all().Informers[0].ID)
 	var r report
 	require.NoError(t, json.Unmarshal(all.Body.Bytes(), &r))
@@ -78,7 +78,7 @@ func TestJSON(t *testing.T) {
 }
 
 func TestMethodsAndFormats(t *testing.T) {
-	p := New(Options{}, factory.InUse(unstarted()))
+	p := New(Options{}, unstarted().Informers())
 	for _, method := range []string{http.MethodPost, http.MethodDelete, http.MethodOptions, "PROPFIND"} {
 		w := ask(p, method, "localhost", "/")
 		require.Equal(t, http.StatusMethodNotAllowed, w.Code)
@@ -106,7 +106,7 @@ func TestHosts(t *testing.T) {
 func TestSubjects(t *testing.T) {
 	f := unstarted()
 	alone := factory.Alone(schema.GroupVersionResource{}, factory.Scope{Fields: "metadata.name=top-secret"}, cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, nil))
-	once, again := factory.InUse(f), factory.InUse(f)
+	once, again := f.Informers(), f.Informers()
 	r := New(Options{}, once, again, alone).all()
 	require.Len(t, r.Informers, 5)
 	ids := map[string]bool{}
@@ -134,7 +134,7 @@ func TestAStuckIndexFunction(t *testing.T) {
 		<-leave
 		return nil, nil
 	}}))
-	p := New(Options{}, factory.InUse(f))
+	p := New(Options{}, f.Informers())
 	ctx, cancel := context.WithCancel(context.Background())
 	f.StartWithContext(ctx)
 	defer func() {
@@ -184,7 +184,7 @@ func TestNoPageSaysWhatObjectsReferTo(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, keys, 1)
 
-	p := New(Options{SecretNames: true}, factory.InUse(f))
+	p := New(Options{SecretNames: true}, f.Informers())
 	id := url.QueryEscape(p.all().Informers[0].ID)
 	for _, target := range []string{"/", "/?format=json", "/?informer=" + id, "/?format=json&informer=" + id} {
 		body := get(p, target).Body.String()
@@ -207,7 +207,7 @@ func TestSixtyInformers(t *testing.T) {
 func BenchmarkSixtyInformers(b *testing.B) {
 	var informers []iter.Seq[factory.Held]
 	for range 30 {
-		informers = append(informers, factory.InUse(unstarted()))
+		informers = append(informers, unstarted().Informers())
 	}
 	p := New(Options{}, informers...)
 	for b.Loop() {
@@ -217,7 +217,7 @@ func BenchmarkSixtyInformers(b *testing.B) {
 
 // Any query gets one of the intended answers, and nothing of the query is returned as markup.
 func FuzzQuery(f *testing.F) {
-	p := New(Options{}, factory.InUse(unstarted()))
+	p := New(Options{}, unstarted().Informers())
 	for _, s := range []string{"", "informer=", "informer=x&format=json", "format=<script>", "informer=%00;%zz", "informer=pods.v1&informer=y"} {
 		f.Add(s)
 	}

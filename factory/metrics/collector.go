@@ -16,7 +16,7 @@ type Collector struct {
 
 var _ prometheus.Collector = (*Collector)(nil)
 
-// New returns a collector of informers, such as those of [factory.InUse]. Each scrape reads the
+// New returns a collector of informers, such as those of a factory (Informers). Each scrape reads the
 // sequences anew.
 func New(informers ...iter.Seq[factory.Held]) *Collector { return &Collector{informers} }
 

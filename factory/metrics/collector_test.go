@@ -59,7 +59,7 @@ func TestCollector(t *testing.T) {
 	_, err := l.Informer().Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) {}), informer.HandlerOptions{Name: "mine"})
 	require.NoError(t, err)
 	require.NoError(t, l.Informer().WaitDelivered(t.Context(), l.Informer().Status().Version))
-	require.NoError(t, testutil.CollectAndCompare(New(factory.InUse(f)), strings.NewReader(`
+	require.NoError(t, testutil.CollectAndCompare(New(f.Informers()), strings.NewReader(`
 # HELP tidemark_informer_handler_backlog_events Events waiting for the handler.
 # TYPE tidemark_informer_handler_backlog_events gauge
 tidemark_informer_handler_backlog_events{group="",handler="mine",resource="pods",scope="in shop",version="v1"} 0
@@ -71,7 +71,7 @@ tidemark_informer_objects{group="",resource="pods",scope="in shop",version="v1"}
 tidemark_informer_synced{group="",resource="pods",scope="in shop",version="v1"} 1
 `), prefix+"handler_backlog_events", prefix+"objects", prefix+"synced"))
 	l.Release()
-	require.Zero(t, testutil.CollectAndCount(New(factory.InUse(f))), "an informer that nobody uses")
+	require.Zero(t, testutil.CollectAndCount(New(f.Informers())), "an informer that nobody uses")
 }
 
 // No label has the name of a Secret, which a field selector may hold.
@@ -100,7 +100,7 @@ tidemark_informer_synced{group="",resource="pods",scope="",version="v1"} 0
 func TestScrapesOfInformersThatComeAndGo(t *testing.T) {
 	f := cluster(t, 1)
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(New(factory.InUse(f)))
+	registry.MustRegister(New(f.Informers()))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -134,7 +134,7 @@ func TestAStuckIndexFunction(t *testing.T) {
 		return nil, nil
 	}}))
 	f.StartWithContext(t.Context())
-	require.NotZero(t, testutil.CollectAndCount(New(factory.InUse(f))))
+	require.NotZero(t, testutil.CollectAndCount(New(f.Informers())))
 }
 
 // BenchmarkScrape scrapes 60 informers with 10 handlers each, directly and through the HTTP handler.
@@ -173,7 +173,7 @@ func BenchmarkScrape(b *testing.B) {
 func distinct(f *factory.Factory) func(yield func(factory.Held) bool) {
 	return func(yield func(factory.Held) bool) {
 		n := 0
-		for h := range factory.InUse(f) {
+		for h := range f.Informers() {
 			h.Resource.Resource += fmt.Sprint(n)
 			if n++; !yield(h) {
 				return

@@ -2,7 +2,7 @@
 // how far behind each handler is, the requests to the API server and their causes, and the use of
 // memory.
 //
-//	collector := metrics.New(factory.InUse(f))
+//	collector := metrics.New(f.Informers())
 //	prometheus.MustRegister(collector)  // or controller-runtime's metrics.Registry
 //
 // It is a separate module, so that only its users depend on Prometheus. README.md beside this file

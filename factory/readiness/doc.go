@@ -1,7 +1,7 @@
 // Package readiness is a probe that reports whether the informers of a program are ready, and what
 // is wrong with them.
 //
-//	probe := readiness.New(readiness.Options{}, factory.InUse(f))
+//	probe := readiness.New(readiness.Options{}, f.Informers())
 //	mux.Handle("/readyz", probe)                       // net/http
 //	mgr.AddReadyzCheck("informers", probe.Check)       // controller-runtime's healthz.Checker
 //
@@ -14,8 +14,6 @@
 //
 //   - An answer never waits for an informer, a handler or the API server: it reports the state
 //     known at the moment. Methods are safe for concurrent use.
-//   - An unused informer, which its factory keeps in case somebody acquires it again, is left out
-//     of [factory.InUse].
 //   - The text has one line for each problem: the informer, the condition and the reason. With
 //     ?verbose there is also a line for each informer without problems. ?format=json returns the
 //     same in full. The status code is 200 if the program is ready, and 503 otherwise.

@@ -16,7 +16,7 @@ func Example() {
 	f := factory.NewSharedInformerFactory(fake.NewClientset(), 0)
 	f.Core().V1().Pods().Informer()
 
-	probe := readiness.New(readiness.Options{FailOn: []readiness.Condition{readiness.Parked}}, factory.InUse(f))
+	probe := readiness.New(readiness.Options{FailOn: []readiness.Condition{readiness.Parked}}, f.Informers())
 	http.Handle("/readyz", probe)
 
 	answer := httptest.NewRecorder()

@@ -21,7 +21,7 @@ func TestWrongOptionsOfSecrets(t *testing.T) {
 		f.Core().V1().Secrets().Informer()
 		f.StartWithContext(t.Context())
 		synctest.Wait()
-		_, text := ask(New(Options{}, factory.InUse(f)), "/readyz?verbose")
+		_, text := ask(New(Options{}, f.Informers()), "/readyz?verbose")
 		require.NotContains(t, text, "A list or watch failed.")
 	})
 }

@@ -30,7 +30,7 @@ type Probe struct {
 
 var _ http.Handler = (*Probe)(nil)
 
-// New returns a probe of informers, such as those of [factory.InUse].
+// New returns a probe of informers, such as those of a factory (Informers).
 func New(o Options, informers ...iter.Seq[factory.Held]) *Probe {
 	return &Probe{options: o, informers: informers}
 }

@@ -59,7 +59,7 @@ func ask(p http.Handler, url string) (status int, text string) {
 
 func TestReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(Options{}, factory.InUse(newCluster(t, nil).factory))
+		p := New(Options{}, newCluster(t, nil).factory.Informers())
 		require.NoError(t, p.Check(nil))
 		status, text := ask(p, "/readyz")
 		require.Equal(t, http.StatusOK, status)
@@ -72,7 +72,7 @@ func TestReady(t *testing.T) {
 // An informer that never synced is not ready, and its line has the reason.
 func TestNeverSynced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(Options{}, factory.InUse(newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "secrets"}) }).factory))
+		p := New(Options{}, newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "secrets"}) }).factory.Informers())
 		require.ErrorContains(t, p.Check(nil), "the informers are not ready: ")
 		require.ErrorContains(t, p.Check(nil), "secrets not synced: ")
 		require.ErrorContains(t, p.Check(nil), "403")
@@ -98,7 +98,7 @@ func TestNamesOfSecretsAreHidden(t *testing.T) {
 		defer lease.Release()
 		synctest.Wait()
 		for _, query := range []string{"", "?verbose", "?format=json"} {
-			_, text := ask(New(Options{}, factory.InUse(c.factory)), "/readyz"+query)
+			_, text := ask(New(Options{}, c.factory.Informers()), "/readyz"+query)
 			require.Contains(t, text, "secrets in shop with some fields (hidden)")
 			require.NotContains(t, text, "top-secret")
 		}
@@ -112,13 +112,13 @@ func TestFailOn(t *testing.T) {
 		c.Forbid(informertest.Request{Resource: "pods"})
 		c.CutWatches()
 		synctest.Wait()
-		told := New(Options{}, factory.InUse(c.factory))
+		told := New(Options{}, c.factory.Informers())
 		require.NoError(t, told.Check(nil))
 		status, text := ask(told, "/readyz")
 		require.Equal(t, http.StatusOK, status)
 		require.Regexp(t, `^\[\+\] pods parked: .*forbidden.*\nready\n$`, text)
 
-		failing := New(Options{FailOn: []Condition{Parked}}, factory.InUse(c.factory))
+		failing := New(Options{FailOn: []Condition{Parked}}, c.factory.Informers())
 		require.ErrorContains(t, failing.Check(nil), "pods parked: ")
 		status, text = ask(failing, "/readyz")
 		require.Equal(t, http.StatusServiceUnavailable, status)
@@ -137,7 +137,7 @@ func TestAnswersBesideAStuckIndexFunction(t *testing.T) {
 			}}))
 		})
 		defer close(stuck)
-		status, text := ask(New(Options{}, factory.InUse(c.factory)), "/readyz")
+		status, text := ask(New(Options{}, c.factory.Informers()), "/readyz")
 		require.Equal(t, http.StatusServiceUnavailable, status)
 		require.Regexp(t, `^\[-\] pods not synced: \d objects? so far\nnot ready\n$`, text)
 	})
@@ -149,7 +149,7 @@ func TestWhoIsAskedFor(t *testing.T) {
 		c := newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "pods", Namespace: "shop"}) })
 		lease, err := factory.Acquire[*corev1.Pod](c.factory, factory.Scope{Namespaces: []string{"shop"}, Labels: "app=web"})
 		require.NoError(t, err)
-		p := New(Options{}, factory.InUse(c.factory))
+		p := New(Options{}, c.factory.Informers())
 		require.ErrorContains(t, p.Check(nil), "pods in shop with app=web not synced: ")
 		lease.Release()
 		require.NoError(t, p.Check(nil))

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// life makes, starts and stops an informer. A stopped informer may be started again.
+// life makes, starts and stops an informer. A stopped informer may be started again, unless it is leased.
 type life interface {
 	start() *informer.Informer[*pod]
 	stop() (ended <-chan struct{})
@@ -57,8 +57,7 @@ func (l *ownInformer) stop() <-chan struct{} {
 
 func (l *ownInformer) close() {}
 
-// leasedInformer is a factory's informer with one lasting lease. The factory starts it with each
-// new context; the handlers belong to the lease and stay.
+// leasedInformer is a factory's informer with one lasting lease, to which the handlers belong.
 type leasedInformer struct {
 	factory *factory.Factory
 	lease   *factory.Lease[*pod]

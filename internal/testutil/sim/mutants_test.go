@@ -17,10 +17,7 @@ type mutant struct {
 	status           func(*informer.Status)
 	worlds           func(seed uint64) plan // draws the worlds to use, nil for ordinary ones
 	leaksLease       bool                   // a lease is not released
-	keepsUnused      bool                   // a factory keeps unused informers
 	ignoresPins      bool                   // informers are not pinned
-	ignoresStop      bool                   // an informer is not stopped
-	ignoresRestart   bool                   // an informer is not restarted
 	skipsFreshWait   bool                   // WaitFresh is not called
 	ignoresDenial    bool                   // denied requests are served
 	staysInDiscovery bool                   // a removed resource is still in discovery
@@ -231,11 +228,8 @@ var mutants = []mutantCase{
 	{"a resource that is there, and is said to be missing", "presence", "it is missing: false", mutant{worlds: newResourcePlan, status: func(st *informer.Status) { st.NotServedSince = time.Now() }}},
 	{"an informer that does not run for its users", "tenants", "nothing runs", mutant{worlds: newTenantPlan, status: func(st *informer.Status) { st.Running = false }}},
 	{"a lease that is not released", "tenants", "runs for nobody", mutant{worlds: newTenantPlan, leaksLease: true}},
-	{"an informer that is not kept for who asked for it", "pins", "has asked", mutant{worlds: newTenantPlan, ignoresPins: true}},
-	{"an informer that is told to stop, and does not", "tenants", "though it was stopped", mutant{worlds: newTenantPlan, ignoresStop: true}},
-	{"an informer that is told to go on, and does not", "tenants", "nothing runs", mutant{worlds: newTenantPlan, ignoresRestart: true}},
-	{"a restart that reads nothing", "anew", "has read nothing", mutant{worlds: newTenantPlan, ignoresRestart: true}},
-	{"a factory that drops nothing", "retention", "is kept", mutant{worlds: newTenantPlan, keepsUnused: true}},
+	{"a factory that keeps what nobody uses", "held", "is kept", mutant{worlds: newTenantPlan, leaksLease: true}},
+	{"an informer that is not kept for who asked for it", "held", "is there: false", mutant{worlds: newTenantPlan, ignoresPins: true}},
 	{"who waits for the state of now does not wait", "fresh", "long after", mutant{worlds: newTenantPlan, skipsFreshWait: true}},
 	{"who waits for the state of now waits on", "fresh", "in vain", mutant{worlds: newTenantPlan, waitsForever: true}},
 	{"handlers that are told something after their lease", "quiet", "", mutant{worlds: newTenantPlan, callsAfterLeave: true}},

@@ -36,7 +36,9 @@ func (w *world) do(s step) {
 	case settle:
 		w.settle()
 	case stop:
-		w.stopInformer()
+		if !w.lease { // a factory's informer runs once
+			w.stopInformer()
+		}
 	case start:
 		if !w.running {
 			w.reach("operation", start)

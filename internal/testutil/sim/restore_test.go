@@ -26,7 +26,7 @@ func (w *world) restoreServer(s step, r *rand.Rand) {
 	w.reach("operation", restoreServer)
 	changes := w.model.rollBack(s.n + 2)
 	w.down(true)
-	asleep := r.IntN(3) == 0
+	asleep := r.IntN(3) == 0 && !w.lease
 	if asleep {
 		w.stopInformer()
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/factory"
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
@@ -44,8 +45,6 @@ var tenantMenu = []menuItem{
 	{endContext, 8, 1},
 	{awaitFresh, 8, 1},
 	{pinInformer, 3, len(kinds)},
-	{stopOne, 4, 1},
-	{restartOne, 8, 1},
 }
 
 // newTenantPlan draws a world of leases.
@@ -56,20 +55,15 @@ func newTenantPlan(seed uint64) plan {
 	})
 }
 
-// retention is how long the factory keeps an unused informer.
-const retention = 150 * time.Second
-
 // tenancy is a world whose informers belong to factories, one for each namespace. They live while
 // tenants have leases on them or have pinned them. Only the driver uses it.
 type tenancy struct {
 	*world
 	factories map[string]*factory.Factory
-	wishes    map[string]*expectedInformer
-	read      map[string]int // the lists of a source before its informer was restarted
+	wishes    map[string]*expectedInformer // the informers that the factories have
 	starts    []*started
 	tenants   []*tenant
 	fresh     []*freshWait
-	unused    map[string]time.Time      // when an informer lost its last user
 	began     map[string]namespaceState // the state of a namespace before its informer's present run
 }
 
@@ -77,6 +71,7 @@ type tenancy struct {
 type tenant struct {
 	namespace string
 	source    *source
+	uses      *expectedInformer    // perhaps replaced by another one since
 	lease     *factory.Lease[*pod] // nil for a pin
 	informer  *informer.Informer[*pod]
 	handlers  []*handler
@@ -85,14 +80,9 @@ type tenant struct {
 }
 
 func newTenancy(w *world) *tenancy {
-	t := &tenancy{world: w, factories: map[string]*factory.Factory{}, wishes: map[string]*expectedInformer{}, read: map[string]int{}, unused: map[string]time.Time{}, began: map[string]namespaceState{}}
-	keep := retention
-	if w.mutant.keepsUnused {
-		keep = -1
-	}
+	t := &tenancy{world: w, factories: map[string]*factory.Factory{}, wishes: map[string]*expectedInformer{}, began: map[string]namespaceState{}}
 	for _, s := range w.sources {
-		t.factories[s.namespace] = factory.NewSharedInformerFactoryWithOptions(clientset{sources: w.sources}, 0, factory.WithRetention(keep), factory.WithNamespace(s.namespace), factory.WithStorage(w.storage))
-		t.wishes[s.namespace] = &expectedInformer{}
+		t.factories[s.namespace] = factory.NewSharedInformerFactoryWithOptions(clientset{sources: w.sources}, 0, factory.WithNamespace(s.namespace), factory.WithStorage(w.storage))
 	}
 	return t
 }
@@ -119,10 +109,8 @@ func (t *tenancy) doStep(s step) {
 		one = t.tenants[r.IntN(len(t.tenants))]
 	}
 	switch {
-	case slices.Contains([]operation{pinInformer, stopOne, restartOne}, s.op):
-		if !t.doPinOperation(s, t.sources[r.IntN(len(t.sources))]) {
-			return
-		}
+	case s.op == pinInformer && len(t.tenants) < 5:
+		t.pinInformer(s, t.sources[r.IntN(len(t.sources))])
 	case s.op == acquireLease && len(t.tenants) < 5:
 		t.acquireLease(s, t.sources[r.IntN(len(t.sources))])
 	case s.op == addToLease && one != nil && len(one.handlers) < 3:
@@ -133,8 +121,8 @@ func (t *tenancy) doStep(s step) {
 		ctx, cancel := context.WithCancel(context.Background())
 		begun := &started{cancel: cancel}
 		t.starts = append(t.starts, begun)
-		for namespace, f := range t.factories {
-			t.wishes[namespace].launch(begun)
+		t.launch(begun)
+		for _, f := range t.factories {
 			f.StartWithContext(ctx)
 		}
 	case s.op == endContext && len(t.starts) > 0:
@@ -143,14 +131,11 @@ func (t *tenancy) doStep(s step) {
 		t.starts = slices.Delete(t.starts, i, i+1)
 		ended.cancel()
 		ended.ended = true
-		for _, w := range t.wishes {
-			w.expire(t.latest())
-		}
 	case s.op == awaitFresh && one != nil:
 		t.awaitFresh(one)
 	case s.op == settle:
 		t.settle()
-	case slices.Contains([]operation{acquireLease, addToLease, releaseLease, startAgain, endContext, awaitFresh}, s.op):
+	case slices.Contains([]operation{pinInformer, acquireLease, addToLease, releaseLease, startAgain, endContext, awaitFresh}, s.op):
 		return
 	default:
 		t.do(s)
@@ -165,8 +150,7 @@ func (t *tenancy) acquireLease(s step, of *source) {
 	t.must(err)
 	one := newTenant(of)
 	one.lease, one.informer = lease, lease.Informer()
-	t.wishes[of.namespace].rent(t.latest())
-	delete(t.unused, of.namespace)
+	one.uses = t.rent(of.namespace)
 	t.addIndexAndHandler(one, s)
 }
 
@@ -195,7 +179,15 @@ func (t *tenancy) addIndexAndHandler(one *tenant, s step) {
 	t.addHandlerToLease(one, kindOf(s))
 }
 
+// addHandlerToLease adds a handler, or checks that an informer that has stopped takes none.
 func (t *tenancy) addHandlerToLease(one *tenant, k kind) {
+	if one.uses.stopped() {
+		_, err := one.informer.HandleKeys(func(indexer.Key) {}, informer.HandlerOptions{})
+		if !errors.Is(err, informer.ErrStopped) {
+			t.fault("joins", "an informer of namespace %s has stopped, and takes a handler: %v", one.namespace, err)
+		}
+		return
+	}
 	if a := t.addHandlerTo(one.informer, k, true); a != nil {
 		one.handlers = append(one.handlers, a)
 	}
@@ -204,10 +196,7 @@ func (t *tenancy) addHandlerToLease(one *tenant, k kind) {
 // releaseLease releases a tenant's lease: its handlers get no more events.
 func (t *tenancy) releaseLease(one *tenant) {
 	t.tenants = slices.DeleteFunc(t.tenants, func(other *tenant) bool { return other == one })
-	w := t.wishes[one.namespace]
-	if w.vacate(t.latest()); w.users == 0 && !w.pinned {
-		t.unused[one.namespace] = time.Now()
-	}
+	t.vacate(one)
 	one.leave()
 	if !t.mutant.leaksLease {
 		one.lease.Release()
@@ -231,7 +220,7 @@ func (t *tenancy) checkLeft(one *tenant) {
 }
 
 // wanted reports whether an informer must run.
-func (t *tenancy) wanted(namespace string) bool { return t.wishes[namespace].runs }
+func (t *tenancy) wanted(namespace string) bool { return t.wishes[namespace].runs() }
 
 // checkStep checks the informers after each step.
 func (t *tenancy) checkStep() {
@@ -252,22 +241,14 @@ func (t *tenancy) checkStep() {
 		switch runs := ok && h.Status.Running && !h.Status.Stopped; {
 		case t.wanted(s.namespace) && !runs:
 			t.fault("tenants", "nothing runs for %+v of namespace %s", *t.wishes[s.namespace], s.namespace)
-		case t.wishes[s.namespace].halted && runs:
-			t.fault("tenants", "the informer of namespace %s runs on though it was stopped", s.namespace)
 		case !t.wanted(s.namespace) && (runs || len(s.open()) > 0):
 			t.fault("tenants", "the informer of namespace %s runs for nobody", s.namespace)
 		}
-		if w := t.wishes[s.namespace]; w.pinned && !ok || ok && h.Pinned != w.pinned {
-			t.fault("pins", "somebody has asked for the informer of namespace %s: %v, it is there: %v", s.namespace, w.pinned, ok)
-		}
-		since, unused := t.unused[s.namespace]
-		if over := unused && time.Since(since) > retention; over && ok {
-			t.fault("retention", "the informer of namespace %s is kept, unused since %v", s.namespace, since)
-		} else if unused && !over && !ok {
-			t.fault("retention", "the informer of namespace %s was dropped, unused since %v", s.namespace, since)
-		} else if over {
-			*t.wishes[s.namespace] = expectedInformer{}
-			delete(t.unused, s.namespace)
+		switch w := t.wishes[s.namespace]; {
+		case w == nil && ok:
+			t.fault("held", "the informer of namespace %s is kept, and nobody uses it", s.namespace)
+		case w != nil && (!ok || h.Pinned != w.pinned || h.Users != w.users):
+			t.fault("held", "the informer of namespace %s is there: %v, pinned %v, with %d users, and not %+v", s.namespace, ok, h.Pinned, h.Users, *w)
 		}
 	}
 	t.checkFresh()
@@ -301,7 +282,7 @@ type freshWait struct {
 
 func (t *tenancy) awaitFresh(one *tenant) {
 	f := &freshWait{of: one, namespaceState: t.now(one.namespace), returned: make(chan struct{})}
-	if t.wanted(one.namespace) {
+	if one.uses.runs() {
 		f.namespaceState = t.began[one.namespace]
 	}
 	t.fresh = append(t.fresh, f)
@@ -364,7 +345,7 @@ func (t *tenancy) settle() {
 	}
 	time.Sleep(time.Millisecond)
 	for began := time.Now(); time.Since(began) < settleTime; time.Sleep(10 * time.Second) {
-		if synctest.Wait(); len(t.differences()) == 0 && !t.waitsForState() && len(t.unread()) == 0 {
+		if synctest.Wait(); len(t.differences()) == 0 && !t.waitsForState() {
 			break
 		}
 	}
@@ -375,10 +356,6 @@ func (t *tenancy) settle() {
 		t.fault("fresh", "somebody waits in vain for the state of now")
 	}
 	t.checkFresh()
-	for _, namespace := range t.unread() {
-		t.fault("anew", "the informer of namespace %s was restarted, and has read nothing", namespace)
-	}
-	clear(t.read)
 	for _, a := range t.handlers {
 		a.unblock(a.blocks && !a.left.Load())
 	}
@@ -386,14 +363,14 @@ func (t *tenancy) settle() {
 
 // waitsForState reports whether a tenant waits for a running informer.
 func (t *tenancy) waitsForState() bool {
-	return slices.ContainsFunc(t.fresh, func(f *freshWait) bool { return t.wanted(f.of.namespace) && !closed(f.returned) })
+	return slices.ContainsFunc(t.fresh, func(f *freshWait) bool { return f.of.uses.runs() && !closed(f.returned) })
 }
 
 // differences returns the differences between the server and the running informers or their
 // handlers.
 func (t *tenancy) differences() (problems []string) {
 	for _, one := range t.tenants {
-		if !t.wanted(one.namespace) {
+		if !one.uses.runs() {
 			continue
 		}
 		want, stored := t.now(one.namespace).was, map[key]mark{}
@@ -433,7 +410,7 @@ func (t *tenancy) leaveAtEnd(one *tenant) {
 	t.checkLeft(one)
 }
 
-// end compares everything once more, releases all leases and waits for the retention.
+// end compares everything once more, and releases all leases.
 func (t *tenancy) end() {
 	t.trace.step("end")
 	if !t.failed() {
@@ -442,7 +419,6 @@ func (t *tenancy) end() {
 	for len(t.tenants) > 0 {
 		t.leaveAtEnd(t.tenants[0])
 	}
-	time.Sleep(retention + time.Minute)
 	if synctest.Wait(); !t.failed() {
 		t.checkStep()
 	}

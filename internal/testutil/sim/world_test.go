@@ -410,7 +410,7 @@ func (w *world) stopInformer() {
 	synctest.Wait()
 	w.expectRunningUntil(ended)
 	stopped := w.handlers
-	if !closed(ended) && !w.failed() && len(w.presentHandlers()) < 10 {
+	if !w.lease && !closed(ended) && !w.failed() && len(w.presentHandlers()) < 10 {
 		w.addHandler(kinds[0], true) // a handler's call still runs
 	}
 	for _, a := range stopped { // running calls may finish, but no call may begin

@@ -97,7 +97,7 @@ func (s *scene) add(a actor, config *rest.Config, of func(*factory.Factory) erro
 // informers returns all informers of the scene.
 func (s *scene) informers() (all []iter.Seq[factory.Held]) {
 	for _, a := range s.actors {
-		all = append(all, factory.InUse(a.factory))
+		all = append(all, a.factory.Informers())
 	}
 	return all
 }
