@@ -14,7 +14,7 @@ help: ## show this list
 	  { above = /^## / ? substr($$0, 4) : "" }' $(MAKEFILE_LIST)
 
 # Every structure checks its own invariants while it is tested.
-test test-long sim fuzz cover: export TIDEMARK_VERIFY = 1
+test test-long sim fuzz cover: export TIDEMARK_VERIFY = structures
 
 # Packages whose tests start no goroutine, so that the race detector would find nothing in them, and packages in
 # which few meet: make test-long runs the latter with it. internal/testutil checks the list.

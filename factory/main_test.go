@@ -2,6 +2,7 @@ package factory
 
 import (
 	"context"
+	"os"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,9 +17,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
+// WriterCase is the environment variable of a process of TestContract_T15_WritesIntoCachedObjects.
+const WriterCase = "TIDEMARK_TEST_WRITER"
+
 func TestMain(m *testing.M) {
 	klog.SetLogger(klog.Logger{}) // discards the errors that tests cause on purpose
 	verify.On = true              // as in make test: informers check themselves
+	if os.Getenv(WriterCase) == "" {
+		verify.Writes = false // tests write into objects
+	}
 	goleak.VerifyTestMain(m)
 }
 

@@ -6,10 +6,8 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"slices"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
@@ -255,60 +253,4 @@ func TestWithDecodingRefusesIdentity(t *testing.T) {
 	i, err := factory.For[*corev1.Pod](f)
 	require.NoError(t, err)
 	require.ErrorIs(t, i.WaitSynced(t.Context()), reflector.ErrBadOptions)
-}
-
-// If a program writes into a shared value, the informer names the field and the objects. Then all
-// objects are decoded anew, without sharing containers.
-func TestContract_D29_AChangedSharedValue(t *testing.T) {
-	for name, transform := range map[string]cache.TransformFunc{"decoded": nil, "transformed": func(obj any) (any, error) { return obj, nil }} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { // so that nothing else happens meanwhile
-				server := informertest.New(informertest.Options{})
-				defer server.Close()
-				require.NoError(t, server.StartInMemory())
-				for _, name := range []string{"a", "b", "c", "d", "e"} {
-					require.NoError(t, server.Create(t.Context(), limited(name, "100m")))
-				}
-				config := server.ClientConfig()
-				client, err := kubernetes.NewForConfig(config)
-				require.NoError(t, err)
-				f := factory.NewSharedInformerFactory(client, 0)
-				told := make(chan error, 100)
-				shared := f.Core().V1().Pods().Informer()
-				require.NoError(t, shared.SetTransform(transform))
-				require.NoError(t, shared.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { told <- err }))
-				again := make(chan *corev1.Pod, 10)
-				_, err = shared.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, obj any) { again <- obj.(*corev1.Pod) }})
-				require.NoError(t, err)
-				i, err := factory.For[*corev1.Pod](f)
-				require.NoError(t, err)
-				ctx, cancel := context.WithCancel(t.Context())
-				defer f.Shutdown()
-				defer cancel()
-				f.StartWithContext(ctx)
-				require.NoError(t, i.WaitSynced(ctx))
-				synctest.Wait()
-				e, err := i.Lister().Namespace("default").Get("e")
-				require.NoError(t, err)
-				e.Spec.Containers[0].Env[0].Value = "changed"
-				// The channel orders the following reads after the write, for the race detector,
-				// too.
-				require.NoError(t, server.Update(t.Context(), limited("a", "200m")))
-				<-again
-
-				changed := &informer.SharedValueError{}
-				for !slices.Contains(changed.Objects, "default/e") { // values nested in a shared value are reported, too
-					require.ErrorAs(t, <-told, &changed)
-					require.NotEmpty(t, changed.Field)
-				}
-				envs := map[*corev1.EnvVar]bool{}
-				for range 5 {
-					p := <-again
-					require.Equal(t, "production", p.Spec.Containers[0].Env[0].Value)
-					envs[unsafe.SliceData(p.Spec.Containers[0].Env)] = true
-				}
-				require.Len(t, envs, 5, "nothing is shared")
-			})
-		})
-	}
 }

@@ -56,12 +56,11 @@ func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings
 // clientgoInformer shows a core as client-go's SharedIndexInformer. Each core has one, with the
 // state that only client-go's API needs.
 type clientgoInformer struct {
-	core     *core
-	view     untypedView // the typed one
-	store    *informerStore
-	lw       cache.ListerWatcher
-	example  runtime.Object
-	detector cache.MutationDetector // nil unless the environment asks for it
+	core    *core
+	view    untypedView // the typed one
+	store   *informerStore
+	lw      cache.ListerWatcher
+	example runtime.Object
 
 	mu             sync.Mutex
 	shortestResync time.Duration // the shortest resync period so far
@@ -73,12 +72,9 @@ type clientgoInformer struct {
 var _ Shared = (*clientgoInformer)(nil)
 
 func newClientgoInformer(c *core) *clientgoInformer {
-	i := &clientgoInformer{core: c, store: newInformerStore(c), detector: newDetector(c.options.Name), shortestResync: c.options.Resync}
+	i := &clientgoInformer{core: c, store: newInformerStore(c), shortestResync: c.options.Resync}
 	i.view = untypedView{core: c, shared: i}
 	c.hooks.report = i.report
-	if i.detector != nil {
-		c.hooks.beforeStore, c.hooks.started = i.copyForDetector, i.detect
-	}
 	return i
 }
 

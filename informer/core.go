@@ -37,6 +37,7 @@ type core struct {
 	exitNote     atomic.Pointer[error]
 	logger       lazyLogger
 	packing      *packing     // nil: the store holds the objects themselves
+	detector     *detector    // nil: nobody looks for programs that write into stored objects
 	ownLogger    *klog.Logger // from the constructor; if nil, each run's context has the logger
 	decodeTimes  reflector.DecodeTimes
 	// followed is set for each source whose last run ended during a watch without any doubt about
@@ -62,7 +63,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 			options: o,
 			log:     eventlog.New(),
 			status:  status{watchLasts: reflector.LongestWatch(o.MinWatchTimeout), bySource: make([]sourceStatus, len(sources)), applied: make([]atomic.Uint64, len(sources))},
-			sharing: newSharing(o.Decoding, o.Storage),
+			values:  newValues(o),
 			synced:  make(chan struct{}),
 			states:  make([]sourceState, len(sources)),
 			reached: records.NewReached(len(sources)),
@@ -91,7 +92,8 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 	case len(sources) > maxSources:
 		c.misuse = fmt.Errorf("the informer has %d sources, more than %d", len(sources), maxSources)
 	}
-	c.packing = newPacking(o.Storage, objects, c.sharing, c.observe)
+	c.detector = newDetector(c.options.Name)
+	c.packing = newPacking(o.Storage, objects, c.detector, c.observe)
 	var err error
 	if c.writer, err = c.newStore(indexes); err != nil {
 		c.misuse = err

@@ -3,41 +3,65 @@ package informer
 import (
 	"fmt"
 	"reflect"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// firstDifference returns the path of the first field in which two values of one type differ, such as
-// .Spec.Containers[0].Env; empty if it is the values themselves. It never contains a value, nor a key of a map.
-func firstDifference(a, b reflect.Value) string {
-	if a.Kind() == reflect.Interface || a.Kind() == reflect.Pointer {
-		if a.IsNil() || b.IsNil() || a.Elem().Type() != b.Elem().Type() {
-			return ""
-		}
-		return firstDifference(a.Elem(), b.Elem())
+// difference returns the path of the first field in which two values differ, such as .Spec.Containers[0].Env; it is
+// empty for the values themselves. It never contains a value, nor a key of a map. Quantities differ unless same says
+// that they do not.
+func difference(a, b reflect.Value, same func(a, b resource.Quantity) bool) (path string, differs bool) {
+	if a.IsValid() != b.IsValid() || a.IsValid() && a.Type() != b.Type() {
+		return "", true
 	}
 	switch a.Kind() {
+	case reflect.Invalid:
+		return "", false
+	case reflect.Pointer, reflect.Interface:
+		if a.Kind() == reflect.Pointer && a.Pointer() == b.Pointer() {
+			return "", false
+		}
+		return difference(a.Elem(), b.Elem(), same)
 	case reflect.Struct:
-		for i := range a.NumField() {
-			if !equalValues(a.Field(i), b.Field(i)) {
-				return "." + a.Type().Field(i).Name + firstDifference(a.Field(i), b.Field(i))
-			}
-		}
+		return structDifference(a, b, same)
 	case reflect.Slice, reflect.Array:
-		for i := range min(a.Len(), b.Len()) {
-			if !equalValues(a.Index(i), b.Index(i)) {
-				return fmt.Sprintf("[%d]", i) + firstDifference(a.Index(i), b.Index(i))
+		if a.Len() != b.Len() || a.Kind() == reflect.Slice && a.IsNil() != b.IsNil() {
+			return "", true
+		}
+		for i := range a.Len() {
+			if path, differs := difference(a.Index(i), b.Index(i), same); differs {
+				return fmt.Sprintf("[%d]%s", i, path), true
 			}
 		}
+		return "", false
 	case reflect.Map:
-		for _, key := range a.MapKeys() {
-			if v := b.MapIndex(key); v.IsValid() && !equalValues(a.MapIndex(key), v) {
-				return "[]" + firstDifference(a.MapIndex(key), v)
+		if a.Len() != b.Len() || a.IsNil() != b.IsNil() {
+			return "", true
+		}
+		for k, v := range a.Seq2() {
+			if path, differs := difference(v, b.MapIndex(k), same); differs {
+				return "[]" + path, true
 			}
 		}
+		return "", false
+	case reflect.Func:
+		return "", !a.IsNil() || !b.IsNil()
+	default:
+		return "", !a.Equal(b)
 	}
-	return ""
 }
 
-// equalValues compares two values. Those of unexported fields count as equal: the field around them is named.
-func equalValues(a, b reflect.Value) bool {
-	return !a.CanInterface() || reflect.DeepEqual(a.Interface(), b.Interface())
+func structDifference(a, b reflect.Value, same func(a, b resource.Quantity) bool) (path string, differs bool) {
+	if a.Type() == reflect.TypeFor[resource.Quantity]() && a.CanInterface() {
+		return "", !same(a.Interface().(resource.Quantity), b.Interface().(resource.Quantity))
+	}
+	for i := range a.NumField() {
+		if path, differs := difference(a.Field(i), b.Field(i), same); differs {
+			if field := a.Type().Field(i); field.IsExported() {
+				path = "." + field.Name + path
+			}
+			return path, true
+		}
+	}
+	return "", false
 }

@@ -44,8 +44,7 @@
 //   - Nothing waits without end: Run returns when its context has ended and the handlers have
 //     returned. It does not wait for a stuck transform.
 //   - Everyone shares the stored objects and must never change them; the informer never does. In tests,
-//     KUBE_CACHE_MUTATION_DETECTOR=true finds programs that do (T15 in CONTRACT.md). TIDEMARK_VERIFY=1 checks
-//     only shared and packed values, and misses most other writes.
+//     KUBE_CACHE_MUTATION_DETECTOR=true or TIDEMARK_VERIFY=1 ends programs that do (T15 in CONTRACT.md).
 //   - Every method may be called from any goroutine and from within a handler, except that a
 //     handler must not wait for its own end.
 //

@@ -60,7 +60,6 @@ var (
 var (
 	errUnpackable   = errors.New("it cannot be decoded any more")
 	errNotPacked    = errors.New("it is not of the informer's type, or that is an interface")
-	errWritten      = errors.New("a program has written into the cached object")
 	errTypePanicked = errors.New("a function of the type has panicked")
 )
 

@@ -436,8 +436,7 @@ func goroutines() int {
 func TestTheGoroutinesOfAnInformer(t *testing.T) {
 	const handlers = 10
 	i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{
-		Observe:  observed,
-		Decoding: reflector.Decoding{Unshared: true}, // in verify mode shared values have guards
+		Observe: observed,
 	})
 	for range handlers {
 		_, err := i.Handle(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{})

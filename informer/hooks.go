@@ -1,21 +1,13 @@
 package informer
 
-import (
-	"time"
-
-	"github.com/tidemark-k8s/tidemark/deltafifo"
-)
+import "time"
 
 // hooks connect the engine with an API that the engine does not know. All are set before the first
 // run, and each may be nil.
 type hooks struct {
 	// report passes an event on. It returns true if it has reported the event, so that the engine
 	// does not log it.
-	report func(Event) (told bool)
-	// beforeStore sees each batch before it is stored, on the goroutine that reads the source.
-	beforeStore func(batch []deltafifo.Delta)
-	// started is called at the start of a run, and ended at its end.
-	started func() (ended func())
+	report  func(Event) (told bool)
 	metrics processLoopMetrics
 }
 

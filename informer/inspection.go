@@ -81,7 +81,7 @@ func (c weighed) CommonBytes() (packed, decoded int64) {
 // EngineBytes returns the size of what the informer holds beside the store, and adds the values kept
 // for sharing to the weigher.
 func (c weighed) EngineBytes(weigher *heapsize.Weigher) int64 {
-	return c.processor.Bytes() + c.sharing.table.Weigh(weigher)
+	return c.processor.Bytes() + c.values.Weigh(weigher)
 }
 
 // moment returns the present state of the informer. Its counts are of all events so far.

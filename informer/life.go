@@ -89,10 +89,7 @@ func (c *core) Start(ctx context.Context, o RunOptions) (wait func() error, err 
 
 // startRun starts the goroutines of a run, which last until its context ends.
 func (c *core) startRun(run *run) {
-	detected := func() {}
-	if c.hooks.started != nil {
-		detected = c.hooks.started()
-	}
+	detected := c.detector.start()
 	reading := c.newReading(run)
 	reading.begin()
 	go func() {

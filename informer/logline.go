@@ -48,8 +48,6 @@ func lineOf(e Event) (logLine, bool) {
 			return logLine{level: levelDetail, message: "An index function has ended its goroutine", values: []any{"err", e}, of: e.Error(), single: true}, true
 		}
 		return logLine{level: levelError, err: e, message: "Object left out of an index", of: e.Error(), single: true}, true
-	case *SharedValueError:
-		return logLine{level: levelError, err: e, message: "The program has changed cached objects; listing again without shared values"}, true
 	case *StorageError:
 		return logLine{level: levelError, err: e, message: "Object cannot be packed or read", of: e.Key.String(), single: true}, true
 	case *TransformStuckError:

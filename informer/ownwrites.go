@@ -62,13 +62,13 @@ func modified(source uint16, a *ownwrites.Answer) deltafifo.Delta {
 	}
 }
 
-// prepare passes the object of an answer through the transform and client-go's hook. It returns false if
-// that takes longer than ctx lives; the call then goes on, as it does on an event.
+// prepare passes the object of an answer through the transform. It returns false if that takes longer than ctx
+// lives; the call then goes on, as it does on an event.
 func (s *informerSink) prepare(ctx context.Context, a *answer) (prepared bool) {
 	if a.Object == nil {
 		return true
 	}
-	if !s.prepares() {
+	if s.core.options.Transform == nil {
 		a.Object = s.packed(a.Object)
 		return true
 	}
@@ -92,21 +92,17 @@ func (s *informerSink) prepared(d *deltafifo.Delta) any {
 		return nil
 	}
 	defer s.endTurn()
-	if transform := s.core.options.Transform; transform != nil {
-		obj, failed, err := s.transformInRun(d, transform)
-		if failed != nil || err != nil {
-			return nil
-		}
-		s.transformedTo(d, obj)
+	obj, failed, err := s.transformInRun(d, s.core.options.Transform)
+	if failed != nil || err != nil {
+		return nil
 	}
-	if beforeStore := s.core.hooks.beforeStore; beforeStore != nil {
-		beforeStore([]deltafifo.Delta{*d})
-	}
+	s.transformedTo(d, obj)
 	return s.packed(d.Object)
 }
 
-// packed returns an object as the store holds it.
+// packed returns an object as the store holds it, before anybody gets it.
 func (s *informerSink) packed(obj any) any {
+	s.core.detector.add(obj)
 	if s.core.packing == nil {
 		return obj
 	}

@@ -1,7 +1,6 @@
 package informer
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -36,11 +36,12 @@ type packing struct {
 	encoded, received decoding
 	packed            atomic.Uint64 // the number of objects packed from a source's bytes, for samples
 	pinned            atomic.Int64  // the number of stored objects that are held decoded for ever
-	trust             *sharing      // broken when a stored object could not be decoded; from then on, all are compared
+	undecodable       atomic.Uint64 // reads of stored objects that could not be decoded
+	detector          *detector     // of objects that are decoded for readers
 
 	mu     sync.Mutex
 	causes map[string]bool    // that were told
-	errors chan *StorageError // to be reported, with room for one of each cause, and for one of a lost object
+	errors chan *StorageError // to be reported, with room for one of each cause, and for the first lost object
 
 	swept int // the place in the store up to which the present sweep has come; of the goroutine that tends
 }
@@ -71,11 +72,11 @@ var _ indexer.Codec = (*packing)(nil)
 
 // newPacking returns the packing of an informer of a type, nil without a budget. Objects of an interface
 // type cannot be packed.
-func newPacking(s Storage, t objectType, trust *sharing, observe func(Event)) *packing {
+func newPacking(s Storage, t objectType, d *detector, observe func(Event)) *packing {
 	if !s.packs() {
 		return nil
 	}
-	p := &packing{observe: observe, trust: trust, causes: map[string]bool{}, errors: make(chan *StorageError, mostCauses+1)}
+	p := &packing{observe: observe, detector: d, causes: map[string]bool{}, errors: make(chan *StorageError, mostCauses+1)}
 	if goType := t.watched(); goType != nil && goType.Kind() == reflect.Pointer {
 		p.goType = goType
 	}
@@ -83,13 +84,9 @@ func newPacking(s Storage, t objectType, trust *sharing, observe func(Event)) *p
 	if held == nil {
 		held = reflect.TypeFor[*metav1.PartialObjectMetadata]() // nothing is packed
 	}
-	var cold func(was, is any)
-	if verify.On {
-		cold = p.checkUnwritten
-	}
 	p.kind = pack.NewKind(pack.Options{
 		Type: held, Budget: (*pack.Budget)(s.Decoded),
-		Decode: p.decode, DecodeBeside: p.decodeBeside, Meta: p.meta, Unreadable: p.lost, Cold: cold,
+		Decode: p.decode, DecodeBeside: p.decodeBeside, Meta: p.meta, Unreadable: p.lost,
 		Weigh: func(decoded any) int64 {
 			var w heapsize.Weigher
 			w.Add(decoded)
@@ -155,7 +152,11 @@ func (p *packing) besideForHandler(stored, other, decoded any) any {
 	if decoded == nil {
 		return p.forHandler(stored)
 	}
-	return orNil(unwrap(stored).ValueBeside(pack.Passing, unwrap(other), decoded))
+	o := unwrap(stored)
+	if v, ok := p.kind.Kept(o); ok {
+		return v
+	}
+	return p.decoded(o.ValueBeside(pack.Passing, unwrap(other), decoded))
 }
 
 // read returns an object decoded, or nil if that fails.
@@ -164,22 +165,24 @@ func (p *packing) read(stored any, in pack.Ring) any {
 	if v, ok := p.kind.Kept(o); ok {
 		return v
 	}
-	return orNil(o.Value(in))
+	return p.decoded(o.Value(in))
 }
 
-func orNil(obj any, err error) any {
+// decoded returns an object that was decoded for a reader, or nil if that failed.
+func (p *packing) decoded(obj any, err error) any {
 	if err != nil {
 		return nil
 	}
+	p.detector.add(obj)
 	return obj
 }
 
-// lost is called when an object cannot be read. The first time, it is reported, and all are read anew.
+// lost is called when an object cannot be read. The first one is reported, without waiting.
 func (p *packing) lost(o *pack.Object, err error) {
 	if verify.On {
 		verify.That(false, "a packed object cannot be decoded: %v", err)
 	}
-	if !p.trust.distrust() {
+	if p.undecodable.Add(1) > 1 {
 		return
 	}
 	e := &StorageError{Err: fmt.Errorf("%w: %w", errUnpackable, err)}
@@ -187,17 +190,6 @@ func (p *packing) lost(o *pack.Object, err error) {
 		e.Key = object.Key(object.Meta(m))
 	}
 	p.errors <- e
-}
-
-// checkUnwritten reports a program that has written into an object while it was kept decoded. What getters
-// write, such as a Quantity's text, does not count: the objects are compared encoded.
-func (p *packing) checkUnwritten(was, is any) {
-	before, err := marshal(is)
-	after, afterErr := marshal(was)
-	if err != nil || afterErr == nil && bytes.Equal(before, after) {
-		return
-	}
-	p.tell(is, fmt.Errorf("%w in %s", errWritten, firstDifference(reflect.ValueOf(is), reflect.ValueOf(was))))
 }
 
 func (p *packing) decode(data []byte, f pack.Form) (obj any, err error) {
@@ -240,14 +232,14 @@ func (p *packing) decoderOf(f pack.Form) pack.Decoder {
 
 // Take implements [pack.Taker].
 func (p *packing) Take(obj any, data []byte, f pack.Form) any {
-	compares := sampled(p.packed.Add(1)) || verify.On || closed(p.trust.broken)
-	return p.pack(obj, data, f, compares)
+	p.detector.add(obj)
+	return p.pack(obj, data, f, sampled(p.packed.Add(1)) || verify.On)
 }
 
 // TakeUnread implements [pack.Taker]. As long as the budget has room, objects are decoded. A program that
 // checks itself has decoded them, and samples none.
 func (p *packing) TakeUnread(namespace, name string, data []byte, f pack.Form) any {
-	if sampled(p.packed.Load()+1) && !verify.On || closed(p.trust.broken) || p.kind.HasRoom(len(data)) {
+	if sampled(p.packed.Load()+1) && !verify.On || p.kind.HasRoom(len(data)) {
 		return nil
 	}
 	o, err := p.kind.Pack(namespace, name, data, f)
@@ -298,7 +290,8 @@ func (p *packing) compare(obj any, data []byte, f pack.Form) error {
 		return err
 	}
 	if !reflect.DeepEqual(obj, again) {
-		return fmt.Errorf("encoded and decoded again, it differs in %s", firstDifference(reflect.ValueOf(obj), reflect.ValueOf(again)))
+		path, _ := difference(reflect.ValueOf(obj), reflect.ValueOf(again), func(a, b resource.Quantity) bool { return reflect.DeepEqual(a, b) })
+		return fmt.Errorf("encoded and decoded again, it differs in %s", path)
 	}
 	return nil
 }
@@ -365,12 +358,9 @@ func marshal(obj any) (data []byte, err error) {
 // budget, since it cannot be packed: Err says why, and names the first field that changes when the object is
 // encoded and decoded again. Each reason is reported once. [StorageStatus].Pinned is the number of these objects.
 //
-// It also reports that a packed object could not be decoded, because of a defect or of broken memory. Reads
-// leave the object out, no handler is called with it, and the informer reads all objects anew, once. The run
-// reports these errors, not the goroutine that has met them.
-//
-// With TIDEMARK_VERIFY=1 it also names an object that a program has written into while it was kept decoded,
-// and the first field that differs, when the object leaves the budget, unless it is garbage by then.
+// It also reports the first packed object that could not be decoded, because of a defect or of broken memory.
+// Reads leave such an object out, and no handler is called with it. [StorageStatus].Undecodable counts these reads. The
+// run reports the errors, so that no reader waits for that.
 type StorageError struct {
 	Key indexer.Key // empty if it cannot be read
 	Err error

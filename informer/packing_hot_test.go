@@ -24,7 +24,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
-	"github.com/tidemark-k8s/tidemark/internal/verify"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -333,32 +332,6 @@ func TestAProgramThatWritesIntoAHotObject(t *testing.T) {
 	require.Equal(t, kit.Pod("a", "1", kit.Label("app", "web")), again)
 	require.Len(t, podsIn(f.core).Select("", indexer.Requirement{Key: "app", Op: indexer.In, Values: []string{"web"}}), 1)
 	require.Empty(t, f.packing.untold())
-}
-
-// A program that checks itself names the object and the field when the object leaves the budget, once. What
-// getters write is no change.
-func TestWhatAProgramHasWrittenIsNamed(t *testing.T) {
-	on := verify.On
-	verify.On = true
-	t.Cleanup(func() { verify.On = on })
-	f := newTestCore(t, packedIn(NewBudget(1<<20)), 1)
-	f.list("1", kit.Pod("a", "1"), kit.RunningPod("owner", 1))
-	podAt(t, f.core, "a").Spec.NodeName = "spoilt"
-	for p := range podsIn(f.core).All() {
-		for _, c := range p.Spec.Containers {
-			_ = c.Resources.Requests.Cpu().String()
-			for name, q := range c.Resources.Limits {
-				_ = q.String()
-				c.Resources.Limits[name] = q
-			}
-		}
-	}
-	coolDown(f)
-	coolDown(f)
-	told := f.packing.untold()
-	require.Len(t, told, 1)
-	require.Equal(t, "a", told[0].Key.Name)
-	require.ErrorContains(t, told[0], "a program has written into the cached object in .Spec.NodeName")
 }
 
 // Informers share a budget, and never exceed it. The objects of one that is gone leave it as others come.

@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
@@ -25,9 +26,9 @@ type applier struct {
 	versions   versionWaiters
 	hooks      hooks
 	inspection atomic.Pointer[measure.Inspection] // nil until the informer is inspected
-	sharing    *sharing
-	synced     chan struct{} // closed once the store holds all objects of every source
-	lastRun    func() *run   // the run that is under way
+	values     *share.Table                       // the values that objects share, nil for none
+	synced     chan struct{}                      // closed once the store holds all objects of every source
+	lastRun    func() *run                        // the run that is under way
 	// allQuarantined is also read by goroutines that wait for a version.
 	allQuarantined   records.Quarantine
 	rewritesIdentity atomic.Bool // the transform has changed a UID or version

@@ -27,7 +27,7 @@ type reading struct {
 func (c *core) newReading(run *run) *reading {
 	r := &reading{core: c, run: run}
 	if run.options.ReuseNothing {
-		c.sharing.table.Forget() // a program may have changed its values, too
+		c.values.Forget() // a program may have changed its values, too
 	}
 	for i := range c.sources {
 		r.sinks = append(r.sinks, newInformerSink(c, run, uint16(i))) //nolint:gosec // at most maxSources
@@ -40,11 +40,6 @@ func (c *core) newReading(run *run) *reading {
 
 // begin begins to read all sources.
 func (r *reading) begin() {
-	if r.core.sharing.detectsWrites {
-		r.group.Go(func() {
-			r.run.Within(func() { r.core.sharing.guard(r.run.Context, func(err error) { r.core.observe(err) }) })
-		})
-	}
 	if p := r.core.packing; p != nil {
 		r.group.Go(func() {
 			r.run.Within(func() { p.tend(r.run.Context, r.core.writer) })
@@ -133,41 +128,26 @@ func (r *reading) noteDropped() {
 	}
 }
 
-// mirror mirrors one source into a sink, from a version on, until the run ends. If a program writes
-// into a shared value, or a packed object cannot be decoded, mirror begins anew and decodes all objects afresh.
+// mirror mirrors one source into a sink, from a version on, until the run ends.
 func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) {
 	if err := c.unreadable(sink.run); err != nil {
 		sink.run.Exit(err)
 		return
 	}
 	r := c.reflector(sink, version, how)
-	once := func() error {
-		ctx, end := c.sharing.until(sink.run.Context)
-		defer end()
-		c.reflectors[sink.source].Store(r)
-		err := r.Run(ctx)
-		version, how = r.Version(), reflector.ResumeNever
-		if sink.abandoned == nil || !closed(sink.abandoned) {
-			c.followed[sink.source].Store(r.Followed())
-		}
-		if sink.run.Context.Err() == nil { // the stored objects are not to be trusted
-			sink.reuseNothing.Store(true)
-			r = c.reflector(sink, version, how)
-		}
-		return err
-	}
 	if sink.fill != nil && sink.writeFill() != nil {
 		return // the run has ended
 	}
-	for sink.run.Context.Err() == nil {
-		switch err := once(); {
-		case errors.Is(err, ErrExited):
-			sink.run.Exit(err)
-			return
-		case err != nil:
-			c.observe(reflector.Failed{Operation: reflector.OpList, Err: err})
-			return
-		}
+	c.reflectors[sink.source].Store(r)
+	err := r.Run(sink.run.Context)
+	if sink.abandoned == nil || !closed(sink.abandoned) {
+		c.followed[sink.source].Store(r.Followed())
+	}
+	switch {
+	case errors.Is(err, ErrExited):
+		sink.run.Exit(err)
+	case err != nil:
+		c.observe(reflector.Failed{Operation: reflector.OpList, Err: err})
 	}
 }
 

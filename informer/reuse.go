@@ -65,10 +65,18 @@ func reuse(listed []deltafifo.Delta, found *[reuseAtOnce]any) {
 	}
 }
 
+// newValues returns the table of the values that an informer's objects share. Packed ones share none.
+func newValues(o Options[any]) *share.Table {
+	if o.Unshared || o.Storage.packs() {
+		return nil
+	}
+	return share.New(o.ShareBytes)
+}
+
 // DecodesHere is called by a reflector that decodes the objects itself. If there is a transform,
 // values are shared after it, since it may write into the objects.
 func (s *informerSink) DecodesHere() (t *share.Table, values bool) {
-	table := s.core.sharing.table
+	table := s.core.values
 	if table == nil || s.core.options.Transform == nil {
 		return table, true
 	}

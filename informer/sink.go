@@ -48,7 +48,7 @@ type informerSink struct {
 func newInformerSink(c *core, run *run, source uint16) *informerSink {
 	s := &informerSink{core: c, run: run, source: source, queued: c.status.applied[source].Load(), turn: make(chan struct{}, 1)}
 	p := &c.states[source]
-	p.reuseNothing = p.reuseNothing || run.options.ReuseNothing || closed(c.sharing.broken) && !p.replacedSinceBroken
+	p.reuseNothing = p.reuseNothing || run.options.ReuseNothing
 	if p.content == filling {
 		p.content = empty
 	}
@@ -115,8 +115,8 @@ func (s *informerSink) Write(ctx context.Context, batch []deltafifo.Delta) error
 }
 
 func (s *informerSink) prepareBatch(ctx context.Context, batch []deltafifo.Delta) error {
-	transform, beforeStore := s.core.options.Transform, s.core.hooks.beforeStore
-	if s.linked.Load() && s.prepares() {
+	transform := s.core.options.Transform
+	if s.linked.Load() && transform != nil {
 		if err := s.takeTurn(ctx); err != nil {
 			return err
 		}
@@ -137,21 +137,18 @@ func (s *informerSink) prepareBatch(ctx context.Context, batch []deltafifo.Delta
 			}
 		}
 	}
-	if beforeStore != nil {
-		beforeStore(batch)
-	}
 	s.packBatch(batch)
 	return nil
 }
 
-// packBatch packs the objects of a batch that have not been packed where they arrived.
+// packBatch packs the objects of a batch that have not been packed where they arrived, and has them watched.
 func (s *informerSink) packBatch(batch []deltafifo.Delta) {
-	if s.core.packing == nil {
+	if s.core.packing == nil && s.core.detector == nil {
 		return
 	}
 	for i := range batch {
 		if d := &batch[i]; d.Op <= deltafifo.Deleted && !d.Lost && !d.Recalled {
-			d.Object = s.core.packing.fromObject(d.Object)
+			d.Object = s.packed(d.Object)
 		}
 	}
 }
@@ -163,20 +160,15 @@ func (s *informerSink) PacksEncoded(d pack.Decoder) {
 	}
 }
 
-// Packs is called by a reflector before the first object arrives. If a function of the user's or of client-go's
-// sees the objects before the store, the sink encodes and packs them behind it. The sink does the same with
-// the objects of a source whose decoder differs from an earlier source's.
+// Packs is called by a reflector before the first object arrives. With a transform, the sink encodes and packs the
+// objects behind it. The sink does the same with the objects of a source whose decoder differs from an earlier
+// source's.
 func (s *informerSink) Packs(objects any, d pack.Decoder) pack.Taker {
 	p := s.core.packing
-	if p == nil || p.goType == nil || d.Type() != p.goType || s.prepares() || !p.received.use(objects, d) {
+	if p == nil || p.goType == nil || d.Type() != p.goType || s.core.options.Transform != nil || !p.received.use(objects, d) {
 		return nil
 	}
 	return p
-}
-
-// prepares reports whether a function of the user's or of client-go's sees the objects before the store.
-func (s *informerSink) prepares() bool {
-	return s.core.options.Transform != nil || s.core.hooks.beforeStore != nil
 }
 
 // noteReceived records in the status that the source has sent something. A bookmark without a

@@ -23,9 +23,6 @@ type sourceState struct {
 	// that says so, or of a new history, until a replacement that reuses none of them, perhaps in a
 	// later run.
 	reuseNothing bool
-	// replacedSinceBroken is set if all stored objects have been replaced since a shared value
-	// was found changed.
-	replacedSinceBroken bool
 
 	// The fields below belong to the replacement under way.
 	staging       *indexer.Staging
@@ -98,8 +95,8 @@ func (a *applier) stage(d *deltafifo.Delta) {
 		a.abort(p)
 		*p = sourceState{
 			content: p.content, versioned: p.versioned, objects: p.objects, lastRead: p.lastRead, fences: p.fences, histories: p.histories,
-			reuseNothing: p.reuseNothing, replacedSinceBroken: p.replacedSinceBroken,
-			newHistory: d.NewHistory, reusesNothing: d.ReuseNothing,
+			reuseNothing: p.reuseNothing,
+			newHistory:   d.NewHistory, reusesNothing: d.ReuseNothing,
 		}
 		p.begin(d)
 		p.staging = a.writer.Stage(d.Source)
@@ -231,7 +228,6 @@ func (a *applier) committed(p *sourceState, i uint16, version string) {
 		p.histories++
 	}
 	a.publishFences(i)
-	p.replacedSinceBroken = p.replacedSinceBroken || p.reusesNothing && closed(a.sharing.broken)
 	if p.newHistory || a.reached.Version(i) == "" {
 		a.reached.Set(i, version)
 	} else {

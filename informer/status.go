@@ -159,7 +159,7 @@ func (c *core) Status() Status {
 	st.Totals.Deleted, st.Totals.Released = c.tally.Shown(eventlog.Deleted), c.tally.Shown(eventlog.LastTold)
 	st.Totals.Bookmarks = c.tally.Bookmarks()
 	st.OwnWrites, st.Storage, st.Shard = c.written.status(), c.storageStatus(), shardStatus
-	st.Totals.Shared = c.sharing.table.Stats().Found
+	st.Totals.Shared = c.values.Stats().Found
 	for _, handler := range c.processor.States() {
 		st.Handlers = append(st.Handlers, HandlerStatus(handler))
 	}

@@ -52,6 +52,8 @@ type StorageStatus struct {
 	// Decodes counts the packed objects that were decoded for readers and handlers. If it grows quickly,
 	// the budget is too small.
 	Decodes uint64
+	// Undecodable counts the reads of packed objects that could not be decoded, see [StorageError].
+	Undecodable uint64
 }
 
 // storageStatus returns the state of a packed store.
@@ -62,7 +64,7 @@ func (c *core) storageStatus() StorageStatus {
 	}
 	return StorageStatus{
 		Budget: c.options.Storage.Decoded, Packed: p.kind.Stored() + p.kind.Size(), Decoded: p.kind.Hot(),
-		Pinned: int(p.pinned.Load()), Decodes: p.kind.Decodes(),
+		Pinned: int(p.pinned.Load()), Decodes: p.kind.Decodes(), Undecodable: p.undecodable.Load(),
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -60,34 +59,6 @@ func TestNotServedSinceEndsWithAList(t *testing.T) {
 		require.False(t, i.Status().NotServedSince.IsZero())
 		i.core.status.reflected(0, reflector.Listed{})
 		require.True(t, i.Status().NotServedSince.IsZero())
-	})
-}
-
-// A run finds a shared value changed, but ends before it has read the objects again. The next run
-// reads them again, and later runs do not.
-func TestASharedValueThatWasChangedIsNotForgotten(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newScript("10", kit.Pod("a", "1"))
-		i, j := New(s, Options[*corev1.Pod]{Observe: observed}), &journal{}
-		if !i.core.sharing.detectsWrites {
-			t.Skip("shared values are watched in verify mode")
-		}
-		j.mustHandle(t, i)
-		cancel, wait := starts(t, i)
-		require.Equal(t, []string{"initial a@1"}, j.take())
-		s.Fail(errPoison)
-		close(i.core.sharing.broken)
-		synctest.Wait()
-		cancel()
-		wait()
-		s.Fail(nil)
-		for _, want := range [][]string{{"update a@1 a@1"}, nil, nil} {
-			cancel, wait = starts(t, i)
-			time.Sleep(time.Second)
-			require.Equal(t, want, j.take())
-			cancel()
-			wait()
-		}
 	})
 }
 

@@ -52,7 +52,7 @@ func (s *informerSink) transformInRun(d *deltafifo.Delta, transform func(any) (a
 // transformedTo puts the result of the transform into the delta.
 func (s *informerSink) transformedTo(d *deltafifo.Delta, obj any) {
 	if s.pass != nil {
-		obj = s.sharePassed(d.Key, d.Object, obj)
+		obj = s.pass.Share(d.Object, obj)
 	}
 	d.Object = obj
 	if records.IdentityOf(obj) != identityOf(d) {
@@ -98,14 +98,6 @@ func (s *informerSink) poison(d *deltafifo.Delta, err error) {
 		s.core.status.refused(report)
 	}
 	s.core.observe(report)
-}
-
-// sharePassed returns an object that shares values with others, after its transform.
-func (s *informerSink) sharePassed(key indexer.Key, decoded, result any) any {
-	if table := s.core.sharing.table; table.DetectsWrites() {
-		table.Name(key.String)
-	}
-	return s.pass.Share(decoded, result)
 }
 
 // endTransform is called when the transform has returned for an object, or is ending the goroutine.

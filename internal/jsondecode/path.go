@@ -179,10 +179,10 @@ func siteOfPath(full string) (share.Site, use) {
 	if sites.byPath == nil {
 		sites.byPath = make(map[string]share.Site)
 	}
-	s := share.NewSite(full)
+	s := share.NewSite()
 	sites.byPath[full] = s
 	return s, sited
 }
 
 // keys returns the site of the keys of objects.
-var keys = sync.OnceValue(func() share.Site { return share.NewSite("{}") })
+var keys = sync.OnceValue(share.NewSite)

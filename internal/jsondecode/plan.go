@@ -65,7 +65,7 @@ func fill(key reflect.Type, p *plan, of func(reflect.Type) *plan) {
 	switch t.Kind {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
 		p.elem = of(t.Elem.Go)
-		p.site = share.NewSite(key.String() + "[]")
+		p.site = share.NewSite()
 	}
 	if p.form != formStruct {
 		return
@@ -73,7 +73,7 @@ func fill(key reflect.Type, p *plan, of func(reflect.Type) *plan) {
 	p.byName = make(map[string]int, len(t.Members))
 	for i, m := range t.Members {
 		p.byName[m.Name] = i
-		p.fields = append(p.fields, field{m.Name, m.Index, of(m.Type.Go), share.NewSite(key.Name() + "." + m.Name), m.Realm})
+		p.fields = append(p.fields, field{m.Name, m.Index, of(m.Type.Go), share.NewSite(), m.Realm})
 	}
 }
 

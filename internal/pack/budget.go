@@ -59,34 +59,16 @@ func (b *Budget) hasRoom(size int64) bool {
 
 // keep makes an object hot if it has room, and returns the decoded object that everybody gets.
 func (b *Budget) keep(o *Object, size int64, decoded unsafe.Pointer, in Ring) unsafe.Pointer {
-	decoded, colder := b.keepLocked(o, size, decoded, in)
-	for _, c := range colder {
-		k := c.object.kind()
-		if is, _, err := c.object.read(k.options.Decode); err == nil {
-			k.options.Cold(k.value(c.hot), is)
-		}
-	}
-	return decoded
-}
-
-// keepLocked also returns the objects that have become cold and are to be checked.
-func (b *Budget) keepLocked(o *Object, size int64, decoded unsafe.Pointer, in Ring) (unsafe.Pointer, []cold) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
 	if hot := atomic.LoadPointer(&o.hot); hot != nil {
-		return hot, nil
+		return hot
 	}
-	if in == Nowhere {
-		return decoded, nil
-	}
-	r := &b.rings[in]
-	if r.add(o, size) {
+	if in != Nowhere && b.rings[in].add(o, size) {
 		atomic.StorePointer(&o.hot, decoded)
 	}
-	colder := r.colder
-	r.colder = nil
-	return decoded, colder
+	return decoded
 }
 
 // ring is a queue of hot objects. The first make room for others, but for those that have been read
@@ -99,14 +81,7 @@ type ring struct {
 	limit, used int64
 	chances     int // how many objects may be passed over to make room by one
 	entries     []entry
-	added       int    // entries since the dead were last removed
-	colder      []cold // by the present call of add, if their kind wants that
-}
-
-// cold is an object that was hot.
-type cold struct {
-	object *Object
-	hot    unsafe.Pointer
+	added       int // entries since the dead were last removed
 }
 
 type entry struct {
@@ -156,11 +131,8 @@ func (r *ring) evict() {
 			continue
 		}
 		r.remove(e)
-		if o == nil {
-			return
-		}
-		if hot := atomic.SwapPointer(&o.hot, nil); o.kind().options.Cold != nil {
-			r.colder = append(r.colder, cold{o, hot})
+		if o != nil {
+			atomic.StorePointer(&o.hot, nil)
 		}
 		return
 	}

@@ -30,9 +30,6 @@ type Options struct {
 	Weigh func(decoded any) int64
 	// Unreadable, if set, is told when a stored object cannot be undone, or Decode or Meta fails on it.
 	Unreadable func(o *Object, err error)
-	// Cold, if set, is called for each object that the budget makes cold, with the object that readers got and
-	// one that is decoded anew. It is for checks.
-	Cold func(was, is any)
 	// Budget bounds the memory of hot objects. Other kinds may have the same.
 	Budget *Budget
 }

@@ -75,20 +75,20 @@ func (b builder) field(k planKey, f *gotype.Field) field {
 		made.reach = reachOf(&made, f.Type, realm)
 		made.own = ownOf(&made, f.Type)
 	}
-	made.sites(k.typ.Name() + "." + f.Name)
+	made.sites()
 	made.intern, made.payload = !unique(k.typ, f.JSON), realm == gotype.Payload
 	return made
 }
 
-func (f *field) sites(path string) {
+func (f *field) sites() {
 	if f.reach == reachShared {
-		f.values = share.NewSite(path)
+		f.values = share.NewSite()
 	}
 	if f.hasStrings() {
-		f.strings = share.NewSite(path + " (strings)")
+		f.strings = share.NewSite()
 	}
 	if f.kind >= kindStringMap {
-		f.keys = share.NewSite(path + " (keys)")
+		f.keys = share.NewSite()
 	}
 }
 

@@ -8,8 +8,7 @@
 //
 // Safety. The table finds a value by a copy of its encoded bytes, and never reads the value
 // itself. A program that wrongly writes into a cached object changes all objects that share the
-// value, but cannot crash the library. Decoders decide which values may be shared. A table with
-// [Table.DetectWrites] does read its values, to find the changed ones.
+// value, but cannot crash the library. Decoders decide which values may be shared.
 //
 // Bounds. A table holds at most its limit of bytes, an eighth of it in strings, and slots for
 // them. A value is kept when it occurs the second time, and shared from the third time on: a

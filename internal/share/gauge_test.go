@@ -53,7 +53,7 @@ func TestGaugeLooksUpWhatPays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			shared := stream(New(64<<20), NewSite(name), pods, test.values, test.value)
+			shared := stream(New(64<<20), NewSite(), pods, test.values, test.value)
 			assert.Greater(t, shared, test.least)
 		})
 	}
@@ -69,7 +69,7 @@ func TestGaugeStopsWhatDoesNotPay(t *testing.T) {
 
 // A site that does not pay takes nothing from one that does.
 func TestGaugesAreIndependent(t *testing.T) {
-	table, pays, other := New(1<<20), NewSite("pays"), NewSite("other")
+	table, pays, other := New(1<<20), NewSite(), NewSite()
 	shared := 0
 	for p := range pods {
 		object(table, other, fmt.Sprint(p))

@@ -67,7 +67,7 @@ func FuzzStrings(f *testing.F) {
 
 // The value of a string is shared too: it costs no memory of its own.
 func TestABoxedStringIsStoredOnce(t *testing.T) {
-	table, site := New(0), NewSite("boxed")
+	table, site := New(0), NewSite()
 	text := []byte("some text")
 	table.Lock()
 	defer table.Unlock()

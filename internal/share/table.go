@@ -40,7 +40,6 @@ type Table struct {
 	left   int // of the budget of the object that is being decoded
 	hashed int // bytes of that object
 
-	closed  bool    // values are not shared any more
 	slots   []entry // in buckets by hash; the number is a power of two
 	seen    seen
 	values  int
@@ -51,7 +50,6 @@ type Table struct {
 	unverified int // objects since the invariants were checked
 
 	strings interned
-	checks  *checks // nil unless changes of shared values are looked for
 	stats   Stats
 }
 
@@ -63,8 +61,6 @@ type entry struct {
 	key   string
 	value any
 	size  int // of the value and the key
-
-	original *original // nil unless changes are looked for
 }
 
 // Mark carries a hash from [Table.Find] to [Table.Keep]. With the zero Mark, Keep does nothing.
@@ -130,7 +126,7 @@ func (t *Table) Unlocked(call func()) {
 // Find returns the value of equal bytes at a site. Without one it returns nil, and a mark for
 // [Table.Keep]. The caller has locked the table.
 func (t *Table) Find(site Site, encoded []byte) (value any, m Mark) {
-	if t == nil || t.closed || len(encoded) > maxKey || t.hashed > maxHashed {
+	if t == nil || len(encoded) > maxKey || t.hashed > maxHashed {
 		return nil, Mark{}
 	}
 	t.hashed += len(encoded)
@@ -146,7 +142,6 @@ func (t *Table) Find(site Site, encoded []byte) (value any, m Mark) {
 		e.used = true
 		g.again++
 		t.stats.Found++
-		t.checks.shared(e)
 		return e.value, Mark{}
 	}
 	t.stats.Missed++
@@ -161,7 +156,7 @@ func (t *Table) Find(site Site, encoded []byte) (value any, m Mark) {
 // Nobody may write into the value any more, nor into anything that it refers to. The caller has
 // locked the table.
 func (t *Table) Keep(m Mark, site Site, encoded []byte, value any, size int) {
-	if !m.Wanted() || t.closed || t.left == 0 {
+	if !m.Wanted() || t.left == 0 {
 		return
 	}
 	size += len(encoded)
@@ -176,20 +171,6 @@ func (t *Table) Keep(m Mark, site Site, encoded []byte, value any, size int) {
 	t.values++
 	t.bytes += size
 	*e = entry{hash: m.hash, site: site, key: string(encoded), value: value, size: size}
-	t.checks.kept(t, e)
-}
-
-// Close ends the sharing of values. Strings are still shared, since nobody can write into them.
-// Any goroutine that has not locked the table may call it.
-func (t *Table) Close() {
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-
-	t.closed = true
-	t.drop()
 }
 
 // Forget drops all values: a program may have written into them. Values that are decoded from then
@@ -202,11 +183,6 @@ func (t *Table) Forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 
-	t.drop()
-}
-
-// drop empties the table, except for strings. The caller has locked the table.
-func (t *Table) drop() {
 	t.slots, t.seen, t.values, t.bytes, t.hand = nil, seen{}, 0, 0, 0
 }
 
@@ -264,7 +240,6 @@ func (t *Table) dropUnused(e *entry) {
 		return
 	}
 	if e.value != nil {
-		t.checks.drop(t, e)
 		t.values--
 		t.bytes -= e.size
 		*e = entry{}

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
-var siteA, siteB = NewSite("A.a"), NewSite("B.b")
+var siteA, siteB = NewSite(), NewSite()
 
 // decode decodes one value, and reports whether it was shared.
 func decode(t *Table, s Site, encoded string) (value *string, shared bool) {
@@ -61,7 +61,6 @@ func TestValuesOfTwoSitesAreNeverMixedUp(t *testing.T) {
 	b, shared := object(table, siteB, "value")
 	assert.True(t, shared)
 	assert.NotSame(t, a, b)
-	assert.Equal(t, "A.a", siteA.String())
 }
 
 // Values whose hashes are equal by chance are told apart by site and bytes.
@@ -103,25 +102,7 @@ func TestNilTableSharesNothing(t *testing.T) {
 	assert.Equal(t, "text", table.String(siteA, []byte("text")))
 	table.Unlock()
 	table.Forget()
-	table.Close()
 	assert.Zero(t, table.Stats())
-}
-
-func TestClosedTableSharesStringsOnly(t *testing.T) {
-	table := New(0)
-	for range 3 {
-		object(table, siteA, "value")
-	}
-	table.Close()
-	for range 3 {
-		_, shared := object(table, siteA, "value")
-		assert.False(t, shared)
-	}
-	assert.Zero(t, table.Stats().Values)
-	table.Lock()
-	defer table.Unlock()
-	first, second := table.String(siteB, []byte("text")), table.String(siteB, []byte("text"))
-	assert.Same(t, unsafe.StringData(first), unsafe.StringData(second))
 }
 
 func TestForgottenValuesAreNotShared(t *testing.T) {
@@ -266,7 +247,7 @@ func TestTableIsForManyGoroutines(t *testing.T) {
 				object(table, siteA, fmt.Sprint(i%7))
 				if g == 0 {
 					table.Stats()
-					_ = NewSite("C.c").String()
+					_ = NewSite()
 				}
 			}
 		})
@@ -299,7 +280,7 @@ func playTwin(t *testing.T, more func() bool, r *rand.Rand) {
 		encoded := fmt.Sprintf("%0*d", depth*100, r.IntN(variety))
 		v, m := table.Find(s, []byte(encoded))
 		if v != nil {
-			require.Equal(t, kept[v], s.String()+encoded)
+			require.Equal(t, kept[v], fmt.Sprint(s, encoded))
 			require.False(t, m.Wanted())
 			return
 		}
@@ -309,7 +290,7 @@ func playTwin(t *testing.T, more func() bool, r *rand.Rand) {
 			}
 		}
 		v = new(string)
-		kept[v] = s.String() + encoded
+		kept[v] = fmt.Sprint(s, encoded)
 		table.Keep(m, s, []byte(encoded), v, r.IntN(500))
 	}
 	for more() {
@@ -319,10 +300,7 @@ func playTwin(t *testing.T, more func() bool, r *rand.Rand) {
 			table.verify()
 		}
 		table.Unlock()
-		switch r.IntN(3000) {
-		case 0:
-			table.Close()
-		case 1, 2, 3:
+		if r.IntN(1000) == 0 {
 			table.Forget()
 			clear(kept)
 		}

@@ -29,7 +29,7 @@ func TestWeigh(t *testing.T) {
 	require.Zero(t, table.Weigh(&nothing))
 	require.Zero(t, nothing)
 
-	site := NewSite("a site")
+	site := NewSite()
 	table.Lock()
 	text := table.String(site, []byte("a string"))
 	boxed := table.Boxed(site, []byte("another one"))
@@ -42,7 +42,7 @@ func TestWeigh(t *testing.T) {
 
 // Weigh visits all slots of a large table, under many short locks.
 func TestWeighMany(t *testing.T) {
-	table, site := New(0), NewSite("many")
+	table, site := New(0), NewSite()
 	want := map[string]bool{}
 	for n := range 10 * weighedAtOnce {
 		encoded := fmt.Appendf(nil, "value %d", n)

@@ -87,7 +87,7 @@ func heap() float64 {
 // strings shared, and after a pass, the table included.
 func BenchmarkHeapOfPods(b *testing.B) {
 	const n = 20_000
-	encoded, site := encodedPods(b, n), share.NewSite("strings")
+	encoded, site := encodedPods(b, n), share.NewSite()
 	measure := func(decoded func(p *corev1.Pod) *corev1.Pod) float64 {
 		before, pods := heap(), make([]*corev1.Pod, n)
 		for i, e := range encoded {

@@ -50,20 +50,20 @@ var plans gotype.Plans[planKey, plan]
 func planOf(t reflect.Type) *plan { return plans.Of(planKey{t, gotype.Open}, fill) }
 
 func fill(k planKey, p *plan, of func(planKey) *plan) {
-	p.add(leaf{}, gotype.Of(k.typ), k.typ.String(), k.realm, of)
+	p.add(leaf{}, gotype.Of(k.typ), k.realm, of)
 }
 
 // add appends the leaves of a type at a place in a struct.
-func (p *plan) add(where leaf, t *gotype.Type, name string, realm gotype.Realm, of func(planKey) *plan) {
+func (p *plan) add(where leaf, t *gotype.Type, realm gotype.Realm, of func(planKey) *plan) {
 	if t.Kind != reflect.Struct || t.Go == gotype.GoTime || t.Go == gotype.Quantity {
-		if l, ok := makeLeaf(where, t, name, realm, of); ok {
+		if l, ok := makeLeaf(where, t, realm, of); ok {
 			p.leaves = append(p.leaves, l)
 		}
 		return
 	}
 	for i := range t.Fields {
 		if f := &t.Fields[i]; f.Exported {
-			p.add(where.field(f), f.Type, name+"."+f.Name, max(realm, f.Realm), of)
+			p.add(where.field(f), f.Type, max(realm, f.Realm), of)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func (l leaf) field(f *gotype.Field) leaf {
 }
 
 // makeLeaf completes a leaf. Where programs write, there are no leaves but those on the way to FieldsV1.
-func makeLeaf(l leaf, t *gotype.Type, name string, realm gotype.Realm, of func(planKey) *plan) (leaf, bool) {
+func makeLeaf(l leaf, t *gotype.Type, realm gotype.Realm, of func(planKey) *plan) (leaf, bool) {
 	l.typ, l.form = t.Go, formOf(t)
 	l.shared = t.Shareable() && (realm == gotype.Open || t.PointsToFieldsV1())
 	switch {
@@ -94,7 +94,7 @@ func makeLeaf(l leaf, t *gotype.Type, name string, realm gotype.Realm, of func(p
 		l.elem = of(planKey{t.Elem.Go, realm})
 		fallthrough
 	case formBytes:
-		l.site = share.NewSite(name)
+		l.site = share.NewSite()
 	}
 	return l, true
 }

@@ -34,7 +34,7 @@ type spot struct{ value, element share.Site }
 const mostSpots = 1 << 11
 
 var (
-	otherKeys = spot{share.NewSite("{}"), share.NewSite("{}[]")}
+	otherKeys = spot{share.NewSite(), share.NewSite()}
 
 	spots struct {
 		mu    sync.Mutex
@@ -71,7 +71,7 @@ func spotOf(key string) spot {
 		spots.byKey = make(map[string]spot)
 	}
 	key = strings.Clone(key)
-	s = spot{share.NewSite(key), share.NewSite(key + "[]")}
+	s = spot{share.NewSite(), share.NewSite()}
 	spots.byKey[key] = s
 	return s
 }

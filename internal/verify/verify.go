@@ -3,11 +3,23 @@ package verify
 import (
 	"fmt"
 	"os"
+	"strconv"
 )
 
-// On is true if the environment sets TIDEMARK_VERIFY=1, as for this module's own tests. The
-// checks take time in proportion to the stored data.
-var On = os.Getenv("TIDEMARK_VERIFY") == "1"
+// On is true if the environment sets TIDEMARK_VERIFY=1 or, as for this module's own tests,
+// TIDEMARK_VERIFY=structures. The checks take time in proportion to the stored data.
+var On = set("1") || set("structures")
+
+// Writes is true if the environment sets TIDEMARK_VERIFY=1, or KUBE_CACHE_MUTATION_DETECTOR=true as for client-go:
+// informers then look for programs that write into cached objects.
+var Writes = set("1") || detects()
+
+func set(value string) bool { return os.Getenv("TIDEMARK_VERIFY") == value }
+
+func detects() bool {
+	on, _ := strconv.ParseBool(os.Getenv("KUBE_CACHE_MUTATION_DETECTOR"))
+	return on
+}
 
 // That panics with the message if an invariant does not hold.
 func That(holds bool, format string, args ...any) {

@@ -42,7 +42,6 @@ type Decoder struct {
 	loose    *jsondecode.Unstructured // in place of json
 	protobuf *protodecode.Decoder
 	checker  *checker // nil unless objects are decoded twice, to be compared
-	table    *share.Table
 
 	Times   *Times        // nil if no times are wanted
 	decoded atomic.Uint64 // the number of objects decoded since times are taken
@@ -56,9 +55,9 @@ type Sharing struct {
 
 // NewDecoder returns a decoder that leaves out the fields of drop, if that is not nil.
 func NewDecoder(k Objects, s Sharing, drop *fields.Set) *Decoder {
-	d := &Decoder{Objects: k, table: s.Table}
+	d := &Decoder{Objects: k}
 	if verify.On && drop == nil {
-		d.checker = &checker{table: s.Table}
+		d.checker = &checker{decoder: d}
 	}
 	o := jsondecode.Options{Table: s.Table, Values: s.Values, Drop: drop, Secret: k.Secret}
 	if k.Type == Unstructured {
@@ -71,14 +70,6 @@ func NewDecoder(k Objects, s Sharing, drop *fields.Set) *Decoder {
 	return d
 }
 
-// name passes the key of the next object to the table of shared values.
-func (d *Decoder) name(it item) {
-	if d.table.DetectsWrites() {
-		o, _ := it.identity()
-		d.table.Name(o.Key.String)
-	}
-}
-
 // DecodeAnswer decodes the object of an answer to a write, as if a watch had brought it. An envelope in
 // protobuf has a kind; otherwise it is empty.
 func (d *Decoder) DecodeAnswer(data []byte, protobuf bool, kind metav1.TypeMeta) (runtime.Object, error) {
@@ -89,7 +80,6 @@ func (d *Decoder) DecodeAnswer(data []byte, protobuf bool, kind metav1.TypeMeta)
 	if err := d.check(it); err != nil {
 		return nil, err
 	}
-	d.name(it)
 	return d.decode(it, nil)
 }
 
@@ -103,7 +93,7 @@ func (d *Decoder) decode(it item, of *ListHead) (obj runtime.Object, err error) 
 		return nil, err
 	}
 	if d.checker != nil {
-		d.checker.check(it, obj)
+		d.checker.check(it, of, obj)
 	}
 	if !d.Named.Empty() {
 		obj.GetObjectKind().SetGroupVersionKind(d.Named)

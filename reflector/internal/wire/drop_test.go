@@ -172,10 +172,10 @@ func TestDropIsPlannedOnce(t *testing.T) {
 		require.NoError(t, err)
 	}
 	run()
-	before := share.NewSite("before")
+	before := share.NewSite()
 	run()
 	run()
-	require.Equal(t, before+1, share.NewSite("after"), "sites are never freed")
+	require.Equal(t, before+1, share.NewSite(), "sites are never freed")
 }
 
 // part is an element of a map of structs.

@@ -70,7 +70,7 @@ func (d *PackedDecoder) DecodeBeside(data []byte, f pack.Form, p pack.Peer) (any
 	again, err := with.decodePacked(data, f)
 	verify.That(err == nil && (reflect.DeepEqual(obj, again) || !with.decodesTo(p)),
 		"decoded beside another one, an object of %d bytes differs: %v", len(data), err)
-	return again, err // a program may write into the other one at any time, which the budget reports
+	return again, err // a program may have written into the other one
 }
 
 // decodesTo reports whether an object is what its bytes decode to.

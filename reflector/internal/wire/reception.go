@@ -278,7 +278,6 @@ func (r *Reception) read(it item, of *ListHead) (a Received, err error) {
 	if r.isKnown(&a, it) || r.isUnread(&a, it, of) {
 		return a, nil
 	}
-	r.Decoder.name(it)
 	a.Object, err = r.Decoder.decodeTimed(it, of)
 	if err == nil && r.Taker != nil {
 		if data, form, ok := it.toPack(a.Object, of, &r.buffer); ok {
