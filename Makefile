@@ -105,7 +105,7 @@ test: ## vet the code and run all tests, with the race detector where goroutines
 	wait $$beside && exit $$raced
 
 # What make test leaves out: slow tests where goroutines meet, with the race detector; those of one goroutine without it;
-# and worlds of each kind: raced, checking themselves, and as programs run that do not check themselves.
+# and worlds of each kind: raced and checking themselves, and as programs run that do not.
 fewMeet := ./internal/gotype ./internal/jsondecode ./internal/ownwrites ./internal/process ./internal/protodecode ./internal/share ./internal/sharepass
 long := TIDEMARK_LONG=1 $(GO) test -vet=off -timeout $(patience)
 worlds := ./internal/testutil/sim
@@ -114,7 +114,7 @@ test-long: ## run what make test leaves out, and all simulated worlds
 	$(long) -race $(only) ./indexer ./informer ./informer/informertest
 	$(long) $(only) ./informer/internal/fences ./internal/pack ./reflector
 	$(long) -race -run '^TestWorlds' $(worlds)
-	$(GO) test -vet=off -timeout $(patience) $(only) $(worlds)
+	$(GO) test -vet=off -timeout $(patience) $(only) -skip '^TestWorlds' $(worlds)
 	TIDEMARK_VERIFY= $(long) -run '^TestWorlds' $(worlds)
 
 sim: ## play the simulated world SEED, or SEEDS worlds from there on; V=1 prints their traces
