@@ -43,22 +43,11 @@ type runner struct {
 func newEntry(i cache.SharedIndexInformer, k kind, s Scope) *entry {
 	e := &entry{shared: i, kind: k, scope: s}
 	if ours, ok := informer.SharedOf(i); ok {
-		e.runner = runner{runInBackground(ours), ours.Done(), ours.WaitSynced}
+		e.runner = runner{ours.Start, ours.Done(), ours.WaitSynced}
 	} else {
 		e.runner = runnerOf(i)
 	}
 	return e
-}
-
-// runInBackground returns the function that runs an informer of this module.
-func runInBackground(i informer.Shared) func(ctx context.Context) (wait func() error, err error) {
-	return func(ctx context.Context) (wait func() error, err error) {
-		wait, err = i.Start(ctx, informer.RunOptions{})
-		if r, ok := i.(interface{ Retire() }); ok {
-			r.Retire()
-		}
-		return wait, err
-	}
 }
 
 // runnerOf returns the runner of an informer of another module.

@@ -337,3 +337,37 @@ func TestSharesOfLeases(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorIs(t, several.Informer().WaitSynced(ctx), informer.ErrSharded)
 }
+
+// asking is an Assignment of a program's.
+type asking func() shard.Set
+
+func (f asking) Share() shard.Set { return f() }
+
+// An Assignment may call the factory. If it panics, the run ends, and Shutdown returns.
+func TestAnAssignmentIsCalledWithoutALock(t *testing.T) {
+	for name, panics := range map[string]bool{"it looks": false, "it panics": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var f *factory.Factory
+				f = factory.NewSharedInformerFactoryWithOptions(fake.NewClientset(someObjects()...), 0, factory.WithShard(asking(func() shard.Set {
+					for range f.Informers() {
+						if panics {
+							panic("no share")
+						}
+					}
+					return shard.Whole(shard.ByUID)
+				}), &corev1.Pod{}))
+				f.Core().V1().Pods().Informer()
+				ctx, cancel := context.WithCancel(t.Context())
+				f.StartWithContext(ctx)
+				if err := f.WaitForCacheSyncWithContext(ctx).Err; panics {
+					require.ErrorIs(t, err, reflector.ErrPanic)
+				} else {
+					require.NoError(t, err)
+				}
+				cancel()
+				f.Shutdown()
+			})
+		})
+	}
+}

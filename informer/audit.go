@@ -69,7 +69,7 @@ const (
 // [Informer.WaitSynced] does. It costs what a list costs, keeps nothing and repairs nothing: to read
 // everything anew, run a new informer. An object
 // that is quarantined, or that a program has written by hand, counts as a difference. An informer with a share
-// is compared within it; after a run has begun with another one, call [Informer.WaitFresh] before.
+// is compared within it.
 //
 // Audit returns the errors of WaitSynced, and of a list, also of one that has expired three times; and
 // [ErrNoAudit] if the sources' lists have no version or are a fake's, or if the transform changes names,
@@ -102,7 +102,7 @@ func (c *core) auditOnce(ctx context.Context) (Audit, error) {
 	}
 	var stored indexer.Snapshot[any]
 	pending := make(map[indexer.Key]bool)
-	versions, share := make([]string, len(c.sources)), c.lastRun().share
+	versions, share := make([]string, len(c.sources)), c.share.Load()
 	c.writer.Freeze(func(tx *indexer.Tx) {
 		stored = tx.Snapshot()
 		for i := range versions {

@@ -13,10 +13,6 @@ const (
 	Updated
 	// Deleted: Old no longer exists.
 	Deleted
-	// Released: the informer does not read Old any more, which still exists. A run has begun with another
-	// share of the objects, see [Options].Shard: nobody may clean up after Old. Handlers of client-go's API
-	// and of [Informer.HandleKeys] are not told.
-	Released
 )
 
 // String names the kind.
@@ -28,8 +24,6 @@ func (k Kind) String() string {
 		return "updated"
 	case Deleted:
 		return "deleted"
-	case Released:
-		return "released"
 	}
 	return "unknown"
 }
@@ -38,10 +32,10 @@ func (k Kind) String() string {
 // never be changed.
 type Change[T any] struct {
 	Kind Kind
-	// Old is the version that the handler saw last, for Deleted the final state, and for Released the
-	// last stored one. It is the zero value for Added.
+	// Old is the version that the handler saw last, and for Deleted the final state. It is the zero value
+	// for Added.
 	Old T
-	// New is the present version; the zero value for Deleted and Released.
+	// New is the present version; the zero value for Deleted.
 	New T
 	// Initial marks an Added of the initial state: the object existed before the handler.
 	Initial bool
@@ -59,12 +53,11 @@ type Handler[T any] interface {
 	Handle(Change[T])
 }
 
-// Funcs is a [Handler] of up to four functions; nil ones are skipped.
+// Funcs is a [Handler] of up to three functions; nil ones are skipped.
 type Funcs[T any] struct {
-	Added    func(obj T)
-	Updated  func(old, obj T)
-	Deleted  func(last T)
-	Released func(last T) // the object still exists, see [Released]
+	Added   func(obj T)
+	Updated func(old, obj T)
+	Deleted func(last T)
 }
 
 // Handle calls the function of the change's kind.
@@ -76,8 +69,6 @@ func (f Funcs[T]) Handle(c Change[T]) {
 		f.Updated(c.Old, c.New)
 	case c.Kind == Deleted && f.Deleted != nil:
 		f.Deleted(c.Old)
-	case c.Kind == Released && f.Released != nil:
-		f.Released(c.Old)
 	}
 }
 
@@ -96,8 +87,7 @@ const (
 	Every Delivery = iota
 	// Latest merges the pending changes of each object into one, from the version the handler saw
 	// last to the present one. The work of a lagging handler is bounded by the number of objects.
-	// An object that came and went meanwhile is not mentioned, nor is one that came and was released; one
-	// that was released and has come back is Updated. So Latest is for handlers that show
+	// An object that came and went meanwhile is not mentioned. So Latest is for handlers that show
 	// or copy the state. A controller, which waits for the outcome of its own writes, takes Every
 	// and a work queue; the work queue merges as well.
 	Latest

@@ -26,14 +26,14 @@ func (i *Informer[T]) Changes(ctx context.Context, o HandlerOptions) iter.Seq[Ch
 		if err == nil {
 			r.MakeLoop()
 			to.stop = r.Stop
-			err = i.core.addHandler(r, true)
+			err = i.core.addHandler(r)
 		}
 		if err != nil {
 			i.core.observe(err)
 			return
 		}
 		defer context.AfterFunc(ctx, r.Stop)()
-		r.DeliverOneRun()
+		r.DeliverHere()
 	}
 }
 

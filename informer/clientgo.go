@@ -133,7 +133,7 @@ func (i *clientgoInformer) add(h cache.ResourceEventHandler, o cache.HandlerOpti
 // register adds a handler with exactly this resync period.
 func (i *clientgoInformer) register(to receiver, resync time.Duration, by *owner) (cache.ResourceEventHandlerRegistration, error) {
 	r := i.core.registration(to, HandlerOptions{Name: to.name(), Resync: resync}, by)
-	if err := i.core.addHandler(r, by != nil); err != nil { // client-go knows no next run, but a borrower does
+	if err := i.core.addHandler(r); err != nil {
 		return nil, err
 	}
 	return &clientgoRegistration{i.core, r}, nil
@@ -210,7 +210,7 @@ func (i *clientgoInformer) LastSyncResourceVersion() string {
 	return i.core.writer.Indexer().Version()
 }
 
-func (i *clientgoInformer) IsStopped() bool { return closed(i.core.done()) }
+func (i *clientgoInformer) IsStopped() bool { return closed(i.core.stopped) }
 
 func (i *clientgoInformer) SetWatchErrorHandler(h cache.WatchErrorHandler) error {
 	if h == nil {
@@ -262,12 +262,9 @@ func (i *clientgoInformer) WaitFresh(ctx context.Context) error { return i.core.
 func (i *clientgoInformer) Audit(ctx context.Context) (Audit, error) { return i.core.Audit(ctx) }
 
 // Start is [Shared].Start.
-func (i *clientgoInformer) Start(ctx context.Context, o RunOptions) (wait func() error, err error) {
-	return i.core.Start(ctx, o)
+func (i *clientgoInformer) Start(ctx context.Context) (wait func() error, err error) {
+	return i.core.Start(ctx)
 }
-
-// Retire is called by a factory that begins no more runs: a handler that would wait for one is refused.
-func (i *clientgoInformer) Retire() { i.core.retire() }
 
 // Status is [Informer.Status].
 func (i *clientgoInformer) Status() Status { return i.core.Status() }
@@ -276,7 +273,7 @@ func (i *clientgoInformer) Status() Status { return i.core.Status() }
 func (i *clientgoInformer) Inspector() *Inspector { return i.core.Inspector() }
 
 // Done is [Informer.Done].
-func (i *clientgoInformer) Done() <-chan struct{} { return i.core.done() }
+func (i *clientgoInformer) Done() <-chan struct{} { return i.core.stopped }
 
 // SetTransform sets the transform, nil for none. Its results must be of the informer's type, which
 // for [ForListerWatcher] is any.

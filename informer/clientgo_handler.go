@@ -13,7 +13,7 @@ import (
 
 // clientgoReceiver delivers to client-go's ResourceEventHandler. This handler gets an update, not
 // delete and add, for another object under the same name. It is also told of deletes of unknown
-// objects, and not of released ones.
+// objects.
 type clientgoReceiver struct {
 	handler cache.ResourceEventHandler
 	update  func(old, obj any) // UpdateFunc of a ResourceEventHandlerFuncs; nil for others
@@ -42,7 +42,6 @@ func (r *clientgoReceiver) CallHandler(b *eventlog.Batch) {
 	case h.Kind == eventlog.Added:
 		r.handler.OnAdd(p.New, h.Is(eventlog.Initial))
 	case h.Is(eventlog.Recreated): // an update follows
-	case h.Is(eventlog.Released): // the object exists: nobody may clean up after it
 	case h.Is(eventlog.Lost) && !h.Is(eventlog.LastStored):
 		r.handler.OnDelete(cache.DeletedFinalStateUnknown{Key: key.String(), Obj: p.Final()})
 	default:
@@ -59,7 +58,7 @@ func (r *clientgoReceiver) needs(h eventlog.Header) (old, now bool) {
 		return called, called
 	case h.Kind == eventlog.Added:
 		return false, !partial || funcs.AddFunc != nil
-	case h.Is(eventlog.Recreated | eventlog.Released):
+	case h.Is(eventlog.Recreated):
 		return false, false
 	}
 	return !partial || funcs.DeleteFunc != nil, false

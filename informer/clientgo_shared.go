@@ -20,8 +20,8 @@ func JoinShared(sources []reflector.Source, goType reflect.Type, o Options[any])
 // Shared is client-go's SharedIndexInformer with the further methods of this module's informers.
 type Shared interface {
 	cache.SharedIndexInformer
-	// Start is [Informer.Start] with options of the run.
-	Start(ctx context.Context, o RunOptions) (wait func() error, err error)
+	// Start is [Informer.Run] in the background: wait returns when Run would, with its error.
+	Start(ctx context.Context) (wait func() error, err error)
 	// Status is [Informer.Status].
 	Status() Status
 	// Inspector is [Informer.Inspector].

@@ -156,35 +156,3 @@ func TestContract_D14_TwoMembersMetadata(t *testing.T) {
 		})
 	}
 }
-
-// D26: each source may lack versions by itself. If a source had versions in an earlier run, a list
-// without a version fails.
-func TestContract_D26_ARestartStillAsksForVersions(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		in := func(ns string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Namespace = ns } }
-		with, without := newScript("10", kit.Pod("a", "1", in("one"))), newScript("", kit.Pod("b", "", in("two")))
-		i := Join([]reflector.Source{with, without}, Options[*corev1.Pod]{Observe: observed})
-		for range 2 {
-			cancel, wait := starts(t, i)
-			require.Equal(t, 2, i.Indexer().Len())
-			require.NoError(t, i.Status().LastError)
-			cancel()
-			wait()
-		}
-		with.Set("")
-		without.Set("")
-		starts(t, i)
-		time.Sleep(time.Minute)
-		require.ErrorIs(t, i.Status().LastError, reflector.ErrBadAnswer)
-		require.Equal(t, []string{"one/a"}, spell(i.Indexer().Keys()))
-	})
-}
-
-// D26: a replacement without a version does not make an earlier version forgotten.
-func TestContract_D26_AVersionIsRemembered(t *testing.T) {
-	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
-	f.list("10")
-	f.list("")
-	version, _ := f.resume(f.in)
-	require.Equal(t, "10", version)
-}

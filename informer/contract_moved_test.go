@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
@@ -31,7 +32,7 @@ type joined struct {
 func newJoined(t *testing.T, o Options[*corev1.Pod], sources int) *joined {
 	j := &joined{testCore: newTestCore(t, o, sources)}
 	for source := range sources {
-		j.in = append(j.in, newInformerSink(j.core, j.run, uint16(source)))
+		j.in = append(j.in, newInformerSink(j.core, uint16(source)))
 	}
 	return j
 }
@@ -415,4 +416,41 @@ func TestContract_T19_ByHandIntoAJoinedStore(t *testing.T) {
 			require.Empty(t, lists(1), "a source has it now")
 		})
 	}
+}
+
+// A store of several sources is synced when all sources are, and its version is the lowest of the
+// sources' versions.
+func TestSourcesOfOneStore(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		in := func(ns string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Namespace = ns } }
+		one, two := newScript("10", kit.Pod("a", "1", in("one"))), newScript("20", kit.Pod("a", "2", in("two")))
+		two.Fail(errPoison)
+		i, j := Join([]reflector.Source{one, two}, Options[*corev1.Pod]{Observe: observed}), &journal{}
+		reg, err := i.Handle(j, HandlerOptions{})
+		require.NoError(t, err)
+		start(t, i)
+		require.Equal(t, []string{"initial a@1"}, j.take())
+		require.False(t, closed(i.Synced()) || closed(reg.Synced()) || i.Status().Watching)
+		require.Empty(t, i.Indexer().Version())
+		late := &journal{}
+		lateReg, err := i.Handle(late, HandlerOptions{Delivery: Latest})
+		require.NoError(t, err)
+		require.Equal(t, []string{"initial a@1"}, late.take())
+		require.False(t, closed(lateReg.Synced()))
+		two.Fail(nil)
+		require.NoError(t, i.WaitSynced(t.Context()))
+		require.Equal(t, []string{"initial a@2"}, j.take(), "of the initial state too")
+		require.Equal(t, []string{"initial a@2"}, late.take())
+		require.True(t, closed(reg.Synced()) && closed(lateReg.Synced()))
+		require.Equal(t, "10", i.Indexer().Version(), "the lowest")
+		two.Send(watch.Modified, kit.Pod("a", "21", in("two")))
+		require.Equal(t, []string{"update a@2 a@21"}, j.take())
+		require.Equal(t, "10", i.Indexer().Version())
+		one.Set("30")
+		one.Expire()
+		require.Equal(t, []string{"lost a@1"}, j.take(), "a relist sweeps its own part only")
+		require.Equal(t, "21", i.Indexer().Version())
+		require.True(t, i.Status().Watching)
+		require.Equal(t, 1, i.Status().Relists)
+	})
 }

@@ -64,7 +64,7 @@ func (w *writing) finish(source int, a ownwrites.Answer) {
 		w.in[source].Answered(ctx, a)
 	}()
 	synctest.Wait()
-	if w.run.queue.Len() > 0 {
+	if w.queue.Len() > 0 {
 		w.drain(w.t)
 	}
 	<-done

@@ -18,7 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
@@ -352,116 +351,44 @@ func TestContract_D45_SharesThatAreRefused(t *testing.T) {
 	})
 }
 
-// Fill leaves out what is foreign.
-func TestContract_D45_FillLeavesOutForeignObjects(t *testing.T) {
-	onBoth(t, func(t *testing.T, d *divided, _ bool) {
-		share := nthOf(t, shard.ByNamespace, 0, 2)
-		i := informer.New(d.source(), informer.Options[*corev1.Pod]{Shard: shard.Static(share), Observe: quiet})
-		list, err := kubernetes.NewForConfigOrDie(d.server.ClientConfig()).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{})
-		require.NoError(t, err)
-		state := informer.State[*corev1.Pod]{Version: list.ResourceVersion}
-		for n := range list.Items {
-			state.Objects = append(state.Objects, &list.Items[n])
-		}
-		require.NoError(t, i.Fill(state))
-		defer d.run(i)()
-		require.NoError(t, i.WaitSynced(t.Context()))
-		d.holds(i, share)
-		require.Len(t, d.asked(), 1, "a watch from there")
-	})
-}
-
-// moving is an Assignment that changes between runs.
+// moving is an Assignment that changes.
 type moving struct{ share atomic.Pointer[shard.Set] }
 
 func (m *moving) Share() shard.Set { return *m.share.Load() }
 
-// With another share, what is foreign now is released before the run reads its state. Only typed handlers hear of it.
-// With the same share a run resumes.
-func TestContract_D46_AnotherShareAtARestart(t *testing.T) {
+// An informer keeps the share that it has asked for when it began. A new informer asks again.
+func TestContract_D46_AShareIsAskedForOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, d *divided, _ bool) {
 		first, second := nthOf(t, shard.ByUID, 0, 2), nthOf(t, shard.ByUID, 1, 3)
 		m := &moving{}
 		m.share.Store(&first)
 		i := informer.New(d.source(), informer.Options[*corev1.Pod]{Shard: m, Observe: quiet})
-		typed := map[string]string{}
-		_, err := i.Handle(informer.HandlerFunc[*corev1.Pod](func(c informer.Change[*corev1.Pod]) {
-			obj := c.New
-			if c.Kind == informer.Deleted || c.Kind == informer.Released {
-				obj = c.Old
-			}
-			typed[obj.Name] = c.Kind.String()
-		}), informer.HandlerOptions{Name: "typed"})
-		require.NoError(t, err)
-		var deleted, keys []string
-		_, err = i.Shared().AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(obj any) {
-			key, _ := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
-			deleted = append(deleted, key)
-		}})
-		require.NoError(t, err)
-		_, err = i.HandleKeys(func(k indexer.Key) { keys = append(keys, k.Name) }, informer.HandlerOptions{Name: "keys"})
-		require.NoError(t, err)
-		settle := func() {
-			require.NoError(t, i.WaitFresh(t.Context()))
-			require.NoError(t, i.WaitDelivered(t.Context(), i.Indexer().Version()))
-		}
-		stop := d.run(i)
-		settle()
-		d.holds(i, first)
-		stop()
-
-		d.asked()
-		stop = d.run(i)
-		settle()
-		require.Contains(t, d.asked()[:1], first.Selector(), "a watch with the same share")
-		require.Zero(t, i.Status().Relists)
-		stop()
-
-		clear(typed)
-		keys = nil
+		defer d.run(i)()
+		require.NoError(t, i.WaitFresh(t.Context()))
 		m.share.Store(&second)
-		stop = d.run(i)
-		settle()
-		d.holds(i, second)
-		for _, pod := range d.live() {
-			want := ""
-			switch was, is := first.Has(pod.Namespace, pod.UID), second.Has(pod.Namespace, pod.UID); {
-			case was && !is:
-				want = "released"
-			case is && !was:
-				want = "added"
-			}
-			require.Equal(t, want, typed[pod.Name], pod.Name)
-			require.Equal(t, want == "added", slices.Contains(keys, pod.Name), pod.Name)
-		}
-		require.Empty(t, deleted)
-		stop()
+		d.server.CutWatches()
+		require.NoError(t, i.WaitFresh(t.Context()))
+		d.holds(i, first)
+		next := informer.New(d.source(), informer.Options[*corev1.Pod]{Shard: m, Observe: quiet})
+		defer d.run(next)()
+		require.NoError(t, next.WaitFresh(t.Context()))
+		d.holds(next, second)
 	})
 }
 
-// Of a packed store nothing is decoded for another share, nor for what is foreign.
-func TestContract_D47_AnotherShareDecodesNothing(t *testing.T) {
+// Of a packed store nothing is decoded for what is foreign.
+func TestContract_D47_ForeignObjectsAreNotDecoded(t *testing.T) {
 	on := verify.On
 	verify.On = false // it decodes what is packed, to compare it
 	t.Cleanup(func() { verify.On = on })
 	onBoth(t, func(t *testing.T, d *divided, _ bool) {
-		first, second := nthOf(t, shard.ByUID, 0, 2), nthOf(t, shard.ByUID, 1, 2)
-		m := &moving{}
-		m.share.Store(&first)
-		i := informer.New(d.source(), informer.Options[*corev1.Pod]{Shard: m, Storage: informer.Storage{Decoded: informer.NewBudget(0)}, Observe: quiet})
-		_, err := i.HandleKeys(func(indexer.Key) {}, informer.HandlerOptions{Name: "keys"})
-		require.NoError(t, err)
-		stop := d.run(i)
+		share := nthOf(t, shard.ByUID, 0, 2)
+		i := informer.New(d.source(), informer.Options[*corev1.Pod]{Shard: shard.Static(share), Storage: informer.Storage{Decoded: informer.NewBudget(0)}, Observe: quiet})
+		defer d.run(i)()
 		require.NoError(t, i.WaitFresh(t.Context()))
-		stop()
-		m.share.Store(&second)
-		stop = d.run(i)
-		require.NoError(t, i.WaitFresh(t.Context()))
-		require.NoError(t, i.WaitDelivered(t.Context(), i.Indexer().Version()))
 		require.Zero(t, i.Status().Storage.Decodes)
 		require.Zero(t, i.Status().Storage.Pinned)
-		d.holds(i, second)
-		stop()
+		d.holds(i, share)
 	})
 }
 

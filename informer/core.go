@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/klog/v2"
 
+	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
@@ -28,31 +29,30 @@ import (
 type core struct {
 	applier
 
-	objects      objectType
-	sources      []reflector.Source
-	misuse       error // the error in the constructor's arguments; nil if they are valid
-	namespaces   namespaces
-	lister       lister.Lister[any]
-	observerTurn chan struct{} // full while the user's observer is called; nil without observer
-	exitNote     atomic.Pointer[error]
-	logger       lazyLogger
-	packing      *packing     // nil: the store holds the objects themselves
-	detector     *detector    // nil: nobody looks for programs that write into stored objects
-	ownLogger    *klog.Logger // from the constructor; if nil, each run's context has the logger
-	decodeTimes  reflector.DecodeTimes
-	// followed is set for each source whose last run ended during a watch without any doubt about
-	// its events: the next run may go on from there.
-	followed      []atomic.Bool
-	reflectors    []atomic.Pointer[reflector.Reflector] // of the current or last run, by source
+	objects       objectType
+	sources       []reflector.Source
+	misuse        error // the error in the constructor's arguments; nil if they are valid
+	namespaces    namespaces
+	lister        lister.Lister[any]
+	observerTurn  chan struct{} // full while the user's observer is called; nil without observer
+	exitNote      atomic.Pointer[error]
+	logger        lazyLogger
+	packing       *packing     // nil: the store holds the objects themselves
+	detector      *detector    // nil: nobody looks for programs that write into stored objects
+	ownLogger     *klog.Logger // from the constructor; if nil, the context of Run has the logger
+	decodeTimes   reflector.DecodeTimes
+	reflectors    []atomic.Pointer[reflector.Reflector] // by source; nil before the first request
 	writtenByHand atomic.Bool                           // a user has written into the store
+	newest        newest
 
-	// mu guards the fields below.
-	mu          sync.Mutex
-	phase       phase
-	restartable bool // Start began the last run, or there was none, and Start may begin another
-	run         *run // the current or last run; before Run, the first run
-	// foreignBefore is the number of foreign objects and events that the runs before have dropped.
-	foreignBefore uint64
+	mu       sync.Mutex // guards phase, and the beginning of run
+	phase    phase
+	run      delivery.Run       // its context is set when the informer begins
+	cancel   context.CancelFunc // ends the context of run
+	exited   atomic.Pointer[error]
+	queue    *deltafifo.DeltaFIFO
+	stopped  chan struct{} // closed when the informer has stopped; handlers may still be busy
+	returned chan struct{} // closed when Run returns
 }
 
 // newCore returns the core of an informer of a type. It uses the indexes given here instead of
@@ -70,12 +70,13 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		},
 		objects:    objects,
 		sources:    sources,
-		followed:   make([]atomic.Bool, len(sources)),
 		reflectors: make([]atomic.Pointer[reflector.Reflector], len(sources)),
-
-		restartable: true,
+		run:        delivery.Run{Context: context.Background()},
+		stopped:    make(chan struct{}),
+		returned:   make(chan struct{}),
+		queue:      deltafifo.New(0),
 	}
-	c.run, c.applier.lastRun, c.report = c.newRun(), c.lastRun, c.observe
+	c.run.Exit, c.report = c.exit, c.observe
 	if c.options.Name == "" {
 		c.options.Name = objects.name()
 	}

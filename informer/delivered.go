@@ -58,7 +58,7 @@ func (c *core) waitTold(ctx context.Context, w *delivery.Waiter) error {
 	case <-w.Told():
 	case <-w.Handler().Stopped():
 		return w.Handler().Err()
-	case <-c.done():
+	case <-c.stopped:
 		return c.status.because(fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped))
 	case <-ctx.Done():
 		return c.status.because(fmt.Errorf("handler %q of informer %s is not told everything: %w", w.Handler().Name(), c.options.Name, context.Cause(ctx)))

@@ -31,16 +31,14 @@
 //   - A transform or index function that panics has failed on that object.
 //   - A handler that ends its goroutine (runtime.Goexit, as a test's t.FailNow does) ends its
 //     registration, with [ErrExited]; see [HandlerExited]. Any other user's function that does ends
-//     the run, with an error that names it. What is stored stays readable, and the next run reads all
-//     objects again. On a user's own goroutine, as in a write by hand, that goroutine ends, and no lock
+//     the run, with an error that names it. What is stored stays readable. On a user's own goroutine, as in a write by hand, that goroutine ends, and no lock
 //     stays held.
 //   - A loop over [Informer.Changes] is a handler on the caller's goroutine: it gets the initial
 //     state first, and Run waits for its body. With Every delivery, its backlog is bounded only by
 //     memory, as for any handler.
 //   - With reflector.OwnWrites in the client's config, the program's own writes are in the store when their
 //     calls return, and their events change nothing (D35, D36 in CONTRACT.md).
-//   - With [Options].Shard the store holds the objects of a share, and no others. What is not in the share of the
-//     next run leaves the store first, as [Released] and never as Deleted.
+//   - With [Options].Shard the store holds the objects of a share, and no others.
 //   - Nothing waits without end: Run returns when its context has ended and the handlers have
 //     returned. It does not wait for a stuck transform.
 //   - Everyone shares the stored objects and must never change them; the informer never does. In tests,

@@ -27,8 +27,6 @@ var (
 	// ErrVersion is returned by WaitVersion for a resourceVersion that cannot be compared with
 	// the store's.
 	ErrVersion = errors.New("the resourceVersion cannot be compared")
-	// ErrState is returned by Fill for invalid states.
-	ErrState = errors.New("the state of a source is invalid")
 	// ErrTransform is reported, wrapped in a [QuarantineError], if the transform failed on an
 	// object.
 	ErrTransform = errors.New("the transform failed")

@@ -5,7 +5,7 @@ import "github.com/tidemark-k8s/tidemark/indexer"
 // Event is one observable fact about an informer, passed to [Options].Observe. It is an event of
 // the reflector, or of this package: *[QuarantineError], *[StorageError],
 // *[TransformStuckError], *[indexer.IndexError], [HandlerPanicked],
-// [HandlerExited], [HandlerLagging], [Ghost], [ShareChanged]; or the error of a loop over [Informer.Changes] that could not begin.
+// [HandlerExited], [HandlerLagging], [Ghost]; or the error of a loop over [Informer.Changes] that could not begin.
 type Event any
 
 // HandlerPanicked reports that a handler panicked on a change. The change is not delivered again.

@@ -28,7 +28,7 @@ func (a *applier) applyAnswer(d *deltafifo.Delta) {
 	a.versions.wake()
 }
 
-// dropAnswer is called for an answer that a run has not applied.
+// dropAnswer is called for an answer that was not applied before the informer has stopped.
 func (a *applier) dropAnswer(d *deltafifo.Delta) {
 	on, _ := d.Object.(*answer)
 	a.written.miss(d.Source, &on.Answer)
@@ -56,7 +56,7 @@ func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) 
 	case a.outside(on):
 		a.written.count(source, fences.Outside, on)
 		return
-	case p.content < filled || a.reached.Version(source) == "":
+	case !p.complete || a.reached.Version(source) == "":
 		a.written.miss(source, on)
 		return
 	}

@@ -11,10 +11,8 @@ import (
 // WaitFresh waits until a read of the store is as new as a read from the server at the moment of the
 // call, and then returns nil.
 //
-// It waits in two steps. First, in this run, the informer has to read all objects of the source, or all
-// changes since the run before, and to watch the source. A watch has brought all changes since the run
-// before once a bookmark has come or, from a second after it was opened, once no event has come for a
-// moment: servers send these changes at once. Then WaitFresh asks each source for its newest version
+// First, the informer has to read all objects of the source, and to watch the source. Then WaitFresh asks each
+// source for its newest version
 // ([reflector.Newest]), and waits until the store has reached it. If nothing changes in the source, only
 // a bookmark shows that, and servers send one a minute: after a second the reflector asks for one
 // ([reflector.Reflector.AskForBookmark]), which takes about three. If the last change in the source was one
@@ -22,8 +20,7 @@ import (
 // cluster; WaitFresh then takes some seconds more. Calls at the same time share a question. The second step
 // leaves out fakes, and sources whose lists have no version.
 //
-// [Informer.WaitSynced] is content with a store that an earlier run has read. To wait for a certain
-// write, use [Informer.WaitVersion], which asks the server nothing.
+// To wait for a certain write, use [Informer.WaitVersion], which asks the server nothing.
 //
 // WaitFresh returns [ErrStopped] if the informer stops first, and [ErrNotSynced] with the context's
 // cause if ctx ends first; both come with the last error of a list or watch, or of the question. If the
@@ -46,40 +43,38 @@ func (c *core) WaitFresh(ctx context.Context) error {
 	if err := c.misused(); err != nil {
 		return err
 	}
-	run, err := c.waitRead(ctx)
-	if err != nil {
+	if err := c.waitRead(ctx); err != nil {
 		return err
 	}
-	newest, err := run.newest.ask(ctx, run, c)
+	newest, err := c.newest.ask(ctx, c)
 	if newest == nil {
-		return c.notFresh(ctx, run, err)
+		return c.notFresh(ctx, err)
 	}
-	return c.waitNewest(ctx, run, newest)
+	return c.waitNewest(ctx, newest)
 }
 
-// waitRead waits until a run has read all sources, and watches them.
-func (c *core) waitRead(ctx context.Context) (*run, error) {
+// waitRead waits until all sources have been read, and are watched.
+func (c *core) waitRead(ctx context.Context) error {
 	c.versions.waiting.Add(1)
 	defer c.versions.waiting.Add(-1)
 	for {
 		changed := c.versions.channel()
-		run := c.lastRun()
-		if closed(run.read) && c.status.watchesAll() {
-			return run, nil
+		if c.isSynced() && c.status.watchesAll() {
+			return nil
 		}
 		select {
 		case <-changed:
-		case <-run.stopped:
-			return nil, c.notFresh(ctx, run, nil)
+		case <-c.stopped:
+			return c.notFresh(ctx, nil)
 		case <-ctx.Done():
-			return nil, c.notFresh(ctx, run, nil)
+			return c.notFresh(ctx, nil)
 		}
 	}
 }
 
 // waitNewest waits until the store has reached a version of each source. If that takes longer than a
 // second, it has the reflectors ask for bookmarks, and from time to time asks for the newest version again.
-func (c *core) waitNewest(ctx context.Context, run *run, newest []string) error {
+func (c *core) waitNewest(ctx context.Context, newest []string) error {
 	c.versions.waiting.Add(1)
 	defer c.versions.waiting.Add(-1)
 	late := time.NewTicker(askForBookmarkAfter)
@@ -87,7 +82,7 @@ func (c *core) waitNewest(ctx context.Context, run *run, newest []string) error 
 	var moving []*question // nobody waits for the answers
 	defer func() {
 		for _, q := range moving {
-			run.newest.leave(q)
+			c.newest.leave(q)
 		}
 	}()
 	for seconds := 0; ; {
@@ -100,17 +95,17 @@ func (c *core) waitNewest(ctx context.Context, run *run, newest []string) error 
 		case <-changed:
 		case <-late.C:
 			if seconds++; seconds%moveCacheEvery == 0 {
-				moving = append(moving, run.newest.join(run, c))
+				moving = append(moving, c.newest.join(c))
 			}
 			for _, i := range behind {
 				if r := c.reflectors[i].Load(); r != nil {
 					r.AskForBookmark()
 				}
 			}
-		case <-run.stopped:
-			return c.notFresh(ctx, run, nil)
+		case <-c.stopped:
+			return c.notFresh(ctx, nil)
 		case <-ctx.Done():
-			return c.notFresh(ctx, run, nil)
+			return c.notFresh(ctx, nil)
 		}
 	}
 }
@@ -127,11 +122,11 @@ func (c *core) behind(newest []string) (sources []uint16) {
 	return sources
 }
 
-// notFresh returns the error of a wait that ended because the run or ctx has ended. asking is the error
+// notFresh returns the error of a wait that ended because the informer has stopped or ctx has ended. asking is the error
 // of the last question, if there was one.
-func (c *core) notFresh(ctx context.Context, run *run, asking error) error {
+func (c *core) notFresh(ctx context.Context, asking error) error {
 	err := fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
-	if !closed(run.stopped) && ctx.Err() != nil {
+	if !closed(c.stopped) && ctx.Err() != nil {
 		err = fmt.Errorf("informer %s: %w: %w", c.options.Name, ErrNotSynced, context.Cause(ctx))
 	}
 	err = c.status.because(err)
@@ -139,24 +134,4 @@ func (c *core) notFresh(ctx context.Context, run *run, asking error) error {
 		return fmt.Errorf("%w: its newest version: %w", err, asking)
 	}
 	return err
-}
-
-// lastRun returns the current or last run.
-func (c *core) lastRun() *run {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.run
-}
-
-// markRead records that the current run has read a source. Once a run has read all sources, it closes
-// run.read. Only the processLoop calls it.
-func (a *applier) markRead(p *sourceState) {
-	run := a.lastRun()
-	if p.lastRead == run {
-		return
-	}
-	p.lastRead = run
-	if run.sourcesRead++; run.sourcesRead == len(a.states) {
-		close(run.read)
-	}
 }

@@ -67,7 +67,7 @@ func TestContract_D33_WaitFreshOfAQuietResource(t *testing.T) {
 		defer k.start(i)()
 		for range 3 {
 			k.writeElsewhere()
-			newest := k.now("").Version
+			newest := k.now().ResourceVersion
 			began := time.Now()
 			require.NoError(t, i.WaitFresh(t.Context()))
 			require.LessOrEqual(t, time.Since(began), 3*time.Second, "a second, and two for the bookmark; also if called again at once")

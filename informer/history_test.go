@@ -42,7 +42,7 @@ func strip(p *corev1.Pod) (*corev1.Pod, error) {
 }
 
 func (h *history) sink(source uint16) *informerSink {
-	return newInformerSink(h.core, h.run, source)
+	return newInformerSink(h.core, source)
 }
 
 // next makes another version of a pod, now and then poisoned or with another UID.

@@ -2,7 +2,7 @@ package informer
 
 import "time"
 
-// hooks connect the engine with an API that the engine does not know. All are set before the first
+// hooks connect the engine with an API that the engine does not know. All are set before the
 // run, and each may be nil.
 type hooks struct {
 	// report passes an event on. It returns true if it has reported the event, so that the engine

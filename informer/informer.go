@@ -54,12 +54,9 @@ func view[T Object](v *untypedView) *Informer[T] { return (*Informer[T])(v) }
 // goroutine (runtime.Goexit), the run ends, and Run returns [ErrExited].
 func (i *Informer[T]) Run(ctx context.Context) error { return i.core.Run(ctx) }
 
-// Start is Run in the background; wait returns when Run would, with its error. Unlike Run it may be
-// called again after the informer has stopped: the informer goes on from its store, and handlers get
-// only the differences. It watches an API server from the last version it reached, and lists any
-// other source again. Meanwhile Synced stays closed and the store readable.
+// Start is Run in the background: wait returns when Run would, with its error.
 func (i *Informer[T]) Start(ctx context.Context) (wait func() error, err error) {
-	return i.core.Start(ctx, RunOptions{})
+	return i.core.Start(ctx)
 }
 
 // Handle registers a handler: it gets all objects of the store, marked as initial, and from then
@@ -67,8 +64,7 @@ func (i *Informer[T]) Start(ctx context.Context) (wait func() error, err error) 
 // the store to a late handler.
 //
 // Handle returns [ErrNoHandler] if there is nothing to call (nil, a nil [HandlerFunc], [Funcs] without
-// a function), [ErrNegative] for an option out of range, or [ErrStopped] if the informer has stopped and
-// was not begun by Start, or does not run and its factory was shut down.
+// a function), [ErrNegative] for an option out of range, or [ErrStopped] if the informer has stopped.
 func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, error) {
 	if !callable(h) {
 		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
@@ -98,7 +94,7 @@ func (c *core) handle(to receiver, o HandlerOptions, by *owner) (Registration, e
 	if err != nil {
 		return nil, err
 	}
-	if err := c.addHandler(r, true); err != nil {
+	if err := c.addHandler(r); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -152,7 +148,7 @@ func (i *Informer[T]) Lister() lister.Lister[T] { return lister.View[T](i.core.l
 func (i *Informer[T]) Synced() <-chan struct{} { return i.core.synced }
 
 // Done returns a channel that is closed once the informer has stopped.
-func (i *Informer[T]) Done() <-chan struct{} { return i.core.done() }
+func (i *Informer[T]) Done() <-chan struct{} { return i.core.stopped }
 
 // WaitSynced waits until the store is complete, and then returns nil. It returns [ErrStopped] if
 // the informer stops first, and [ErrNotSynced] with the context's cause if ctx ends first; both

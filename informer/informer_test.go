@@ -44,8 +44,6 @@ func line(c Change[*corev1.Pod]) string {
 		return "lost " + side(c.Old)
 	case c.Kind == Deleted:
 		return "delete " + side(c.Old)
-	case c.Kind == Released:
-		return "release " + side(c.Old)
 	}
 	return fmt.Sprintf("update %s %s", side(c.Old), side(c.New))
 }

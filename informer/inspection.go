@@ -24,29 +24,28 @@ func (c *core) inspected() *measure.Inspection {
 	c.decodeTimes.Start()
 	c.inspection.Store(m)
 	if c.phase == running {
-		c.inspectIn(c.run)
+		c.beginInspection()
 	}
 	return m
 }
 
-// inspectIn starts the inspection's goroutine for a run, if the informer is inspected. The caller holds
-// mu.
-func (c *core) inspectIn(run *run) {
+// beginInspection starts the inspection's goroutine, if the informer is inspected. The caller holds mu.
+func (c *core) beginInspection() {
 	if m := c.inspection.Load(); m != nil {
-		run.Handlers.Go(func() {
-			run.Within(func() { c.tick(run, m) })
+		c.run.Handlers.Go(func() {
+			c.run.Within(func() { c.tick(m) })
 		})
 	}
 }
 
 // tick takes the periodic measurements once a second, until the run ends.
-func (c *core) tick(run *run, m *measure.Inspection) {
+func (c *core) tick(m *measure.Inspection) {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()
 	for n := 1; ; n++ {
 		select {
 		case <-t.C:
-		case <-run.Context.Done():
+		case <-c.run.Context.Done():
 			return
 		}
 		m.Tick(c.log.End())

@@ -12,7 +12,7 @@ import (
 //
 //	pods.HandleKeys(queue.Add, informer.HandlerOptions{Name: "controller"})
 //
-// The function gets one key, that of the object in the store, for each change but [Released] that a [Handler]
+// The function gets one key, that of the object in the store, for each change that a [Handler]
 // with the same options gets, in the same order: two for an object that another one under its name has replaced. It is not
 // told what the change was, nor whether the object belongs to the initial state; [Registration.Synced] tells
 // when the initial state is over.
@@ -39,7 +39,7 @@ type keyReceiver struct {
 
 func (r *keyReceiver) CallHandler(b *eventlog.Batch) {
 	p, h, lost := b.Next()
-	if h.Is(eventlog.NotStored | eventlog.Released) {
+	if h.Is(eventlog.NotStored) {
 		return
 	}
 	if lost != nil {

@@ -60,7 +60,7 @@ func (j *keyJournal) shut(gate chan struct{}) {
 // joinsKeys registers a function of keys.
 func (f *testCore) joinsKeys(h func(indexer.Key), o HandlerOptions) *registration {
 	r := f.registration(&keyReceiver{handle: h}, o, nil)
-	require.NoError(f.t, f.addHandler(r, true))
+	require.NoError(f.t, f.addHandler(r))
 	return r
 }
 

@@ -133,39 +133,6 @@ type values struct {
 
 func (v values) Value(key any) any { return v.all[key] }
 
-// A run's context need not be comparable, although a registration checks, when its goroutine ends,
-// whether another run has begun.
-func TestAContextNeedNotBeComparable(t *testing.T) {
-	for _, again := range []bool{false, true} {
-		bubble(t, func(t *testing.T) {
-			i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
-			gate := make(chan struct{})
-			reg, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { <-gate }), HandlerOptions{})
-			require.NoError(t, err)
-			begin := func() (stop func(), wait func() error) {
-				ctx, cancel := context.WithCancel(t.Context())
-				wait, err := i.Start(values{ctx, map[any]any{}})
-				require.NoError(t, err)
-				synctest.Wait()
-				return cancel, wait
-			}
-			stop, wait := begin()
-			if again {
-				stop()
-				synctest.Wait()
-				before := wait
-				var last func() error
-				stop, last = begin()
-				wait = func() error { return errors.Join(last(), before()) } // the handler is stuck in the first run's goroutine
-			}
-			stop()
-			close(gate)
-			require.NoError(t, wait())
-			require.True(t, closed(reg.Done()))
-		})
-	}
-}
-
 // sourceWithoutContext is a source whose lists or watches ignore their contexts.
 type sourceWithoutContext struct {
 	script
@@ -357,4 +324,15 @@ func TestARunThatIsOverBeforeItBegins(t *testing.T) {
 		require.NoError(t, wait())
 		require.False(t, i.Status().Running)
 	}
+}
+
+// starts runs an informer. cancel ends the run, and wait returns after its end.
+func starts(t *testing.T, i *Informer[*corev1.Pod]) (cancel func(), wait func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended, err := i.Start(ctx)
+	require.NoError(t, err)
+	wait = func() { require.NoError(t, ended()) }
+	t.Cleanup(func() { cancel(); wait() })
+	synctest.Wait()
+	return cancel, wait
 }

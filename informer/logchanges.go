@@ -38,14 +38,6 @@ func (a *applier) logPut(key indexer.Key, p put) {
 	}
 }
 
-// logReleased logs that an object, which still exists, has left the store.
-func (a *applier) logReleased(key indexer.Key, last any, id records.Identity) {
-	a.append(eventlog.Event{
-		Pair:   eventlog.Deletion(last, last),
-		Header: eventlog.Header{Kind: eventlog.Deleted, Flags: eventlog.Released},
-	}, key, id)
-}
-
 // logLost logs the delete of an object that a full state no longer holds.
 func (a *applier) logLost(key indexer.Key, last any, id records.Identity) {
 	a.append(eventlog.Event{
@@ -71,9 +63,8 @@ func (a *applier) note(h eventlog.Header, key indexer.Key, version string) {
 	if h.Is(eventlog.NotStored) {
 		return
 	}
-	kind := h.Told()
-	a.tally.Event(kind)
+	a.tally.Event(h.Kind)
 	if m := a.inspection.Load(); m != nil {
-		m.Recent.Note(kind, key, version)
+		m.Recent.Note(h.Kind, key, version)
 	}
 }

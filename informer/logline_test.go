@@ -33,7 +33,7 @@ func logged() []Event {
 		reflector.NotServed{Err: err}, reflector.Served{}, reflector.Withdrawn{},
 		reflector.Skipped{Err: err}, reflector.HistoryWentBack{}, reflector.HistoryUnknown{}, reflector.ClientDecoded{}, reflector.StreamRefused{}, reflector.SelectorRefused{},
 		&QuarantineError{Err: err}, &indexer.IndexError{}, &StorageError{Err: err}, &TransformStuckError{},
-		HandlerExited{}, HandlerLagging{}, Ghost{}, ShareChanged{}, HandlerPanicked{}, err,
+		HandlerExited{}, HandlerLagging{}, Ghost{}, HandlerPanicked{}, err,
 		reflector.Asked{}, reflector.Committing{}, reflector.Paged{}, reflector.Listed{}, reflector.WatchStarted{}, reflector.WatchEnded{},
 		reflector.BackedOff{}, reflector.Undecodable{},
 	}

@@ -120,34 +120,32 @@ func newOnlooking(t *testing.T, o Options[*corev1.Pod]) *onlooking {
 	return f
 }
 
-// live lets the informer live through two runs, with lists, events, failures and resyncs.
+// live lets the informer live through lists, events, failures and resyncs.
 func (f *onlooking) live(t *testing.T) {
-	for range 2 {
-		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), f.o.Logger()))
-		wait, err := f.Start(ctx)
-		require.NoError(t, err)
-		go func() {
-			for range f.Changes(ctx, HandlerOptions{}) {
-				f.o.Look("loop")
-			}
-		}()
-		synctest.Wait()
-		f.s.Send(watch.Added, kit.Pod("b", "11", kit.Label("unindexed", "yes")))
-		f.s.Send(watch.Modified, kit.Pod("a", "12", kit.Label("app", "web")))
-		f.s.Send(watch.Modified, kit.Pod("poisoned", "13", kit.Label("poison", "panic")))
-		f.s.Send(watch.Deleted, kit.Pod("b", "14"))
-		f.s.Send(watch.Bookmark, kit.Bookmark("15", ""))
-		time.Sleep(2 * time.Minute)
-		f.s.Fail(errors.New("down"))
-		f.s.Expire()
-		time.Sleep(time.Minute)
-		f.s.Fail(nil)
-		f.s.Set("20", kit.Pod("c", "16"))
-		time.Sleep(2 * time.Minute)
-		require.Equal(t, 1, f.Indexer().Len())
-		cancel()
-		require.NoError(t, wait())
-	}
+	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), f.o.Logger()))
+	wait, err := f.Start(ctx)
+	require.NoError(t, err)
+	go func() {
+		for range f.Changes(ctx, HandlerOptions{}) {
+			f.o.Look("loop")
+		}
+	}()
+	synctest.Wait()
+	f.s.Send(watch.Added, kit.Pod("b", "11", kit.Label("unindexed", "yes")))
+	f.s.Send(watch.Modified, kit.Pod("a", "12", kit.Label("app", "web")))
+	f.s.Send(watch.Modified, kit.Pod("poisoned", "13", kit.Label("poison", "panic")))
+	f.s.Send(watch.Deleted, kit.Pod("b", "14"))
+	f.s.Send(watch.Bookmark, kit.Bookmark("15", ""))
+	time.Sleep(2 * time.Minute)
+	f.s.Fail(errors.New("down"))
+	f.s.Expire()
+	time.Sleep(time.Minute)
+	f.s.Fail(nil)
+	f.s.Set("20", kit.Pod("c", "16"))
+	time.Sleep(2 * time.Minute)
+	require.Equal(t, 1, f.Indexer().Len())
+	cancel()
+	require.NoError(t, wait())
 }
 
 // A program may look at an informer from within each of its callbacks: nothing of a user's is called

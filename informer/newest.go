@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// newest asks the sources of a run for their newest versions, for callers that share a question. An
+// newest asks the sources for their newest versions, for callers that share a question. An
 // answer is as new as the beginning of its question, so a caller shares only one that has not begun: while
 // one is under way, all who come wait for the next.
 type newest struct {
@@ -36,8 +36,8 @@ type question struct {
 
 // ask returns the newest version of each source. If ctx or the run ends first, it returns nil, and the
 // error of the last attempt, if there was one.
-func (n *newest) ask(ctx context.Context, run *run, c *core) (versions []string, failed error) {
-	q := n.join(run, c)
+func (n *newest) ask(ctx context.Context, c *core) (versions []string, failed error) {
+	q := n.join(c)
 	defer n.leave(q)
 	select {
 	case <-q.done:
@@ -49,13 +49,13 @@ func (n *newest) ask(ctx context.Context, run *run, c *core) (versions []string,
 }
 
 // join returns a question that begins after the call.
-func (n *newest) join(run *run, c *core) *question {
+func (n *newest) join(c *core) *question {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if before := n.last; before == nil || before.begun {
 		n.last = &question{done: make(chan struct{})}
-		n.last.ctx, n.last.end = context.WithCancel(run.Context)
-		go n.answer(n.last, before, run, c)
+		n.last.ctx, n.last.end = context.WithCancel(c.run.Context)
+		go n.answer(n.last, before, c)
 	}
 	n.last.callers++
 	return n.last
@@ -72,7 +72,7 @@ func (n *newest) leave(q *question) {
 
 // answer asks the sources, once the question before has been answered. A source that ends the goroutine
 // ends the run.
-func (n *newest) answer(q, before *question, run *run, c *core) {
+func (n *newest) answer(q, before *question, c *core) {
 	defer close(q.done)
 	defer q.end()
 	if before != nil {
@@ -88,12 +88,12 @@ func (n *newest) answer(q, before *question, run *run, c *core) {
 		var err error
 		if versions[i], err = n.persist(q, from); err != nil {
 			if errors.Is(err, ErrExited) {
-				run.Exit(err)
+				c.exit(err)
 			}
 			return
 		}
 		if linked {
-			c.date(run, source, ownwrites.Answer{Kind: ownwrites.Dated, Version: versions[i], Before: since})
+			c.date(source, ownwrites.Answer{Kind: ownwrites.Dated, Version: versions[i], Before: since})
 		}
 	}
 	n.mu.Lock()
@@ -103,14 +103,14 @@ func (n *newest) answer(q, before *question, run *run, c *core) {
 
 // date passes on that a source has reached a version since a moment, and waits until the processLoop knows:
 // the deletions at unknown versions before that moment have happened before that version.
-func (c *core) date(run *run, source uint16, a ownwrites.Answer) {
+func (c *core) date(source uint16, a ownwrites.Answer) {
 	on := &answer{Answer: a, applied: make(chan struct{})}
-	if run.queue.Push(run.Context, deltafifo.Delta{Op: deltafifo.Answered, Source: source, Object: on}) != nil {
+	if c.queue.Push(c.run.Context, deltafifo.Delta{Op: deltafifo.Answered, Source: source, Object: on}) != nil {
 		return
 	}
 	select {
 	case <-on.applied:
-	case <-run.Context.Done():
+	case <-c.run.Context.Done():
 	}
 }
 

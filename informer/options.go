@@ -49,11 +49,9 @@ type Options[T any] struct {
 	reflector.Decoding
 	// Storage says how the store holds the objects: decoded, or packed to a fraction of the memory.
 	Storage Storage
-	// Shard, if set, limits the informer to a share of the objects, which each run asks for when it
-	// begins: N replicas of a program read 1/N each. Nobody keeps two processes apart: whoever starts them
-	// sees to it that their shares are disjoint, and stops all of them before N changes. A run with another
-	// share than the run before takes what it does not read any more out of the store, as [Released], and
-	// then reads all objects of its share. Until [Informer.WaitFresh] returns, some may be missing.
+	// Shard, if set, limits the informer to a share of the objects: N replicas of a program read 1/N each.
+	// The informer asks for its share once, when it begins. Nothing keeps two processes apart: make sure that
+	// their shares are disjoint, and stop all of them before N changes.
 	//
 	// An informer of several sources, or of one namespace with [shard.ByNamespace], has no share: Run returns
 	// [ErrSharded]. It returns [shard.ErrField] for a share without a field. The waits return what Run returns.
@@ -65,7 +63,7 @@ type Options[T any] struct {
 	// Observe, if set, gets all events of the informer, instead of [LogEvents]. The informer
 	// waits for each call: Observe must be quick. It may look at the informer, and must neither
 	// change it nor wait for it; nor must it wait for a lock whose holder waits for the informer to
-	// stop: a program that acquires or restarts the informer in a factory may hold such a lock.
+	// stop.
 	Observe func(Event)
 }
 

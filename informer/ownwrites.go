@@ -41,7 +41,7 @@ func (s *informerSink) Begins(key indexer.Key) ownwrites.Before {
 // is not applied before ctx ends counts as one that the store does not show: see [Informer.WaitWritten].
 func (s *informerSink) Answered(ctx context.Context, a ownwrites.Answer) {
 	on := &answer{Answer: a, applied: make(chan struct{})}
-	if !s.prepare(ctx, on) || s.run.queue.Push(ctx, deltafifo.Delta{Op: deltafifo.Answered, Source: s.source, Object: on}) != nil {
+	if !s.prepare(ctx, on) || s.core.queue.Push(ctx, deltafifo.Delta{Op: deltafifo.Answered, Source: s.source, Object: on}) != nil {
 		s.core.written.miss(s.source, &a)
 		return
 	}
@@ -73,7 +73,7 @@ func (s *informerSink) prepare(ctx context.Context, a *answer) (prepared bool) {
 		return true
 	}
 	result := make(chan any, 1)
-	go s.run.Within(func() {
+	go s.core.run.Within(func() {
 		defer close(result)
 		d := modified(s.source, &a.Answer)
 		result <- s.prepared(&d)
@@ -88,7 +88,7 @@ func (s *informerSink) prepare(ctx context.Context, a *answer) (prepared bool) {
 
 // prepared returns the object of a delta as the store may show it, or nil.
 func (s *informerSink) prepared(d *deltafifo.Delta) any {
-	if s.takeTurn(s.run.Context) != nil {
+	if s.takeTurn(s.core.run.Context) != nil {
 		return nil
 	}
 	defer s.endTurn()

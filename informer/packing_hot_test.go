@@ -183,7 +183,7 @@ func TestADeleteOfTheUnknownIsDecoded(t *testing.T) {
 	clientgo := f.registration(newClientgoReceiver(cache.ResourceEventHandlerFuncs{
 		DeleteFunc: func(obj any) { told = append(told, obj) },
 	}, nil), HandlerOptions{}, nil)
-	require.NoError(t, f.addHandler(clientgo, false))
+	require.NoError(t, f.addHandler(clientgo))
 	f.list("1")
 	last := kit.Pod("a", "2")
 	lost := deltaOf(deltafifo.Deleted, kit.Pod("b", "3"))

@@ -299,11 +299,6 @@ func (p *packedPlay[T]) play() {
 	p.check()
 	stop()
 	p.check()
-	change(8)
-	stop = p.start()
-	p.settle()
-	p.check()
-	stop()
 }
 
 func (p *packedPlay[T]) settle() {

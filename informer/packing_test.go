@@ -1,14 +1,12 @@
 package informer
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	goruntime "runtime"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -45,8 +43,8 @@ func packedCore[T Object](t *testing.T, o Options[T]) (*Informer[T], *informerSi
 	}
 	o.Observe = observed
 	i := New(silentSource{}, o)
-	in := newInformerSink(i.core, i.core.run, 0)
-	i.core.reflector(in, "", reflector.ResumeNever)
+	in := newInformerSink(i.core, 0)
+	i.core.reflector(in)
 	return i, in
 }
 
@@ -289,8 +287,8 @@ func TestAnInterfaceTypePinsAll(t *testing.T) {
 func TestAForeignTypeIsPinned(t *testing.T) {
 	i := JoinShared([]reflector.Source{silentSource{}}, reflect.TypeFor[*corev1.Pod](), Options[any]{Storage: packedCold().Storage, Observe: observed})
 	c := i.(*clientgoInformer).core
-	in := newInformerSink(c, c.run, 0)
-	c.reflector(in, "", reflector.ResumeNever)
+	in := newInformerSink(c, 0)
+	c.reflector(in)
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}}
 	in.store(t, service)
 	in.store(t, kit.Pod("a", "1"))
@@ -305,7 +303,7 @@ func TestAForeignTypeIsPinned(t *testing.T) {
 // bytes of this process.
 func TestSourcesThatDecodeDifferently(t *testing.T) {
 	f := newTestCore(t, packedCold(), 3)
-	sinks := []*informerSink{f.in, newInformerSink(f.core, f.run, 1), newInformerSink(f.core, f.run, 2)}
+	sinks := []*informerSink{f.in, newInformerSink(f.core, 1), newInformerSink(f.core, 2)}
 	require.NotNil(t, sinks[0].Packs("pods", podDecoder{}))
 	require.Nil(t, sinks[1].Packs("other pods", podDecoder{}))
 	again := sinks[2].Packs("pods", podDecoder{})
@@ -381,8 +379,8 @@ func podAt(t *testing.T, c *core, name string) *corev1.Pod {
 	return p
 }
 
-// A state that a program fills in, and what a transform returns, are packed, and equal.
-func TestFilledAndTransformedObjectsArePacked(t *testing.T) {
+// What a transform returns is packed, and equal.
+func TestTransformedObjectsArePacked(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("empty", "2"))
 		var errs []error
@@ -401,7 +399,6 @@ func TestFilledAndTransformedObjectsArePacked(t *testing.T) {
 				}
 			},
 		})
-		require.NoError(t, i.Fill(State[*corev1.Pod]{Version: "5", Objects: []*corev1.Pod{kit.Pod("a", "1"), kit.Pod("empty", "2")}}))
 		start(t, i)
 		require.NoError(t, i.WaitSynced(t.Context()))
 		for _, name := range []string{"a", "b", "empty"} {
@@ -418,8 +415,7 @@ func TestFilledAndTransformedObjectsArePacked(t *testing.T) {
 	})
 }
 
-// The run reports the errors: an observer may look at the informer, and, as on any event, end the run. The
-// next run reports what is left.
+// The run reports the errors: an observer may look at the informer, and, as on any event, end the run.
 func TestErrorsAreReportedByTheRun(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", podWith("a", func(p *corev1.Pod) { p.Finalizers = []string{} }), podWith("b", func(p *corev1.Pod) { p.Labels = map[string]string{} }))
@@ -440,14 +436,5 @@ func TestErrorsAreReportedByTheRun(t *testing.T) {
 		require.ErrorIs(t, err, ErrExited)
 		require.ErrorContains(t, err, "Observe, called with a *informer.StorageError")
 		require.Len(t, told, 1)
-		ctx, cancel := context.WithCancel(t.Context())
-		wait, err = i.Start(ctx)
-		require.NoError(t, err)
-		require.NoError(t, i.WaitSynced(ctx))
-		synctest.Wait()
-		require.ElementsMatch(t, []indexer.Key{named("a"), named("b")}, told)
-		require.Equal(t, 2, pinnedIn(i.core))
-		cancel()
-		require.NoError(t, wait())
 	})
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/share"
-	"github.com/tidemark-k8s/tidemark/shard"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // applier applies queued deltas to the store, and logs what they change. It knows neither sources nor
-// the lives of the informer and of its runs. Only the processLoop calls its methods, but for isSynced,
+// the life of the informer. Only the processLoop calls its methods, but for isSynced,
 // sourceByHand and identity.
 type applier struct {
 	options    Options[any]
@@ -28,62 +28,57 @@ type applier struct {
 	inspection atomic.Pointer[measure.Inspection] // nil until the informer is inspected
 	values     *share.Table                       // the values that objects share, nil for none
 	synced     chan struct{}                      // closed once the store holds all objects of every source
-	lastRun    func() *run                        // the run that is under way
+	share      atomic.Pointer[reflector.Share]    // what the informer reads, set before the first delta; nil: everything
 	// allQuarantined is also read by goroutines that wait for a version.
 	allQuarantined   records.Quarantine
 	rewritesIdentity atomic.Bool // the transform has changed a UID or version
 	rewritesKeys     atomic.Bool // the transform has changed a key: see applier.keyOf
-	storedWithin     shard.Set   // all stored objects are in this share; without a field if that is not known
 	tally            records.Tally
 	removals         records.Removals // guarded by the store's write sections
 	written          written
 
 	// Only the processLoop uses the fields below.
-	states     []sourceState
-	completed  int // number of complete sources
-	reached    *records.Reached
-	batch      []deltafifo.Delta // drained from the queue and not applied yet
-	bookmarked []uint16          // the sources with bookmarks in the current write section
-	passing    []uint16          // the sources with fences that have changes in the current write section
-	ghosts     []Ghost           // of the current write section
-	report     func(Event)       // passes an event to the observer
+	states    []sourceState
+	completed int // number of complete sources
+	reached   *records.Reached
+	batch     []deltafifo.Delta // drained from the queue and not applied yet
+	passing   []uint16          // the sources with fences that have changes in the current write section
+	ghosts    []Ghost           // of the current write section
+	report    func(Event)       // passes an event to the observer
 }
 
 // maxSection is the highest number of changes in one write section. Lists wait for a section.
 const maxSection = 1000
 
 // processLoop applies queued deltas until the run ends.
-func (a *applier) processLoop(run *run) {
-	if a.reshards(run) {
-		a.reshard(run)
-	}
-	for run.Context.Err() == nil {
-		if len(a.batch) > 0 {
-			a.applyMeasured(run)
+func (c *core) processLoop() {
+	for c.run.Context.Err() == nil {
+		if len(c.batch) > 0 {
+			c.applyMeasured()
 			continue
 		}
-		a.batch = nil // free the memory before waiting
-		batch, err := run.queue.Drain(run.Context)
+		c.batch = nil // free the memory before waiting
+		batch, err := c.queue.Drain(c.run.Context)
 		if err != nil {
 			return
 		}
-		a.batch = batch
+		c.batch = batch
 	}
 }
 
 // applyMeasured calls applySome, and measures it if there are metrics.
-func (a *applier) applyMeasured(run *run) {
-	defer a.processor.ReportOverBound()
-	m := a.hooks.metrics
+func (c *core) applyMeasured() {
+	defer c.processor.ReportOverBound()
+	m := c.hooks.metrics
 	if m == nil {
-		a.applySome()
+		c.applySome()
 		return
 	}
-	m.queued(len(a.batch) + run.queue.Len())
+	m.queued(len(c.batch) + c.queue.Len())
 	began := time.Now()
-	a.applySome()
-	m.applied(time.Since(began), a.writer.Indexer().Version())
-	m.queued(len(a.batch) + run.queue.Len())
+	c.applySome()
+	m.applied(time.Since(began), c.writer.Indexer().Version())
+	m.queued(len(c.batch) + c.queue.Len())
 }
 
 // applySome applies the first deltas of the batch: a run of single changes in one write section, or one
@@ -108,7 +103,6 @@ func (a *applier) applySome() {
 	a.batch = a.batch[n:]
 	a.applyChanges(changes)
 	a.reportGhosts()
-	a.markBookmarkedRead()
 	a.versions.wake()
 	a.countApplied(changes)
 }
@@ -122,7 +116,6 @@ func (a *applier) single(d *deltafifo.Delta) bool {
 // ends the goroutine, applyChanges publishes the changes made so far.
 func (a *applier) applyChanges(changes []deltafifo.Delta) {
 	a.checkChanges(changes)
-	a.bookmarked = a.bookmarked[:0]
 	tx := a.writer.Begin()
 	defer tx.Commit()
 	defer a.publishChanges(tx)
@@ -141,7 +134,7 @@ func (a *applier) applyChanges(changes []deltafifo.Delta) {
 		case deltafifo.Poisoned:
 			a.poisoned(tx, d)
 		case deltafifo.Bookmark:
-			a.bookmark(d.Source, d.Version)
+			a.tally.Bookmark()
 		}
 		a.reached.Advance(d.Source, d.Version)
 	}
@@ -156,27 +149,6 @@ func (a *applier) countApplied(changes []deltafifo.Delta) {
 		}
 		a.status.countApplied(source, n)
 		changes = changes[n:]
-	}
-}
-
-// bookmark applies a bookmark, in a write section: all changes before it are in the store. A
-// bookmark without a version means that the watch has brought all changes since the version of the
-// initial state, or since the end of the run before.
-func (a *applier) bookmark(i uint16, version string) {
-	if version != "" { // sent by the source, not made by the reflector
-		a.tally.Bookmark()
-	}
-	if p := &a.states[i]; p.content == filled {
-		a.advanceContent(p)
-	}
-	a.bookmarked = append(a.bookmarked, i)
-}
-
-// markBookmarkedRead marks the sources with bookmarks as read. It is called after the write section,
-// when the changes are visible.
-func (a *applier) markBookmarkedRead() {
-	for _, i := range a.bookmarked {
-		a.markRead(&a.states[i])
 	}
 }
 

@@ -1,22 +1,19 @@
 package informer
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"time"
 
-	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // abandonAfter is how long the end of a run waits for a transform.
 const abandonAfter = 100 * time.Millisecond
 
-// reading reads all sources in one run, with a goroutine and a sink for each.
+// reading reads all sources, with a goroutine and a sink for each.
 type reading struct {
 	core  *core
-	run   *run
 	sinks []*informerSink
 	group sync.WaitGroup // goroutines that certainly end with the run
 	// ended has a channel for each source, closed when its goroutine has ended. It is used if there
@@ -24,13 +21,10 @@ type reading struct {
 	ended []chan struct{}
 }
 
-func (c *core) newReading(run *run) *reading {
-	r := &reading{core: c, run: run}
-	if run.options.ReuseNothing {
-		c.values.Forget() // a program may have changed its values, too
-	}
+func (c *core) newReading() *reading {
+	r := &reading{core: c}
 	for i := range c.sources {
-		r.sinks = append(r.sinks, newInformerSink(c, run, uint16(i))) //nolint:gosec // at most maxSources
+		r.sinks = append(r.sinks, newInformerSink(c, uint16(i))) //nolint:gosec // at most maxSources
 		if c.options.Transform != nil {
 			r.ended = append(r.ended, make(chan struct{}))
 		}
@@ -40,14 +34,13 @@ func (c *core) newReading(run *run) *reading {
 
 // begin begins to read all sources.
 func (r *reading) begin() {
-	if p := r.core.packing; p != nil {
+	c := r.core
+	if p := c.packing; p != nil {
 		r.group.Go(func() {
-			r.run.Within(func() { p.tend(r.run.Context, r.core.writer) })
+			c.run.Within(func() { p.tend(c.run.Context, c.writer) })
 		})
 	}
 	for i, sink := range r.sinks {
-		version, how := r.core.resume(sink)
-		r.core.followed[i].Store(false)
 		end := r.group.Done
 		if r.ended != nil {
 			end = func() { close(r.ended[i]) }
@@ -56,7 +49,7 @@ func (r *reading) begin() {
 		}
 		go func() {
 			defer end()
-			r.run.Within(func() { r.core.mirror(sink, version, how) })
+			c.run.Within(func() { c.mirror(sink) })
 		}()
 	}
 }
@@ -93,66 +86,31 @@ func (r *reading) wait() {
 func (r *reading) abandon(sink *informerSink) (stuck bool) {
 	key, stuck := sink.abandon()
 	if stuck {
-		r.run.Handlers.Go(func() {
-			r.run.Within(func() { r.core.observe(&TransformStuckError{Key: key}) })
+		r.core.run.Handlers.Go(func() {
+			r.core.run.Within(func() { r.core.observe(&TransformStuckError{Key: key}) })
 		})
 	}
 	return stuck
 }
 
-// noteDropped is called when nothing of the run moves any more. The sources have sent more than the
-// store has: the rest is dropped with the run, and the next run must not go on behind a full state
-// that was dropped. If the stored objects must not be trusted, the next run has to know, as after a
-// user's function has ended the run.
-func (r *reading) noteDropped() {
-	c := r.core
-	drop := func(dropped []deltafifo.Delta) {
-		for i := range dropped {
-			switch d := &dropped[i]; d.Op {
-			case deltafifo.Begin:
-				c.states[d.Source].begin(d)
-			case deltafifo.Commit:
-				c.followed[d.Source].Store(false)
-			case deltafifo.Answered:
-				c.dropAnswer(d)
-			}
-		}
-	}
-	drop(c.batch)
-	r.run.queue.Close()
-	rest, _ := r.run.queue.Drain(context.Background()) // closed: it does not wait
-	drop(rest)
-	for _, sink := range r.sinks {
-		p := &c.states[sink.source]
-		p.reuseNothing = p.reuseNothing || sink.reuseNothing.Load() || r.run.exitError() != nil
-	}
-}
-
-// mirror mirrors one source into a sink, from a version on, until the run ends.
-func (c *core) mirror(sink *informerSink, version string, how reflector.Resume) {
-	if err := c.unreadable(sink.run); err != nil {
-		sink.run.Exit(err)
+// mirror mirrors one source into a sink until the run ends.
+func (c *core) mirror(sink *informerSink) {
+	if err := c.askShare(); err != nil {
+		c.exit(err)
 		return
 	}
-	r := c.reflector(sink, version, how)
-	if sink.fill != nil && sink.writeFill() != nil {
-		return // the run has ended
-	}
+	r := c.reflector(sink)
 	c.reflectors[sink.source].Store(r)
-	err := r.Run(sink.run.Context)
-	if sink.abandoned == nil || !closed(sink.abandoned) {
-		c.followed[sink.source].Store(r.Followed())
-	}
-	switch {
+	switch err := r.Run(c.run.Context); {
 	case errors.Is(err, ErrExited):
-		sink.run.Exit(err)
+		c.exit(err)
 	case err != nil:
 		c.observe(reflector.Failed{Operation: reflector.OpList, Err: err})
 	}
 }
 
 // reflector makes the reflector of one source.
-func (c *core) reflector(sink *informerSink, version string, how reflector.Resume) *reflector.Reflector {
+func (c *core) reflector(sink *informerSink) *reflector.Reflector {
 	return reflector.New(c.sources[sink.source], sink, reflector.Options{
 		Name:            c.options.Name,
 		Type:            c.objects.watched(),
@@ -162,9 +120,7 @@ func (c *core) reflector(sink *informerSink, version string, how reflector.Resum
 		MinWatchTimeout: c.options.MinWatchTimeout,
 		StreamPatience:  c.options.StreamPatience,
 		ListPatience:    c.options.ListPatience,
-		Version:         version,
-		Resume:          how,
-		Share:           sink.run.share,
+		Share:           c.share.Load(),
 		Rand:            c.options.Rand,
 		Decoding:        c.options.Decoding,
 		DecodeTimes:     &c.decodeTimes,

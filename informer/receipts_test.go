@@ -12,7 +12,6 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // D19: an answer of the server confirms the store once it is applied. While an index function is stuck,
@@ -82,62 +81,6 @@ func TestContract_D19_AQueuedFullStateConfirmsNothing(t *testing.T) {
 		synctest.Wait()
 		require.True(t, i.Status().Confirmed.After(confirmed))
 		require.Equal(t, []string{"default/a"}, spell(i.Indexer().Keys()))
-	})
-}
-
-// D19: neither do the changes since the run before, as long as they wait in the queue.
-func TestContract_D19_QueuedChangesSinceTheRunBeforeConfirmNothing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s, gate := newRestorable("100", kit.Pod("a", "9")), make(chan struct{})
-		i := New(reflector.Source(s), Options[*corev1.Pod]{Observe: observed, Indexes: indexThatWaits(gate)})
-		cancel, wait := starts(t, i)
-		require.NoError(t, i.WaitFresh(t.Context()))
-		cancel()
-		wait()
-		time.Sleep(time.Minute)
-		confirmed := i.Status().Confirmed
-		starts(t, i)
-		s.Send(watch.Added, kit.Pod("slow", "101"))
-		time.Sleep(10 * time.Second)
-		require.Zero(t, i.Status().Relists, "the watch has brought what there is")
-		require.Equal(t, confirmed, i.Status().Confirmed)
-		close(gate)
-		synctest.Wait()
-		require.True(t, i.Status().Confirmed.After(confirmed))
-	})
-}
-
-// A run counts anew what is queued and not applied: deltas that the run before has dropped are not
-// waited for.
-func TestARunIsConfirmedByItsOwnAnswers(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s, gate := newScript("10", kit.Pod("a", "1")), make(chan struct{})
-		i := New(s, Options[*corev1.Pod]{Observe: observed, Indexes: []indexer.Index[*corev1.Pod]{{
-			Name: "stuck", Append: func(values []string, p *corev1.Pod) []string {
-				if p.Labels["stuck"] != "" {
-					<-gate
-				}
-				return values
-			},
-		}}})
-		cancel, wait := starts(t, i)
-		synctest.Wait()
-		before := i.Status().Confirmed
-		time.Sleep(time.Second)
-		s.Send(watch.Added, kit.Pod("b", "11", kit.Label("stuck", "yes")))
-		synctest.Wait()
-		for range 10 {
-			s.Send(watch.Modified, kit.Pod("a", "12"))
-		}
-		synctest.Wait()
-		cancel()
-		close(gate)
-		wait()
-		require.False(t, i.Status().Confirmed.Before(before))
-		time.Sleep(time.Minute)
-		starts(t, i)
-		synctest.Wait()
-		require.Equal(t, time.Now(), i.Status().Confirmed)
 	})
 }
 

@@ -59,23 +59,21 @@ func (r *funcsReceiver[T]) CallHandler(b *eventlog.Batch) {
 		r.Updated(typed[T](p.Old), typed[T](p.New))
 	case h.Kind == eventlog.Added && r.Added != nil:
 		r.Added(typed[T](p.New))
-	case h.Told() == eventlog.Deleted && r.Deleted != nil && !h.Is(eventlog.NotStored):
+	case h.Kind == eventlog.Deleted && r.Deleted != nil && !h.Is(eventlog.NotStored):
 		r.Deleted(typed[T](p.Final()))
-	case h.Is(eventlog.Released) && r.Released != nil:
-		r.Released(typed[T](p.Final()))
 	}
 }
 
 func (r *funcsReceiver[T]) needs(h eventlog.Header) (old, now bool) {
 	if called := h.Kind == eventlog.Added && r.Added != nil || h.Kind == eventlog.Updated && r.Updated != nil ||
-		h.Told() == eventlog.Deleted && r.Deleted != nil || h.Is(eventlog.Released) && r.Released != nil; !called {
+		h.Kind == eventlog.Deleted && r.Deleted != nil; !called {
 		return false, false
 	}
 	return changeNeeds(h)
 }
 
 func (r *funcsReceiver[T]) name() string {
-	return cmp.Or(funcsName(r.Added, r.Updated, r.Deleted, r.Released), typeName(r.Funcs))
+	return cmp.Or(funcsName(r.Added, r.Updated, r.Deleted), typeName(r.Funcs))
 }
 
 // callable reports whether a handler has a function to call.
@@ -86,7 +84,7 @@ func callable[T any](h Handler[T]) bool {
 	case HandlerFunc[T]:
 		return h != nil
 	case Funcs[T]:
-		return h.Added != nil || h.Updated != nil || h.Deleted != nil || h.Released != nil
+		return h.Added != nil || h.Updated != nil || h.Deleted != nil
 	}
 	return true
 }
@@ -102,7 +100,7 @@ func receiverOf[T any](h Handler[T]) receiver {
 // change converts an event to a handler's change. For a delete of an unknown object it has no
 // objects.
 func change[T any](p *eventlog.Pair, h eventlog.Header) Change[T] {
-	c := Change[T]{Kind: Kind(h.Told()), Initial: h.Is(eventlog.Initial), Lost: h.Is(eventlog.Lost)}
+	c := Change[T]{Kind: Kind(h.Kind), Initial: h.Is(eventlog.Initial), Lost: h.Is(eventlog.Lost)}
 	if h.Kind != eventlog.Added {
 		c.Old = typed[T](p.Old)
 	}

@@ -21,14 +21,14 @@ type status struct {
 	mu          sync.Mutex
 	bySource    []sourceStatus
 	applied     []atomic.Uint64 // by source: the deltas applied since the informer was made
-	lists       int             // full states: by list, by stream, or filled in by a user
+	lists       int             // full states, by list or by stream
 	errors      int
 	lastError   error
 	lastErrorAt time.Time
 	recent      []RecentError
 	totals      Totals // but for Relists
 	relists     []relists
-	started     time.Time // when the first run began
+	started     time.Time // when the run began
 	syncTook    time.Duration
 	leftOut     leftOut
 }
@@ -137,14 +137,6 @@ func (s *status) reflected(i int, e reflector.Event) {
 	}
 }
 
-// filled records that the store shows a user's initial state of a source.
-func (s *status) filled() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	s.lists++
-}
-
 // relists counts the full states of one cause. Most informers have one cause, for which a map would
 // be large.
 type relists struct {
@@ -218,22 +210,15 @@ func (s *status) changed(source uint16) {
 	s.bySource[source].lastEvent = time.Now()
 }
 
-// began records the start of a run, and drops the errors of the previous run.
+// began records the start of the run.
 func (s *status) began() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.lastError, s.lastErrorAt = nil, time.Time{}
-	if s.started.IsZero() {
-		s.started = time.Now()
-	}
-	for i := range s.bySource {
-		p := &s.bySource[i]
-		p.notServed, p.notes, p.receipts = time.Time{}, [noteKinds]string{}, receipts{before: s.confirmed(i)}
-	}
+	s.started = time.Now()
 }
 
-// stopped records the end of a run: no source is watched any more.
+// stopped records the end of the run: no source is watched any more.
 func (s *status) stopped() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -306,7 +306,7 @@ func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
 		p.Labels = map[string]string{"transformed": "once"}
 		return p, nil
 	}}, 1)
-	in, ctx := newInformerSink(f.core, f.run, 0), t.Context()
+	in, ctx := newInformerSink(f.core, 0), t.Context()
 	full := func(version string, batch ...deltafifo.Delta) {
 		require.NoError(t, in.Begin(ctx, reflector.SameHistory))
 		require.NoError(t, in.Write(ctx, batch))
@@ -353,7 +353,7 @@ func TestNothingIsRecalledInDisguise(t *testing.T) {
 				change(p)
 				return p, nil
 			}}, 1)
-			in, ctx := newInformerSink(f.core, f.run, 0), t.Context()
+			in, ctx := newInformerSink(f.core, 0), t.Context()
 			require.NoError(t, in.Begin(ctx, reflector.SameHistory))
 			require.NoError(t, in.Write(ctx, []deltafifo.Delta{deltaOf(deltafifo.Added, kit.Pod("a", "1"))}))
 			require.NoError(t, in.Commit(ctx, "1"))

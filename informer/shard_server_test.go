@@ -45,7 +45,7 @@ func nth(t *testing.T, f shard.Field, index, total int) shard.Set {
 func (k *kept) requireShare(i *informer.Informer[*corev1.Pod], share shard.Set) {
 	k.t.Helper()
 	want := map[types.UID]string{}
-	for _, p := range k.now("").Objects {
+	for _, p := range k.now().Items {
 		if share.Has(p.Namespace, p.UID) {
 			want[p.UID] = p.ResourceVersion
 		}
@@ -65,44 +65,6 @@ func (k *kept) create(name string, n int) {
 		require.NoError(k.t, k.server.Create(k.t.Context(), podIn(tenants[i%len(tenants)], fmt.Sprint(name, "-", i))))
 	}
 }
-
-// With the same share a run goes on from what is stored, without a list; with another one it lists.
-func TestARunWithTheSameShareResumes(t *testing.T) {
-	for _, field := range []shard.Field{shard.ByUID, shard.ByNamespace} {
-		eachGate(t, func(t *testing.T, k *kept, filter informer.ServerFilter) {
-			k.create("pod", 50)
-			half := nth(t, field, 0, 2)
-			share := &assignment{half}
-			i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet, Shard: share})
-			stop := k.start(i)
-			require.NoError(t, i.WaitFresh(t.Context()))
-			k.requireShare(i, half)
-			require.Equal(t, filter, i.Status().Shard.Server)
-			require.Equal(t, filter == informer.Filtered, i.Status().Shard.Foreign == 0)
-			stop()
-			k.create("later", 50)
-			asked := k.server.Counts()
-			stop = k.start(i)
-			require.NoError(t, i.WaitFresh(t.Context()))
-			require.Equal(t, 1, k.full(&asked), "the question for the newest version")
-			k.requireShare(i, half)
-			stop()
-
-			share.Set = nth(t, field, 1, 2)
-			asked = k.server.Counts()
-			stop = k.start(i)
-			require.NoError(t, i.WaitFresh(t.Context()))
-			require.Equal(t, 2, k.full(&asked))
-			k.requireShare(i, share.Set)
-			stop()
-		})
-	}
-}
-
-// assignment is an Assignment that a test changes between two runs.
-type assignment struct{ shard.Set }
-
-func (a *assignment) Share() shard.Set { return a.Set }
 
 // Two informers divide the server's pods between them.
 func TestTwoInformersWithHalvesOfTheRing(t *testing.T) {
@@ -128,7 +90,7 @@ func TestTwoInformersWithHalvesOfTheRing(t *testing.T) {
 			require.Positive(t, i.Indexer().Len())
 			total += i.Indexer().Len()
 		}
-		require.Len(t, k.now("").Objects, total)
+		require.Len(t, k.now().Items, total)
 	})
 }
 

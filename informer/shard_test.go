@@ -1,8 +1,7 @@
 package informer
 
 import (
-	"context"
-	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -14,15 +13,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/tidemark-k8s/tidemark/deltafifo"
-	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// turns is an Assignment that a test changes between two runs. asked counts its calls.
+// turns is an Assignment. asked counts its calls.
 type turns struct {
 	mu    sync.Mutex
 	set   shard.Set
@@ -34,12 +30,6 @@ func (a *turns) Share() shard.Set {
 	defer a.mu.Unlock()
 	a.asked++
 	return a.set
-}
-
-func (a *turns) turn(set shard.Set) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.set = set
 }
 
 // only returns the share of some values of a field.
@@ -89,13 +79,6 @@ func (x *sharded) start() {
 	x.stop = func() { cancel(); wait() }
 }
 
-// restart begins another run, with another share.
-func (x *sharded) restart(share shard.Set) {
-	x.stop()
-	x.turn(share)
-	x.start()
-}
-
 // stored returns the names of the stored pods.
 func (x *sharded) stored() string {
 	var names []string
@@ -106,16 +89,10 @@ func (x *sharded) stored() string {
 	return strings.Join(names, " ")
 }
 
-// A share is asked for when a run begins. What is not in the share leaves the store first, and is no delete: it is
-// released. The run then reads a full state of the share.
-func TestARunWithAnotherShareReleases(t *testing.T) {
+// A share is asked for once, when the informer begins.
+func TestAShareIsAskedForOnce(t *testing.T) {
 	eachDelivery(t, func(t *testing.T, d Delivery) {
-		var changed []ShareChanged
-		x := newSharded(t, newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3")), Options[*corev1.Pod]{Observe: func(e Event) {
-			if c, ok := e.(ShareChanged); ok {
-				changed = append(changed, c)
-			}
-		}}, pods("a", "b"))
+		x := newSharded(t, newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3")), Options[*corev1.Pod]{}, pods("a", "b"))
 		j := &journal{}
 		_, err := x.i.Handle(j, HandlerOptions{Delivery: d})
 		require.NoError(t, err)
@@ -131,94 +108,38 @@ func TestARunWithAnotherShareReleases(t *testing.T) {
 		require.NoError(t, x.i.WaitVersion(t.Context(), "11"), "the version of a foreign event counts")
 		require.Zero(t, x.i.Status().Staleness, "and so does that the server has sent it")
 		require.Equal(t, before.LastEvent, x.i.Status().LastEvent, "it is no event of the store")
-		require.Empty(t, changed)
-
 		x.Set("20", kit.Pod("a", "1"), kit.Pod("b", "12"), kit.Pod("c", "11"))
-		x.restart(pods("b", "c"))
-		require.Equal(t, []string{"release a@1", "update b@2 b@12", "add c@11"}, j.take())
-		require.Equal(t, "b c", x.stored())
-		require.NoError(t, x.i.WaitFresh(t.Context()))
-		require.Equal(t, []ShareChanged{{pods("b", "c"), 1}}, changed)
-		require.Equal(t, ShardStatus{Share: pods("b", "c"), Foreign: 3, Server: NotFiltered}, x.i.Status().Shard, "of both runs")
-		require.Equal(t, 2, x.asked)
-		totals := x.i.Status().Totals
-		require.Equal(t, []uint64{3, 1, 0, 1}, []uint64{totals.Added, totals.Updated, totals.Deleted, totals.Released})
-
-		x.restart(pods("a"))
-		require.ElementsMatch(t, []string{"release b@12", "release c@11", "add a@1"}, j.take())
-		x.restart(only(shard.ByNamespace, "default"))
-		require.ElementsMatch(t, []string{"add b@12", "add c@11"}, j.take(), "the field of the share may be another one")
-		x.restart(only(shard.ByNamespace))
-		require.ElementsMatch(t, []string{"release a@1", "release b@12", "release c@11"}, j.take(), "an empty share holds nothing")
-		require.Empty(t, x.stored())
+		x.Expire()
+		require.Equal(t, []string{"update b@2 b@12"}, j.take())
+		require.Equal(t, 1, x.asked)
 	})
 }
 
-// Each kind of handler is told of what is released, or is not, as it says.
-func TestWhoIsToldOfReleasedObjects(t *testing.T) {
-	for name, storage := range map[string]Storage{"decoded": {}, "packed": {Decoded: NewBudget(0)}} {
+// unruly is an Assignment that panics, or ends its goroutine.
+type unruly func() shard.Set
+
+func (f unruly) Share() shard.Set { return f() }
+
+// An Assignment that panics, or ends its goroutine, ends the run.
+func TestAnAssignmentThatFails(t *testing.T) {
+	for name, row := range map[string]struct {
+		share func() shard.Set
+		want  error
+		says  string
+	}{
+		"panics":             {func() shard.Set { panic("no share") }, reflector.ErrPanic, "no share"},
+		"ends its goroutine": {func() shard.Set { runtime.Goexit(); return shard.Set{} }, ErrExited, "the Assignment"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				x := newSharded(t, newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{Storage: storage}, pods("a", "b"))
-				var typed, batched, looped journal
-				var released, deleted, clientgo, keys kit.Recorder
-				handle := func(_ any, err error) { require.NoError(t, err) }
-				handle(x.i.Handle(&typed, HandlerOptions{}))
-				handle(x.i.Handle(Funcs[*corev1.Pod]{Released: func(last *corev1.Pod) { released.Add(kit.Text(last), last) }}, HandlerOptions{}))
-				handle(x.i.Handle(Funcs[*corev1.Pod]{Deleted: func(last *corev1.Pod) { deleted.Add(kit.Text(last), last) }}, HandlerOptions{}))
-				handle(x.i.HandleBatch(func(b Batch[*corev1.Pod]) {
-					for c := range b.All() {
-						batched.Handle(c)
-					}
-				}, 10, HandlerOptions{}))
-				handle(x.i.HandleKeys(func(k indexer.Key) { keys.Add(k.Name, k) }, HandlerOptions{}))
-				handle(x.i.Shared().AddEventHandler(clientgo.Handler()))
-				x.start()
-				x.stop()
-				handled := make(chan struct{})
-				go func() {
-					defer close(handled)
-					for c := range x.i.Changes(t.Context(), HandlerOptions{}) { // one run
-						looped.Handle(c)
-					}
-				}()
-				synctest.Wait()
-				typed.take()
-				batched.take()
-				keys.Take()
-				clientgo.Take()
-				x.turn(pods("b"))
-				x.start()
-				want := []string{"release a@1"}
-				require.Equal(t, want, typed.take())
-				require.Equal(t, want, batched.take())
-				require.ElementsMatch(t, append(want, "initial a@1", "initial b@2"), looped.take())
-				require.Equal(t, []string{"a@1"}, released.Take())
-				require.Empty(t, deleted.Take())
-				require.Empty(t, keys.Take())
-				require.Empty(t, clientgo.Take())
-				for _, h := range x.i.Status().Handlers {
-					require.Zero(t, h.Backlog)
-				}
-				x.Send(watch.Deleted, kit.Pod("b", "30"))
-				require.Equal(t, []string{"b@30"}, deleted.Take())
-				x.stop()
-				<-handled
+				i := New(newScript("10"), Options[*corev1.Pod]{Shard: unruly(row.share), Observe: observed})
+				err := i.Run(t.Context())
+				require.ErrorIs(t, err, row.want)
+				require.ErrorContains(t, err, row.says)
+				require.ErrorIs(t, i.WaitSynced(t.Context()), row.want)
 			})
 		})
 	}
-}
-
-// The functions of Funcs.Handle, and the name of the kind.
-func TestFuncsOfReleasedObjects(t *testing.T) {
-	var told []string
-	f := Funcs[*corev1.Pod]{Released: func(p *corev1.Pod) { told = append(told, p.Name) }}
-	f.Handle(Change[*corev1.Pod]{Kind: Released, Old: kit.Pod("a", "1")})
-	f.Handle(Change[*corev1.Pod]{Kind: Deleted, Old: kit.Pod("b", "1")})
-	Funcs[*corev1.Pod]{Deleted: f.Released}.Handle(Change[*corev1.Pod]{Kind: Released, Old: kit.Pod("c", "1")})
-	require.Equal(t, []string{"a"}, told)
-	require.Equal(t, "released", Released.String())
-	require.EqualValues(t, 4, Released)
 }
 
 // The share is of what the server says, whatever a transform makes of it.
@@ -228,134 +149,25 @@ func TestTheShareIsOfTheServersObjects(t *testing.T) {
 		return p
 	}
 	for name, row := range map[string]struct {
-		transform     func(*corev1.Pod) (*corev1.Pod, error)
-		before, after shard.Set
-		told          []string
+		transform func(*corev1.Pod) (*corev1.Pod, error)
+		share     shard.Set
 	}{
 		"uid": {
 			func(p *corev1.Pod) (*corev1.Pod, error) { p.UID = "same"; return p, nil },
-			pods("a", "b"), pods("b", "c"), []string{"release a@1", "add c@3"},
+			pods("a", "b"),
 		},
-		"no uid": {stripped, pods("a", "b"), pods("b", "c"), []string{"release a@", "add c@"}},
+		"no uid": {stripped, pods("a", "b")},
 		"namespace": {
 			func(p *corev1.Pod) (*corev1.Pod, error) { p.Namespace = "all"; return p, nil },
-			only(shard.ByNamespace, "one", "two"), only(shard.ByNamespace, "two", "three"), []string{"release a@1", "add c@3"},
+			only(shard.ByNamespace, "one", "two"),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				s := newScript("10", named("one", kit.Pod("a", "1")), named("two", kit.Pod("b", "2")), named("three", kit.Pod("c", "3")))
-				x := newSharded(t, s, Options[*corev1.Pod]{Transform: row.transform}, row.before)
-				j := &journal{}
-				_, err := x.i.Handle(j, HandlerOptions{})
-				require.NoError(t, err)
+				x := newSharded(t, s, Options[*corev1.Pod]{Transform: row.transform}, row.share)
 				x.start()
 				require.Equal(t, "a b", x.stored())
-				j.take()
-				x.restart(row.after)
-				require.Equal(t, row.told, slices.DeleteFunc(j.take(), func(l string) bool { return strings.HasPrefix(l, "update") }))
-				require.Equal(t, "b c", x.stored())
-			})
-		})
-	}
-}
-
-// Objects without metadata have the server's key and UID in the records of their source.
-func TestObjectsWithoutMetadataAreReleased(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-		a := &turns{set: pods("a", "b")}
-		c := newCore(Options[any]{Shard: a, Observe: observed, Transform: func(obj any) (any, error) {
-			return obj.(*corev1.Pod).Name, nil
-		}}, objectType{}, nil, s)
-		i := newClientgoInformer(c)
-		run := func() {
-			ctx, cancel := context.WithCancel(t.Context())
-			wait, err := i.Start(ctx, RunOptions{})
-			require.NoError(t, err)
-			synctest.Wait()
-			cancel()
-			require.NoError(t, wait())
-		}
-		run()
-		require.ElementsMatch(t, []any{"a", "b"}, i.GetStore().List())
-		a.turn(pods("b"))
-		run()
-		require.Equal(t, []any{"b"}, i.GetStore().List())
-		require.EqualValues(t, 1, i.Status().Totals.Released)
-		require.Zero(t, i.Status().Totals.Deleted)
-	})
-}
-
-// A run that ends before all is released leaves the rest to the next one, which does not take it for deleted.
-func TestAReleaseThatIsBrokenOff(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var all []*corev1.Pod
-		for n := range 2*maxSection + 10 {
-			all = append(all, kit.Pod(fmt.Sprint("p", n), "1"))
-		}
-		x := newSharded(t, newScript("10", append(all, kit.Pod("stays", "2"))...), Options[*corev1.Pod]{}, shard.Whole(shard.ByUID))
-		counts := map[Kind]int{}
-		_, err := x.i.Handle(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) { counts[c.Kind]++ }), HandlerOptions{})
-		require.NoError(t, err)
-		x.start()
-		x.stop()
-		x.turn(pods("stays"))
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		wait, err := x.i.Start(ended)
-		require.NoError(t, err)
-		require.NoError(t, wait())
-		require.Equal(t, len(all)+1, x.i.Indexer().Len())
-		x.start()
-		require.Equal(t, map[Kind]int{Added: len(all) + 1, Released: len(all)}, counts)
-		require.Equal(t, "stays", x.stored())
-	})
-}
-
-// stuck returns a core whose handler, with Latest, has seen a@1 and b@1, and is stuck in an update of b.
-func stuckWithShare(t *testing.T) (*testCore, *gated, func(share shard.Set)) {
-	f, h := stuckInB(t)
-	return f, h, func(share shard.Set) {
-		f.run.share = reflector.NewShare(share)
-		f.reshard(f.run)
-		synctest.Wait()
-	}
-}
-
-// With Latest, what is released is told as the difference from what the handler has seen.
-func TestLatestAndReleasedObjects(t *testing.T) {
-	another := kit.UID("another")
-	for name, row := range map[string]struct {
-		before []deltafifo.Delta
-		share  shard.Set
-		after  []*corev1.Pod // comes back, in a share of everything
-		want   []string
-	}{
-		"nothing pending":     {nil, pods("b"), nil, []string{"release a@1"}},
-		"an update pending":   {[]deltafifo.Delta{deltaOf(deltafifo.Modified, kit.Pod("a", "3"))}, pods("b"), nil, []string{"release a@3"}},
-		"an addition pending": {[]deltafifo.Delta{deltaOf(deltafifo.Added, kit.Pod("c", "3"))}, pods("a", "b"), nil, nil},
-		"deleted and created anew": {
-			[]deltafifo.Delta{deltaOf(deltafifo.Deleted, kit.Pod("a", "3")), deltaOf(deltafifo.Added, kit.Pod("a", "4", another))},
-			pods("a", "b"), nil, []string{"lost a@1"},
-		},
-		"replaced by another one": {
-			[]deltafifo.Delta{deltaOf(deltafifo.Modified, kit.Pod("a", "4", another))}, pods("a", "b"), nil, []string{"lost a@1"},
-		},
-		"it comes back":                {nil, pods("b"), []*corev1.Pod{kit.Pod("a", "5")}, []string{"update a@1 a@5"}},
-		"it comes back as another one": {nil, pods("b"), []*corev1.Pod{kit.Pod("a", "5", another)}, []string{"lost a@1", "add a@5"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				f, h, reshard := stuckWithShare(t)
-				f.apply(row.before...)
-				reshard(row.share)
-				if row.after != nil {
-					reshard(shard.Whole(shard.ByUID))
-					f.list("10", append(row.after, kit.Pod("b", "2"))...)
-				}
-				h.open()
-				require.Equal(t, row.want, h.take())
 			})
 		})
 	}
@@ -388,7 +200,7 @@ func TestOwnWritesAndTheShare(t *testing.T) {
 		t.Run(row.words+" "+row.share.String(), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := newWritingOf(t, Options[*corev1.Pod]{}, 1)
-				w.run.share = reflector.NewShare(row.share)
+				w.share.Store(reflector.NewShare(row.share))
 				for word := range strings.FieldsSeq(row.words) {
 					w.says(word)
 				}
@@ -401,83 +213,6 @@ func TestOwnWritesAndTheShare(t *testing.T) {
 			})
 		})
 	}
-}
-
-// The fences of what is released end before: what they have confirmed does not come back.
-func TestFencesOfReleasedObjects(t *testing.T) {
-	for words, told := range map[string]string{
-		"a+5 a!7":     "add p@5, update p@5 p@7",
-		"a!7":         "add p@7",
-		"a+5 a0":      "add p@5, delete p@5",
-		"a+5 a0 a+6":  "add p@5, delete p@5",
-		"a+5 a~7 a+6": "add p@5, delete p@5",
-	} {
-		t.Run(words, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				w := newWritingOf(t, Options[*corev1.Pod]{}, 1)
-				for word := range strings.FieldsSeq(words) {
-					w.says(word)
-				}
-				require.Equal(t, 1, w.Status().OwnWrites.Pending)
-				w.run.share = reflector.NewShare(pods("q"))
-				w.reshard(w.run)
-				require.Zero(t, w.Status().OwnWrites.Pending)
-				require.Empty(t, w.holds())
-				w.says("a^9")
-				w.answer(0, ownwrites.Answer{Kind: ownwrites.Dated, Version: "9"})
-				require.Empty(t, w.holds(), "what the watch has brought does not come back")
-				require.Equal(t, told, strings.ReplaceAll(strings.Join(w.told.Take(), ", "), "delete p@7", "delete p@5"))
-				require.Zero(t, w.Status().OwnWrites.Ghosts)
-			})
-		})
-	}
-}
-
-// A fence of the share that has confirmed an object outside of it forgets that object.
-func TestAFenceForgetsAReleasedObject(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWritingOf(t, Options[*corev1.Pod]{}, 1)
-		before := kit.Pod("p", "5", kit.UID("before"))
-		w.tell(0, deltaOf(deltafifo.Modified, before))
-		w.says("a!7")
-		w.run.share = reflector.NewShare(pods("p"))
-		w.reshard(w.run)
-		require.Equal(t, "a@7", w.holds())
-		require.Equal(t, 1, w.Status().OwnWrites.Pending)
-		w.says("a^9")
-		require.Empty(t, w.holds(), "the pod before is not in the share")
-	})
-}
-
-// With packed objects, nothing is decoded but for handlers that are told of what is released.
-func TestAReleaseDecodesNothing(t *testing.T) {
-	unverified(t)
-	bubble(t, func(t *testing.T) {
-		f := newTestCore(t, packedCold(), 1)
-		released := 0
-		var keys, told kit.Recorder
-		for _, r := range []receiver{&keyReceiver{handle: func(k indexer.Key) { keys.Add(k.Name, k) }}, newClientgoReceiver(told.Handler(), nil)} {
-			require.NoError(t, f.addHandler(f.registration(r, HandlerOptions{}, nil), true))
-		}
-		f.register(Funcs[*corev1.Pod]{Deleted: func(*corev1.Pod) {}}, HandlerOptions{})
-		f.start()
-		f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"), kit.Pod("c", "1"))
-		synctest.Wait()
-		before := f.Status().Storage.Decodes
-		f.run.share = reflector.NewShare(pods("a", "b"))
-		f.reshard(f.run)
-		synctest.Wait()
-		require.Equal(t, before, f.Status().Storage.Decodes)
-		require.Len(t, told.Take(), 3)
-		require.Len(t, keys.Take(), 3)
-		f.register(Funcs[*corev1.Pod]{Released: func(*corev1.Pod) { released++ }}, HandlerOptions{})
-		synctest.Wait()
-		f.run.share = reflector.NewShare(pods("a"))
-		f.reshard(f.run)
-		synctest.Wait()
-		require.Equal(t, 1, released)
-		require.Equal(t, before+1, f.Status().Storage.Decodes)
-	})
 }
 
 // What cannot have a share is refused by Run.
@@ -501,41 +236,11 @@ func TestInformersWithoutAShare(t *testing.T) {
 		none := New(newScript("1"), Options[*corev1.Pod]{Shard: shard.Static(shard.Set{}), Observe: observed})
 		require.ErrorIs(t, none.Run(t.Context()), shard.ErrField)
 		require.ErrorIs(t, none.WaitSynced(t.Context()), shard.ErrField)
-		wait, err := none.Start(t.Context())
-		require.NoError(t, err)
 		require.ErrorIs(t, none.WaitFresh(t.Context()), shard.ErrField)
-		require.ErrorIs(t, wait(), shard.ErrField)
 
 		bad := New(newScript("1"), Options[*corev1.Pod]{Shard: badAssignment{}, Observe: observed})
 		require.ErrorIs(t, bad.Run(t.Context()), ErrNoKinds)
 		require.ErrorIs(t, bad.WaitSynced(t.Context()), ErrNoKinds)
-	})
-}
-
-// A run whose share has no field ends at once, and takes nothing out of the store. The next one reads its share again.
-func TestARunWithAnUnusableShare(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newSharded(t, newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{}, pods("a"))
-		j := &journal{}
-		_, err := x.i.Handle(j, HandlerOptions{})
-		require.NoError(t, err)
-		x.start()
-		require.Equal(t, []string{"initial a@1"}, j.take())
-		x.stop()
-		foreign := x.i.Status().Shard.Foreign
-		require.NotZero(t, foreign)
-		x.turn(shard.Set{})
-		wait, err := x.i.Start(t.Context())
-		require.NoError(t, err)
-		require.ErrorIs(t, wait(), shard.ErrField)
-		require.ErrorIs(t, x.i.Status().LastError, shard.ErrField)
-		require.Equal(t, ShardStatus{Foreign: foreign}, x.i.Status().Shard)
-		require.Equal(t, "a", x.stored())
-		require.Empty(t, j.take())
-		x.turn(pods("b"))
-		x.start()
-		require.Equal(t, []string{"release a@1", "add b@2"}, j.take())
-		require.Equal(t, 2*foreign, x.i.Status().Shard.Foreign)
 	})
 }
 
@@ -557,17 +262,3 @@ func TestForeignEventsWithOlderVersions(t *testing.T) {
 type badAssignment struct{ shard.Assignment }
 
 func (badAssignment) Unusable(shard.Field) error { return ErrNoKinds }
-
-// Fill leaves out what is outside of the share.
-func TestFillLeavesOutForeignObjects(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		x := newSharded(t, newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{}, pods("a"))
-		require.NoError(t, x.i.Fill(State[*corev1.Pod]{Version: "9", Objects: []*corev1.Pod{kit.Pod("a", "1"), kit.Pod("b", "2")}}))
-		j := &journal{}
-		_, err := x.i.Handle(j, HandlerOptions{})
-		require.NoError(t, err)
-		x.start()
-		require.Equal(t, []string{"initial a@1"}, j.take())
-		require.Equal(t, "a", x.stored())
-	})
-}

@@ -16,12 +16,11 @@ import (
 // with no lock held, and queues it.
 type informerSink struct {
 	core      *core
-	run       *run
 	source    uint16
 	replacing bool   // between Begin and Commit or Abort
 	queued    uint64 // the number of the source's last delta, see receipt
-	// reuseNothing is set while the stored objects must not be trusted: from the beginning of a run, or
-	// of a new history, until a replacement that reuses none of them is queued.
+	// reuseNothing is set while the stored objects must not be trusted: from the beginning of a new
+	// history until a replacement that reuses none of them is queued.
 	reuseNothing atomic.Bool
 	// pass shares values between objects after the transform. It is nil without a transform, or if
 	// the objects do not belong to the informer alone.
@@ -32,9 +31,6 @@ type informerSink struct {
 	linked atomic.Bool
 	turn   chan struct{}
 
-	// fill is the user's initial state of the store. It is nil once the state has been written.
-	fill *State[any]
-
 	// transforming is the key of the object passed to the running transform, nil while none runs.
 	// The goroutine that sets it to nil decides about the object: either the reflector's, after
 	// the transform, or the goroutine that abandons the sink, if the transform does not return
@@ -43,20 +39,9 @@ type informerSink struct {
 	abandoned    chan struct{} // closed when the sink is abandoned; nil without a transform
 }
 
-// newInformerSink returns the sink of a source for a run. It is called before the run's goroutines
-// start.
-func newInformerSink(c *core, run *run, source uint16) *informerSink {
-	s := &informerSink{core: c, run: run, source: source, queued: c.status.applied[source].Load(), turn: make(chan struct{}, 1)}
-	p := &c.states[source]
-	p.reuseNothing = p.reuseNothing || run.options.ReuseNothing
-	if p.content == filling {
-		p.content = empty
-	}
-	if p.fill != nil && !p.reuseNothing {
-		s.fill, p.content = p.fill, filling
-	}
-	p.fill = nil
-	s.reuseNothing.Store(p.reuseNothing)
+// newInformerSink returns the sink of a source.
+func newInformerSink(c *core, source uint16) *informerSink {
+	s := &informerSink{core: c, source: source, turn: make(chan struct{}, 1)}
 	if c.options.Transform != nil {
 		s.abandoned = make(chan struct{})
 	}
@@ -78,11 +63,6 @@ func (s *informerSink) Begin(ctx context.Context, h reflector.History) error {
 
 func (s *informerSink) Commit(ctx context.Context, version string) error {
 	s.core.status.answered(s.source, s.queued+1)
-	return s.commit(ctx, version)
-}
-
-// commit ends a replacement, by the source or by Fill.
-func (s *informerSink) commit(ctx context.Context, version string) error {
 	s.replacing = false
 	err := s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
 	if err == nil {
@@ -99,7 +79,7 @@ func (s *informerSink) Abort(ctx context.Context) error {
 func (s *informerSink) push(ctx context.Context, d deltafifo.Delta) error {
 	d.Source = s.source
 	s.queued++
-	return s.run.queue.Push(ctx, d)
+	return s.core.queue.Push(ctx, d)
 }
 
 // Write prepares the objects of a batch, and queues the batch.
@@ -111,7 +91,7 @@ func (s *informerSink) Write(ctx context.Context, batch []deltafifo.Delta) error
 	if n := len(batch); n > 0 && !s.replacing { // a page of a list proves nothing before the commit
 		s.noteReceived(batch)
 	}
-	return s.run.queue.Push(ctx, batch...)
+	return s.core.queue.Push(ctx, batch...)
 }
 
 func (s *informerSink) prepareBatch(ctx context.Context, batch []deltafifo.Delta) error {

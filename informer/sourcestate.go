@@ -5,24 +5,16 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/fences"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // sourceState is the processLoop's state of one source. The sources of an informer are disjoint at any one
 // version, so a replacement of one source does not concern the objects of the others. But an object
 // may move between sources, which report the move in any order, see moved.go.
 type sourceState struct {
-	content   content
-	versioned bool                  // a replacement had a version
 	objects   records.ServerObjects // what the store does not say of the source's objects
 	fences    fences.Fences         // of the objects that the program has written
 	histories uint64                // the number of new histories so far
-	lastRead  *run                  // the last run that has applied a replacement
-	fill      *State[any]           // the user's initial state, until the first run
-	// reuseNothing is set while the stored objects must not be trusted: from the beginning of a run
-	// that says so, or of a new history, until a replacement that reuses none of them, perhaps in a
-	// later run.
-	reuseNothing bool
+	complete  bool                  // a replacement has been applied
 
 	// The fields below belong to the replacement under way.
 	staging       *indexer.Staging
@@ -32,46 +24,9 @@ type sourceState struct {
 	changes       int                   // number of objects that its commit has put or deleted
 }
 
-// content is the state of a source's objects in the store. It moves forward, but for filling: if the run
-// ends before the user's initial state is in the store, the next run drops that state. The transform
-// has had some of its objects already.
-type content uint8
-
-const (
-	empty    content = iota
-	filling          // nothing yet: the run writes a user's initial state
-	filled           // a user's initial state; changes since may be missing
-	complete         // a replacement, or an initial state and all changes since
-)
-
 // maxSources is the highest number of sources: a change of the source with the lowest version may look at
 // the versions of all. Objects put by hand need one more number.
 const maxSources = 4096
-
-// resume returns the version from which a run goes on with a source, and how. The run reads all
-// objects again (ResumeNever) in these cases:
-//   - The source's lists have no version, so the versions of its objects mean nothing.
-//   - The stored objects must not be trusted, or a user has written into the store.
-//   - An object is quarantined.
-//   - The run reads another share of the objects than the run before.
-//   - The last run did not end during a watch without doubts.
-func (c *core) resume(s *informerSink) (version string, how reflector.Resume) {
-	i := s.source
-	p := &c.states[i]
-	switch {
-	case s.fill != nil:
-		return s.fill.Version, reflector.ResumeUnlessFake // the user has vouched for the version
-	case !p.versioned:
-		return "", reflector.ResumeNever
-	case p.reuseNothing || p.objects.Failures() > 0 || !c.followed[i].Load() || c.writtenByHand.Load() || c.reshards(s.run):
-		how = reflector.ResumeNever
-	case p.content == filled:
-		how = reflector.ResumeUnlessFake
-	default:
-		how = reflector.ResumeOfServer
-	}
-	return c.reached.Version(i), how
-}
 
 // abort drops the replacement under way, if there is one.
 func (a *applier) abort(p *sourceState) {
@@ -82,23 +37,13 @@ func (a *applier) abort(p *sourceState) {
 	p.staging, p.next, p.changes = nil, records.ServerObjects{}, 0
 }
 
-// begin is called for the beginning of a replacement, also of one that is dropped.
-func (p *sourceState) begin(d *deltafifo.Delta) {
-	p.reuseNothing = p.reuseNothing || d.NewHistory || d.ReuseNothing
-}
-
 // stage applies one delta of a replacement.
 func (a *applier) stage(d *deltafifo.Delta) {
 	p := &a.states[d.Source]
 	switch d.Op {
 	case deltafifo.Begin:
 		a.abort(p)
-		*p = sourceState{
-			content: p.content, versioned: p.versioned, objects: p.objects, lastRead: p.lastRead, fences: p.fences, histories: p.histories,
-			reuseNothing: p.reuseNothing,
-			newHistory:   d.NewHistory, reusesNothing: d.ReuseNothing,
-		}
-		p.begin(d)
+		p.newHistory, p.reusesNothing = d.NewHistory, d.ReuseNothing // one by one: an audit reads other fields meanwhile
 		p.staging = a.writer.Stage(d.Source)
 	case deltafifo.Abort:
 		a.abort(p)
@@ -184,7 +129,7 @@ func (a *applier) identityIn(p *sourceState, key indexer.Key, obj any) records.I
 }
 
 // commit applies a replacement. It does not log the first replacement of an informer: every
-// registration replays the store instead. If a user has filled the store before, commit logs the
+// registration replays the store instead. If a user has written into the store before, commit logs the
 // first one too, since it updates and deletes the user's objects.
 func (a *applier) commit(i uint16, version string) {
 	p := &a.states[i]
@@ -192,7 +137,7 @@ func (a *applier) commit(i uint16, version string) {
 		a.writer.Freeze(func(*indexer.Tx) { a.processor.StartFeeds(indexer.Snapshot[any]{}) })
 	}
 	a.holdFenced(i, version)
-	first, initial := !a.processor.Started(), p.content < filled
+	first, initial := !a.processor.Started(), !p.complete
 	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { // nothing before: an index function may break the commit off
 		a.committed(p, i, version)
 		if now := a.version(); now != "" {
@@ -220,9 +165,11 @@ func (a *applier) commit(i uint16, version string) {
 
 // committed records a replacement of source i, in the write section that shows it in the store.
 func (a *applier) committed(p *sourceState, i uint16, version string) {
-	a.advanceContent(p)
-	p.staging, p.versioned = nil, p.versioned || version != ""
-	p.reuseNothing = p.reuseNothing && !p.reusesNothing && !p.newHistory
+	if !p.complete {
+		p.complete = true
+		a.completed++
+	}
+	p.staging = nil
 	if p.newHistory || version == "" { // the versions of the fences mean nothing any more
 		p.fences.Void()
 		p.histories++
@@ -243,23 +190,7 @@ func (a *applier) finishReplace(i uint16, first bool) {
 	}
 	p.changes = 0
 	a.checkShare()
-	if p.content == complete {
-		a.markRead(p)
-	}
 	a.versions.wake()
-}
-
-// advanceContent moves a source's content forward, when a replacement or a bookmark is applied. The
-// first replacement of a source that a user has filled is the user's initial state.
-func (a *applier) advanceContent(p *sourceState) {
-	switch {
-	case p.content == filling:
-		p.content = filled
-		a.status.filled()
-	case p.content != complete:
-		p.content = complete
-		a.completed++
-	}
 }
 
 // replacePut logs an object that a replacement has put.

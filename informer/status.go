@@ -62,7 +62,7 @@ type Status struct {
 	LastLeftOut   error
 	LastLeftOutAt time.Time
 
-	// SyncTook is the time from the first Run until the store was complete, zero before that.
+	// SyncTook is the time from Run until the store was complete, zero before that.
 	SyncTook time.Duration
 	// Totals count events since the informer was made.
 	Totals Totals
@@ -86,7 +86,7 @@ type Totals struct {
 	// Lists and Streams count the full states read by a list and by a stream. Watches counts the
 	// watches that the server has accepted, including streams that continued as a watch.
 	Lists, Streams, Watches int
-	// Relists counts the full states of each cause. The first full state of each source and run
+	// Relists counts the full states of each cause. The first full state of each source
 	// counts as [reflector.CauseStart]. Causes that did not occur are missing.
 	Relists map[reflector.Cause]int
 	// Errors counts the failed lists and watches of each class. Classes that did not occur are
@@ -97,9 +97,8 @@ type Totals struct {
 	Waited time.Duration
 	// Added, Updated and Deleted count changes, each once for any number of handlers (or none),
 	// without resyncs. The objects of the first full state count as added, and a re-created object
-	// as deleted and added. Released counts the objects that left the store with a run of another share.
-	// Bookmarks counts the bookmarks received.
-	Added, Updated, Deleted, Released, Bookmarks uint64
+	// as deleted and added. Bookmarks counts the bookmarks received.
+	Added, Updated, Deleted, Bookmarks uint64
 	// Shared counts the values that were not stored because another object had an equal value, see
 	// [reflector.Decoding].
 	Shared uint64
@@ -138,12 +137,12 @@ type HandlerStatus struct {
 // Status returns the state of the informer. Safe for any goroutine.
 func (c *core) Status() Status {
 	c.mu.Lock()
-	phase, run, shardStatus := c.phase, c.run, c.shardStatus()
+	phase := c.phase
 	c.mu.Unlock()
 	x := c.writer.Indexer()
 	st := Status{
 		Name:    c.options.Name,
-		Running: phase != created && !closed(run.returned),
+		Running: phase != created && !closed(c.returned),
 		Stopped: phase == stopped,
 		Synced:  c.isSynced(),
 		Version: x.Version(),
@@ -156,9 +155,8 @@ func (c *core) Status() Status {
 		st.LastError = c.misuse
 	}
 	st.Totals.Added, st.Totals.Updated = c.tally.Shown(eventlog.Added), c.tally.Shown(eventlog.Updated)
-	st.Totals.Deleted, st.Totals.Released = c.tally.Shown(eventlog.Deleted), c.tally.Shown(eventlog.LastTold)
-	st.Totals.Bookmarks = c.tally.Bookmarks()
-	st.OwnWrites, st.Storage, st.Shard = c.written.status(), c.storageStatus(), shardStatus
+	st.Totals.Deleted, st.Totals.Bookmarks = c.tally.Shown(eventlog.Deleted), c.tally.Bookmarks()
+	st.OwnWrites, st.Storage, st.Shard = c.written.status(), c.storageStatus(), c.shardStatus()
 	st.Totals.Shared = c.values.Stats().Found
 	for _, handler := range c.processor.States() {
 		st.Handlers = append(st.Handlers, HandlerStatus(handler))

@@ -106,31 +106,6 @@ func TestNothingOfHalfAStateIsKept(t *testing.T) {
 	})
 }
 
-// An error of an earlier run counts in Status.Errors, but is not the LastError of the next run.
-func TestTheErrorOfAnOldRunIsForgotten(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newScript("10", kit.Pod("a", "1"))
-		s.Fail(errPoison)
-		i := New(s, Options[*corev1.Pod]{Observe: observed})
-		cancel, wait := starts(t, i)
-		cancel()
-		wait()
-		require.ErrorIs(t, i.Status().LastError, errPoison, "why it never was synced")
-		s.Fail(nil)
-		starts(t, i)
-		st := i.Status()
-		require.True(t, st.Watching)
-		require.NoError(t, st.LastError)
-		require.Zero(t, st.LastErrorAt)
-		require.Equal(t, 1, st.Errors)
-		ctx, end := context.WithTimeout(t.Context(), time.Second)
-		defer end()
-		err := i.WaitVersion(ctx, "99")
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.NotErrorIs(t, err, errPoison)
-	})
-}
-
 // An error is failing until a list or watch of the same source has succeeded, and not again while a
 // watch is reopened. A source that is not served is not stale.
 func TestFailingIsWhatHasFailedLast(t *testing.T) {
@@ -182,7 +157,7 @@ func TestFailingIsWhatHasFailedLast(t *testing.T) {
 	require.True(t, s.staleLocked())
 }
 
-// A note of a missing feature goes when the source turns out to have it, or a new run begins.
+// A note of a missing feature goes when the source turns out to have it.
 func TestANoteGoesWithWhatItTells(t *testing.T) {
 	s := status{bySource: make([]sourceStatus, 2), applied: make([]atomic.Uint64, 2)}
 	tell := func() {
@@ -196,7 +171,4 @@ func TestANoteGoesWithWhatItTells(t *testing.T) {
 	require.Equal(t, []string{"the initial state is listed, not streamed: no"}, s.notes())
 	s.reflected(0, reflector.Listed{Operation: reflector.OpStream, Version: "7"})
 	require.Equal(t, []string{"the initial state is listed, not streamed: not here"}, s.notes())
-	tell()
-	s.began()
-	require.Empty(t, s.notes())
 }

@@ -125,37 +125,6 @@ func stuckTransformAt(t *testing.T, moment string, stuck *stuckTransform) {
 	require.Empty(t, of[Event](seen), "nothing is told of it any more")
 }
 
-// The late result of a transform does not disturb the next run.
-func TestATransformOfTheRunBefore(t *testing.T) {
-	for how, ending := range endings {
-		t.Run(how, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				stuck := newStuckTransform(ending)
-				defer stuck.open()
-				s, j := newScript("10", kit.Pod("a", "1")), &journal{}
-				i := New(s, Options[*corev1.Pod]{Transform: stuck.transform, Observe: observed})
-				_, err := i.Handle(j, HandlerOptions{})
-				require.NoError(t, err)
-				cancel, wait := starts(t, i)
-				s.Send(watch.Modified, kit.Pod("a", "11", kit.Label("stuck", "x")))
-				synctest.Wait()
-				endsInTime(t, cancel, wait, stuck.open)
-
-				s.Set("20", kit.Pod("a", "12"))
-				starts(t, i)
-				stuck.open()
-				time.Sleep(time.Second)
-				s.Send(watch.Modified, kit.Pod("a", "21"))
-				require.Equal(t, []string{"initial a@1", "update a@1 a@12", "update a@12 a@21"}, j.take())
-				st := i.Status()
-				require.True(t, st.Running && st.Watching)
-				require.Zero(t, st.Quarantined)
-				require.Equal(t, "21", st.Version)
-			})
-		})
-	}
-}
-
 // The end of a run waits for a transform that is slow but not stuck.
 func TestTheEndOfARunWaitsForASlowTransform(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -13,7 +13,7 @@ func (c *core) WaitSynced(ctx context.Context) error {
 	over := ErrNotSynced
 	select {
 	case <-c.synced:
-	case <-c.done():
+	case <-c.stopped:
 		over = ErrStopped
 	case <-ctx.Done():
 	}

@@ -31,14 +31,14 @@ func (s *informerSink) transform(d *deltafifo.Delta, transform func(any) (any, e
 // [ErrStopped] if the run ended before the transform was called or returned.
 func (s *informerSink) transformInRun(d *deltafifo.Delta, transform func(any) (any, error)) (obj any, failed, err error) {
 	s.transforming.Store(&d.Key) // before loading stopping: the end of the run sets stopping, then loads this
-	if s.run.Stopping.Load() {
+	if s.core.run.Stopping.Load() {
 		s.endTransform(d)
 		return nil, nil, ErrStopped
 	}
 	returned := false
 	defer func() {
 		if !returned && s.endTransform(d) { // it is ending the goroutine
-			s.run.Exit(fmt.Errorf("the transform, called for object %.*q: %w", object.MaxText, d.Key, ErrExited))
+			s.core.run.Exit(fmt.Errorf("the transform, called for object %.*q: %w", object.MaxText, d.Key, ErrExited))
 		}
 	}()
 	obj, failed = s.callTransform(transform, d.Object)

@@ -199,7 +199,7 @@ func (c *core) waitVersion(ctx context.Context, version string, reached func() (
 		}
 		select {
 		case <-changed:
-		case <-c.done():
+		case <-c.stopped:
 			return c.status.because(ErrStopped)
 		case <-ctx.Done():
 			return c.status.because(fmt.Errorf("version %s is not reached: %w", version, context.Cause(ctx)))

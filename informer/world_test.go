@@ -86,7 +86,7 @@ func newTestCoreOf(t *testing.T, o Options[*corev1.Pod], sources int, d pack.Dec
 		o.Observe = observed
 	}
 	i := Join(silent, o)
-	f := &testCore{i.core, clientgoOf(i), t, newInformerSink(i.core, i.core.run, 0)}
+	f := &testCore{i.core, clientgoOf(i), t, newInformerSink(i.core, 0)}
 	f.in.PacksEncoded(d)
 	return f
 }
@@ -121,12 +121,11 @@ func podsIn(c *core) *indexer.Indexer[*corev1.Pod] {
 // start lets the handlers run until the test ends.
 func (f *testCore) start() {
 	ctx, cancel := context.WithCancel(context.Background())
-	run, err := f.begin(ctx, false)
-	require.NoError(f.t, err)
+	require.NoError(f.t, f.begin(ctx))
 	f.t.Cleanup(func() {
 		cancel()
-		f.finish(run)
-		run.Handlers.Wait()
+		f.finish()
+		f.run.Handlers.Wait()
 	})
 }
 
@@ -155,7 +154,7 @@ func (f *testCore) commitReplace(version string) {
 // register adds a handler.
 func (f *testCore) register(h Handler[*corev1.Pod], o HandlerOptions) *registration {
 	r := f.registration(receiverOf(h), o, nil)
-	require.NoError(f.t, f.addHandler(r, true))
+	require.NoError(f.t, f.addHandler(r))
 	return r
 }
 
@@ -210,7 +209,7 @@ func (f *testCore) take(t *testing.T, op deltafifo.Op) {
 }
 
 func (f *testCore) drain(t *testing.T) {
-	batch, err := f.run.queue.Drain(t.Context())
+	batch, err := f.queue.Drain(t.Context())
 	require.NoError(t, err)
 	f.apply(batch...)
 }

@@ -14,7 +14,7 @@ import (
 // OwnWrites is what has become of the program's own writes in an informer's store.
 type OwnWrites struct {
 	// Linked is true if each source sends its requests through a [reflector.OwnWrites], and has changed neither the
-	// server nor the user since its run began.
+	// server nor the user since the informer began.
 	Linked bool
 	// Shown counts the writes that the store has shown before the watch brought them, Outside those of
 	// objects that the informer does not read.
@@ -33,7 +33,7 @@ type OwnWrites struct {
 // Then WaitWritten waits until the watch has come so far; if nothing changes in the source, the reflector
 // asks for a bookmark, as for [Informer.WaitFresh]. After a write whose outcome is not known, it waits as
 // WaitFresh does. Before the first full state it waits as [Informer.WaitSynced] does. A write that began before the
-// first request of the run is not known here, such as one between two runs: after a start, WaitFresh waits for it.
+// first request of the informer is not known here: WaitFresh waits for it.
 //
 // It returns the errors of WaitSynced and WaitFresh, and [ErrNotLinked] if the requests of a source do not
 // pass through a [reflector.OwnWrites].
@@ -55,7 +55,7 @@ func (c *core) WaitWritten(ctx context.Context) error {
 		c.written.settle(doubts)
 		return nil
 	}
-	return c.waitNewest(ctx, c.lastRun(), missed)
+	return c.waitNewest(ctx, missed)
 }
 
 // written holds what the goroutines of writes and of waits need to know of the fences. An informer without a

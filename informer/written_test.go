@@ -52,31 +52,6 @@ func TestContract_D35_WaitWrittenOfAQuietResource(t *testing.T) {
 	})
 }
 
-// D35: WaitWritten does not know of a write that was made between two runs. WaitFresh waits for it.
-func TestContract_D35_WritesBetweenTwoRuns(t *testing.T) {
-	inKept(t, func(t *testing.T, k *kept) {
-		config := k.linked(t)
-		client := kubernetes.NewForConfigOrDie(config)
-		i := informer.New(reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), pods), informer.Options[*corev1.Pod]{Observe: quiet})
-		stop := k.start(i)
-		require.NoError(t, i.WaitWritten(t.Context()))
-		stop()
-		_, err := client.CoreV1().Pods("default").Create(t.Context(), podIn("default", "between"), metav1.CreateOptions{})
-		require.NoError(t, err)
-		resume := k.server.Stall(informertest.Request{Verb: "watch", Resource: "pods"})
-		defer k.start(i)()
-		require.NoError(t, i.WaitWritten(t.Context()))
-		require.NotContains(t, names(i), "between")
-		fresh := make(chan error, 1)
-		go func() { fresh <- i.WaitFresh(t.Context()) }()
-		synctest.Wait()
-		require.Empty(t, fresh)
-		resume()
-		require.NoError(t, <-fresh)
-		require.Contains(t, names(i), "between")
-	})
-}
-
 // D35: WaitWritten waits for a write whose call has returned because its context has ended, while the store was busy.
 func TestContract_D35_WaitWrittenAfterAWriteThatWasNotWaitedFor(t *testing.T) {
 	for name, fails := range map[string]bool{"answered": false, "cut off": true} {

@@ -110,7 +110,6 @@ type shownTotals struct {
 	Added     uint64 `json:"added"`
 	Updated   uint64 `json:"updated"`
 	Deleted   uint64 `json:"deleted"`
-	Released  uint64 `json:"released,omitzero"` // left the store with a run of another share
 	Bookmarks uint64 `json:"bookmarks"`
 	Shared    uint64 `json:"shared"` // values that were not stored a second time
 }

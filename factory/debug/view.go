@@ -98,7 +98,7 @@ func counts[K ~string](of map[K]int) []count {
 
 func totals(s informer.Status) shownTotals {
 	t := s.Totals
-	return shownTotals{t.Lists, t.Streams, t.Watches, s.Errors, t.Added, t.Updated, t.Deleted, t.Released, t.Bookmarks, t.Shared}
+	return shownTotals{t.Lists, t.Streams, t.Watches, s.Errors, t.Added, t.Updated, t.Deleted, t.Bookmarks, t.Shared}
 }
 
 // handlers joins the status of each handler with its measurements. A handler added between the

@@ -21,15 +21,15 @@ type figures struct {
 	conditions                               map[readiness.Condition]bool
 	staleness, syncTook                      time.Duration // the longest of the informers
 
-	lists, streams, watches, retries  int
-	relists                           map[reflector.Cause]int
-	errors                            map[reflector.ErrorClass]int
-	waited                            time.Duration
-	added, updated, deleted, released uint64
-	bookmarks, shared                 uint64
-	shard                             informer.ShardStatus // Share: of any of the informers that has one
-	ownWrites                         informer.OwnWrites   // Linked: of any of the informers
-	decoding                          timed
+	lists, streams, watches, retries int
+	relists                          map[reflector.Cause]int
+	errors                           map[reflector.ErrorClass]int
+	waited                           time.Duration
+	added, updated, deleted          uint64
+	bookmarks, shared                uint64
+	shard                            informer.ShardStatus // Share: of any of the informers that has one
+	ownWrites                        informer.OwnWrites   // Linked: of any of the informers
+	decoding                         timed
 
 	handlers []handlerFigures // in the order of their registration
 	index    map[string]int   // positions in handlers, by name
@@ -71,7 +71,7 @@ func figuresOfStatus(s informer.Status) figures {
 		staleness:  s.Staleness, syncTook: s.SyncTook,
 		lists: s.Totals.Lists, streams: s.Totals.Streams, watches: s.Totals.Watches, retries: s.Totals.Waits,
 		relists: maps.Clone(s.Totals.Relists), errors: maps.Clone(s.Totals.Errors), waited: s.Totals.Waited,
-		added: s.Totals.Added, updated: s.Totals.Updated, deleted: s.Totals.Deleted, released: s.Totals.Released,
+		added: s.Totals.Added, updated: s.Totals.Updated, deleted: s.Totals.Deleted,
 		bookmarks: s.Totals.Bookmarks, shared: s.Totals.Shared, shard: s.Shard, ownWrites: s.OwnWrites, storage: s.Storage,
 		index: make(map[string]int, len(s.Handlers)),
 	}
@@ -143,7 +143,6 @@ func (f *figures) add(more figures) {
 	f.added += more.added
 	f.updated += more.updated
 	f.deleted += more.deleted
-	f.released += more.released
 	f.bookmarks += more.bookmarks
 	f.shared += more.shared
 	if f.shard.Share.Field() == 0 {

@@ -45,7 +45,7 @@ func status() informer.Status {
 			Relists: map[reflector.Cause]int{reflector.CauseStart: 1, reflector.CauseExpired: 2},
 			Errors:  map[reflector.ErrorClass]int{reflector.ErrorForbidden: 7},
 			Waits:   8, Waited: 9 * time.Second,
-			Added: 10, Updated: 11, Deleted: 12, Released: 32, Bookmarks: 13, Shared: 14,
+			Added: 10, Updated: 11, Deleted: 12, Bookmarks: 13, Shared: 14,
 		},
 		Shard:     informer.ShardStatus{Share: shard.Whole(shard.ByUID), Foreign: 33, Server: informer.NotFiltered},
 		Storage:   informer.StorageStatus{Budget: informer.NewBudget(0), Pinned: 30, Decodes: 31},

@@ -51,9 +51,6 @@ func (f *figures) samples(labels []*dto.LabelPair) []sample {
 	addWith(events, "added", float64(f.added))
 	addWith(events, "updated", float64(f.updated))
 	addWith(events, "deleted", float64(f.deleted))
-	if f.released > 0 {
-		addWith(events, "released", float64(f.released))
-	}
 	add(bookmarks, float64(f.bookmarks))
 	add(leftOut, float64(f.leftOut))
 	add(shared, float64(f.shared))

@@ -62,7 +62,7 @@ var strippingTransforms = [4]func(*corev1.Pod){
 	func(p *corev1.Pod) { p.ResourceVersion += "0" },
 }
 
-// After many relists, broken streams and runs, an informer's store and handlers have the server's
+// After many relists and broken streams, an informer's store and handlers have the server's
 // objects, and no object was transformed twice: a reused object is not transformed again.
 func TestReuseLosesNothing(t *testing.T) {
 	var transformed [2][4]atomic.Int64 // by a client that decodes, and by the reflector, in each disguise
@@ -121,28 +121,16 @@ func relistALot(t *testing.T, seed uint64, reuse bool, transformed *atomic.Int64
 	}), informer.HandlerOptions{})
 	require.NoError(t, err)
 
-	run := func() (stop func()) {
-		ctx, cancel := context.WithCancel(t.Context())
-		wait, err := i.Start(ctx)
-		require.NoError(t, err)
-		return func() {
-			cancel()
-			require.NoError(t, wait())
-		}
-	}
-	stop := run()
+	ctx, cancel := context.WithCancel(t.Context())
+	wait, err := i.Start(ctx)
+	require.NoError(t, err)
 	live := map[string]*corev1.Pod{}
 	for range 25 {
 		for range 1 + r.IntN(5) {
 			changeOne(t, s, r, live)
 		}
-		if r.IntN(4) == 0 {
-			stop()
-			stop = run()
-		} else {
-			expired.Store(true)
-			s.CutWatches()
-		}
+		expired.Store(true)
+		s.CutWatches()
 		time.Sleep(time.Duration(r.IntN(13)) * time.Minute)
 	}
 	time.Sleep(20 * time.Minute)
@@ -159,7 +147,8 @@ func relistALot(t *testing.T, seed uint64, reuse bool, transformed *atomic.Int64
 	}
 	require.Equal(t, want, stored, "seed %d", seed)
 	require.Equal(t, want, told, "seed %d", seed)
-	stop()
+	cancel()
+	require.NoError(t, wait())
 }
 
 // changeOne creates, updates or deletes a pod.

@@ -173,19 +173,6 @@ func (t *Table) Keep(m Mark, site Site, encoded []byte, value any, size int) {
 	*e = entry{hash: m.hash, site: site, key: string(encoded), value: value, size: size}
 }
 
-// Forget drops all values: a program may have written into them. Values that are decoded from then
-// on are shared among themselves. Strings stay, since nobody can write into them. Any goroutine that
-// has not locked the table may call it.
-func (t *Table) Forget() {
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-
-	t.slots, t.seen, t.values, t.bytes, t.hand = nil, seen{}, 0, 0, 0
-}
-
 // Stats returns the counts. Any goroutine that has not locked the table may call it.
 func (t *Table) Stats() Stats {
 	if t == nil {

@@ -101,26 +101,7 @@ func TestNilTableSharesNothing(t *testing.T) {
 	assert.False(t, m.Wanted())
 	assert.Equal(t, "text", table.String(siteA, []byte("text")))
 	table.Unlock()
-	table.Forget()
 	assert.Zero(t, table.Stats())
-}
-
-func TestForgottenValuesAreNotShared(t *testing.T) {
-	table := New(0)
-	share := func() (value any) {
-		for range 3 {
-			value, _ = object(table, siteA, "value")
-		}
-		return value
-	}
-	before := share()
-	table.Forget()
-	assert.Zero(t, table.Stats().Values)
-	after, shared := object(table, siteA, "value")
-	assert.False(t, shared)
-	assert.NotSame(t, before, after)
-	assert.NotSame(t, before, share())
-	assert.Equal(t, 1, table.Stats().Values)
 }
 
 func TestLimitHolds(t *testing.T) {
@@ -300,9 +281,5 @@ func playTwin(t *testing.T, more func() bool, r *rand.Rand) {
 			table.verify()
 		}
 		table.Unlock()
-		if r.IntN(1000) == 0 {
-			table.Forget()
-			clear(kept)
-		}
 	}
 }

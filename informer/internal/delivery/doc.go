@@ -3,7 +3,7 @@
 //
 // The writer of the store appends changes to a log, and calls [SharedProcessor.Publish] at the end of each
 // write section. A [Registration] is the place of one handler. It has three parts: a life (idle,
-// delivering, paused between two runs, ended), a place to sleep while there is nothing to deliver, and a
+// delivering, gone), a place to sleep while there is nothing to deliver, and a
 // feed, which yields the handler's events: the initial state, then the log, and for a resync the objects
 // again. The changes of a feed are either all of the log, or merged into one for each object.
 //

@@ -1,15 +1,15 @@
 package delivery
 
-// MakeLoop makes the caller of DeliverOneRun deliver, in place of a goroutine. It is called before Add.
+// MakeLoop makes the caller of DeliverHere deliver, in place of a goroutine. It is called before Add.
 func (r *Registration) MakeLoop() { r.runs = make(chan *Run, 1) }
 
-// DeliverOneRun delivers the changes of one run, on the caller's goroutine.
-func (r *Registration) DeliverOneRun() {
+// DeliverHere delivers on the caller's goroutine.
+func (r *Registration) DeliverHere() {
 	defer r.endLoop()
 	select {
 	case run := <-r.runs:
 		defer run.Handlers.Done()
-		defer r.processor.returned(r, run)
+		defer r.processor.returned(r)
 		tick, stop := r.ticker()
 		defer stop()
 		r.loop(run.Context, run, tick)
@@ -22,7 +22,7 @@ func (r *Registration) endLoop() {
 	r.Stop()
 	select {
 	case run := <-r.runs:
-		r.processor.returned(r, run)
+		r.processor.returned(r)
 		run.Handlers.Done()
 	default:
 	}

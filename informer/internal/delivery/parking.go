@@ -24,7 +24,7 @@ func (p *SharedProcessor) park(r *Registration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	if r.life != delivering {
+	if closed(r.stopCalled) {
 		return false
 	}
 	// Parked first, ready second: a concurrent publish is then either seen by ready

@@ -34,8 +34,7 @@ type SharedProcessor struct {
 	batches      sync.Pool // empty batches; a sleeping registration holds none
 
 	mu            sync.Mutex
-	run           *Run // the present run, or nil
-	ran           bool // a run has started
+	run           *Run // nil before it begins
 	registrations []*Registration
 	count         atomic.Int32 // len(registrations); written under mu
 	asleep        atomic.Int32 // number of parked registrations; written under mu
@@ -133,33 +132,19 @@ func (p *SharedProcessor) resync(r *Registration) {
 	p.store.Freeze(func(tx *indexer.Tx) { r.feed.resync(tx.Snapshot(), p.log.Published()) })
 }
 
-// Start starts the goroutines of all registrations for a run.
+// Start starts the goroutines of all registrations. They end with the run's context.
 func (p *SharedProcessor) Start(run *Run) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	p.run, p.ran = run, true
+	p.run = run
 	for _, r := range p.registrations {
 		p.launch(r)
 	}
 }
 
-// Finish marks the end of the run. The goroutines of registrations end by themselves, with the
-// run's context.
-func (p *SharedProcessor) Finish() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-
-	p.run = nil
-	for _, r := range p.registrations {
-		if r.life == paused {
-			p.closeDone(r)
-		}
-	}
-}
-
 // Add adds a registration, between two write sections. If a full state was committed before, the
-// registration starts with the store's objects.
+// registration starts with the store's objects. The informer has not stopped.
 func (p *SharedProcessor) Add(tx *indexer.Tx, r *Registration) {
 	if p.feedsStarted {
 		r.feed.start(tx.Snapshot(), p.log.Published())
@@ -175,64 +160,38 @@ func (p *SharedProcessor) Add(tx *indexer.Tx, r *Registration) {
 	if r.Options.MaxBacklog > 0 {
 		p.bounded.Add(1)
 	}
-	switch {
-	case p.run != nil:
+	if p.run != nil {
 		p.launch(r)
-	case p.ran:
-		r.life = paused
-		p.closeDone(r)
 	}
 }
 
-// launch starts a registration's goroutine. If the goroutine of the previous run is still busy,
-// returned launches the registration later. The caller holds mu.
+// launch starts a registration's goroutine. The caller holds mu.
 func (p *SharedProcessor) launch(r *Registration) {
-	switch r.life {
-	case delivering:
-		return
-	case paused:
-		if closed(r.done) {
-			r.done = make(chan struct{})
-		}
-	}
 	r.life = delivering
 	run := p.run
-	if r.runs != nil { // never blocks: the loop takes one run at a time
+	if r.runs != nil { // never blocks: there is one run
 		run.Handlers.Add(1)
 		r.runs <- run
 		return
 	}
 	run.Handlers.Go(func() {
-		defer p.returned(r, run)
+		defer p.returned(r)
 		r.work(run)
 	})
 }
 
-// returned is called when a registration's goroutine ends; run is the run it delivered for.
-func (p *SharedProcessor) returned(r *Registration, run *Run) {
+// returned is called when a registration's goroutine ends, because it was stopped or the informer stops.
+func (p *SharedProcessor) returned(r *Registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	switch {
-	case r.life == stopping:
-		r.life = gone
-		p.closeDone(r)
-	case p.run == nil:
-		r.life = paused
-		p.closeDone(r)
-	case p.run != run: // another run has begun meanwhile
-		r.life = paused
-		p.launch(r)
-	default: // Finish is about to be called
-		r.life = paused
-	}
+	p.bury(r)
 }
 
-// closeDone closes done: the registration delivers nothing more. The caller holds mu.
-func (p *SharedProcessor) closeDone(r *Registration) {
-	if !closed(r.done) {
-		close(r.done)
-	}
+// bury marks that a registration delivers nothing more. The caller holds mu.
+func (*SharedProcessor) bury(r *Registration) {
+	r.life = gone
+	close(r.done)
 }
 
 // exited is called when a user's function has ended the goroutine of a registration: the handler, which
@@ -253,14 +212,11 @@ func (p *SharedProcessor) stop(r *Registration, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	switch r.life {
-	case stopping, gone:
+	if closed(r.stopCalled) {
 		return
-	case delivering:
-		r.life = stopping
-	case idle, paused:
-		r.life = gone
-		p.closeDone(r)
+	}
+	if r.life == idle {
+		p.bury(r)
 	}
 	r.err = err
 	close(r.stopCalled)
@@ -284,14 +240,6 @@ func (p *SharedProcessor) remove(r *Registration) {
 		p.bounded.Add(-1)
 	}
 	p.markAwake(r)
-}
-
-// done returns the channel that is closed when a registration delivers nothing more.
-func (p *SharedProcessor) done(r *Registration) <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-
-	return r.done
 }
 
 // ReportOverBound reports each handler whose backlog has grown above its bound, once until the handler

@@ -21,22 +21,21 @@ type Registration struct {
 	receiver  Receiver
 	feed      feed
 
-	runs       chan *Run     // runs for a loop on its caller's goroutine to deliver for; nil for a handler
+	runs       chan *Run     // has the run for a loop on its caller's goroutine; nil for a handler
 	stopCalled chan struct{} // closed by Stop
 	synced     chan struct{} // closed once the initial state has been told
+	done       chan struct{} // closed once nothing more will be delivered
 	err        error         // why the registration was stopped, set before stopCalled is closed
 	failures   atomic.Int64  // how often the handler panicked
 	observing  bool          // its goroutine calls the observer
 	waiters    waiters
 	timing     atomic.Pointer[measure.Stopwatch] // nil until somebody inspects the informer
 
-	// taken holds the events taken from the feed. It outlives a panic and the end of the run. Stop
-	// takes it away from a stuck handler.
+	// taken holds the events taken from the feed. It outlives a panic. Stop takes it away from a stuck handler.
 	taken atomic.Pointer[eventlog.Batch]
 
 	// Guarded by SharedProcessor.mu.
 	life      life
-	done      chan struct{} // closed once nothing more will be delivered
 	parking   parking
 	overBound bool // the backlog is above its bound, and this was reported
 }
@@ -45,11 +44,9 @@ type Registration struct {
 type life uint8
 
 const (
-	idle       life = iota // no run has begun since it was added: no goroutine
+	idle       life = iota // the informer has not begun
 	delivering             // it has a goroutine
-	paused                 // the run is over; it waits for the next one, without a goroutine
-	stopping               // Stop was called, and its goroutine is yet to end
-	gone                   // Stop was called, and it has no goroutine
+	gone                   // it was stopped, or the informer has
 )
 
 // NewRegistration returns the place of a handler, which is yet to be added.
@@ -80,7 +77,7 @@ func (r *Registration) Name() string { return r.Options.Name }
 func (r *Registration) Synced() <-chan struct{} { return r.synced }
 
 // Done returns a channel that is closed once nothing more will be delivered.
-func (r *Registration) Done() <-chan struct{} { return r.processor.done(r) }
+func (r *Registration) Done() <-chan struct{} { return r.done }
 
 // Stop ends the registration, and drops its pending events.
 func (r *Registration) Stop() { r.processor.stop(r, nil) }
@@ -102,7 +99,7 @@ func (r *Registration) Backlog() int {
 	return events
 }
 
-// stopped reports whether delivery is to end, for good or for this run.
+// stopped reports whether delivery is to end.
 func (r *Registration) stopped(run *Run) bool {
 	return closed(r.stopCalled) || run.Context.Err() != nil
 }

@@ -48,7 +48,6 @@ func (r *rig) begin() {
 	r.Start(r.run)
 	r.t.Cleanup(func() {
 		cancel()
-		r.Finish()
 		r.run.Handlers.Wait()
 	})
 }

@@ -6,8 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// Run is one run of an informer, as far as the handlers know of it; the next run is another one. Runs
-// are compared by their pointers, since a user's context may be of a type that cannot be compared.
+// Run is the run of an informer, as far as the handlers know of it.
 type Run struct {
 	Context  context.Context // its end ends the run; set when the run begins
 	Stopping atomic.Bool     // nothing is applied or delivered any more

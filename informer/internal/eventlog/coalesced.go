@@ -20,8 +20,7 @@ import (
 //	deleted    updated       recreated     as an add   deleted
 //
 // If an object is recreated before the handler has seen its add, the add stays one add. Deletes of
-// unknown objects change nothing. A delete that is Released stays so, but after recreated: the object that
-// the handler has seen is gone.
+// unknown objects change nothing.
 //
 // Invariant: byKey holds exactly the entries of order from head on that are not void.
 type Coalesced struct {
@@ -53,7 +52,7 @@ type pending struct {
 }
 
 // deletion are the flags with which a delete is delivered.
-const deletion = Lost | LastStored | Released
+const deletion = Lost | LastStored
 
 // Has reports whether a difference is pending for an object.
 func (c *Coalesced) Has(key indexer.Key) bool { return c.byKey[key] != nil }

@@ -81,7 +81,7 @@ func (m *model) end(seen *corev1.Pod) Flags {
 	if podIn(last.Old).UID != seen.UID {
 		return Lost
 	}
-	return last.Flags & (Released | Lost)
+	return last.Flags & Lost
 }
 
 func podIn(obj any) *corev1.Pod {
@@ -145,8 +145,6 @@ func (w *twins) change(name string) {
 			e.Flags = Initial
 		}
 		events = []Event{e}
-	case w.rand.IntN(6) == 0:
-		events = []Event{release(old)}
 	case w.rand.IntN(3) == 0:
 		events = []Event{remove(pod(name, string(old.UID), fmt.Sprint(w.n)), old)}
 	case w.rand.IntN(4) == 0:
@@ -201,7 +199,7 @@ func (w *twins) check(told []Event, seen, now *corev1.Pod) {
 		require.Len(w.t, told, 1)
 		require.Equal(w.t, Deleted, e.Kind)
 		require.Equal(w.t, seen.UID, podIn(e.Old).UID, "of the object that it has seen")
-		require.Equal(w.t, w.twin.end(seen), e.Flags&(Released|Lost))
+		require.Equal(w.t, w.twin.end(seen), e.Flags&Lost)
 	case seen.UID != now.UID:
 		require.Equal(w.t, recreate(seen, now), told)
 	default:

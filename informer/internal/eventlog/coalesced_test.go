@@ -20,7 +20,6 @@ func TestWhatIsPendingForAnObject(t *testing.T) {
 		"updated":   {update(seen, seen2)},
 		"recreated": recreate(seen, other),
 		"deleted":   {remove(seen2, seen)},
-		"released":  {release(seen)},
 	}
 	for _, c := range []struct {
 		before string
@@ -55,15 +54,6 @@ func TestWhatIsPendingForAnObject(t *testing.T) {
 		{"deleted", []Event{update(seen2, other)}, recreate(seen, other)},
 		{"deleted", []Event{update(seen, seen2)}, []Event{update(seen, seen2)}},
 		{"deleted", []Event{remove(seen2, seen)}, []Event{remove(seen2, seen)}},
-
-		{"nothing", []Event{release(seen)}, []Event{release(seen)}},
-		{"added", []Event{release(seen)}, nil},
-		{"updated", []Event{release(seen2)}, []Event{{Pair{seen2, seen}, Header{Deleted, Released}}}},
-		{"recreated", []Event{release(other)}, []Event{lost(seen)}},
-		{"released", []Event{add(seen2)}, []Event{update(seen, seen2)}},
-		{"released", []Event{add(other)}, recreate(seen, other)},
-		{"released", []Event{add(seen2), remove(seen, seen2)}, []Event{remove(seen, seen)}},
-		{"released", []Event{add(other), remove(other2, other)}, []Event{lost(seen)}},
 	} {
 		var table Coalesced
 		merge(&table, 0, pending[c.before]...)

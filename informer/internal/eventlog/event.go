@@ -33,8 +33,6 @@ const (
 	// LastStored marks a Lost delete that the program has made itself: client-go's handlers get the last
 	// known state, and no tombstone.
 	LastStored
-	// Released marks a delete of an object that still exists: the informer does not read it any more.
-	Released
 	// noted marks an event whose identity is stored beside it, since its objects do not show it.
 	noted
 )
@@ -70,17 +68,6 @@ type Header struct {
 
 // Is reports whether any of some flags is set.
 func (h Header) Is(f Flags) bool { return h.Flags&f != 0 }
-
-// LastTold is the highest kind that Told returns: that of a delete that is Released. No event of a log has it.
-const LastTold = Deleted + 1
-
-// Told returns the kind of change that typed handlers are told.
-func (h Header) Told() Kind {
-	if h.Is(Released) {
-		return LastTold
-	}
-	return h.Kind
-}
 
 // needsKey reports whether the event is delivered with its key, as client-go's tombstones are.
 func (h Header) needsKey() bool { return h.Flags&(Lost|Recreated|LastStored) == Lost }

@@ -29,10 +29,6 @@ func remove(final, stored *corev1.Pod) Event {
 	return Event{Pair{final, stored}, Header{Kind: Deleted}}
 }
 
-func release(stored *corev1.Pod) Event {
-	return Event{Pair{stored, stored}, Header{Deleted, Released}}
-}
-
 func recreate(old, now *corev1.Pod) []Event {
 	return []Event{
 		{Pair{old, old}, Header{Deleted, Lost | Recreated}},

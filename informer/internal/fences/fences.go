@@ -43,11 +43,18 @@ func (f *Fences) Has(server indexer.Key) bool {
 	return ok
 }
 
-// All returns the server's keys that have fences, in order. A fence may end meanwhile.
-func (f *Fences) All() iter.Seq[indexer.Key] {
-	return slices.Values(slices.SortedFunc(maps.Keys(f.keys), func(a, b indexer.Key) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	}))
+// All returns the server's keys that have fences, in order, and the UIDs of their objects. A fence may end meanwhile.
+func (f *Fences) All() iter.Seq2[indexer.Key, string] {
+	all := slices.SortedFunc(maps.Values(f.keys), func(a, b *fence) int {
+		return cmp.Or(cmp.Compare(a.server.Namespace, b.server.Namespace), cmp.Compare(a.server.Name, b.server.Name))
+	})
+	return func(yield func(indexer.Key, string) bool) {
+		for _, fence := range all {
+			if !yield(fence.server, fence.object.UID) {
+				return
+			}
+		}
+	}
 }
 
 // Moment returns the number of deletions at unknown versions that were applied, for
@@ -56,20 +63,6 @@ func (f *Fences) Moment() uint64 { return f.moment }
 
 // Void ends all fences: the source has a new history, and what it lists wins.
 func (f *Fences) Void() { *f = Fences{moment: f.moment} }
-
-// Release ends the fences of objects that the source does not read any more, and forgets what the watch has
-// brought of these objects.
-func (f *Fences) Release(foreign func(server indexer.Key, uid string) bool) {
-	for server := range f.All() {
-		fence := f.keys[server]
-		switch {
-		case foreign(server, fence.object.UID):
-			f.remove(fence)
-		case fence.confirmed.Object != nil && foreign(server, fence.confirmed.Identity.UID):
-			fence.confirmed = Cell{}
-		}
-	}
-}
 
 // Dated gives a date to the deletions at unknown versions that were answered at or before a moment: the
 // server has made the version after them.

@@ -2,6 +2,7 @@ package fences
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -93,7 +94,11 @@ func (m *many) step() {
 	}
 	m.at = at
 	require.Len(m.t, fenced, m.fences.Len())
-	require.Equal(m.t, fenced, slices.Collect(m.fences.All()))
+	var keys []indexer.Key
+	for key := range m.fences.All() {
+		keys = append(keys, key)
+	}
+	require.Equal(m.t, fenced, keys)
 }
 
 // reach ends the fences that a version has passed, and looks at their order.
@@ -156,7 +161,7 @@ func TestTheZeroValueHasNoFences(t *testing.T) {
 	require.False(t, f.Has(key(1)))
 	require.Zero(t, f.Len())
 	require.Zero(t, f.Moment())
-	require.Empty(t, slices.Collect(f.All()))
+	require.Empty(t, maps.Collect(f.All()))
 	require.Equal(t, Apply, f.Event(key(1), records.Identity{}, Cell{}, Cell{}, false))
 	require.Equal(t, Apply, f.Listed(key(1), Cell{}, Cell{}, "7"))
 	require.Equal(t, Apply, f.Failed(key(1), "7"))
@@ -438,38 +443,6 @@ func TestAFenceIsVoidOnlyOverWhatAUserHasWritten(t *testing.T) {
 			}
 		})
 	}
-}
-
-// What is released ends without a trace, and an object that is kept forgets another one that is released.
-func TestReleasedObjectsHaveNoFences(t *testing.T) {
-	var f Fences
-	at := func(uid, version string) records.Identity { return records.Identity{UID: uid, Version: version} }
-	confirmed := Cell{Identity: at("old", "3"), Object: "the old one"}
-	for name, next := range map[string]*fence{
-		"ahead": {kind: ahead, object: at("out", "7")}, "absent": {kind: absent, object: at("out", "8")}, "dead": {kind: dead, object: at("out", "5")},
-		"kept": {kind: ahead, object: at("in", "9")}, "kept dead": {kind: dead, object: at("in", "9")},
-	} {
-		next.server = indexer.Key{Name: name}
-		require.True(t, f.raise(next, confirmed, time.Now()))
-	}
-	f.Dated("10", f.Moment())
-	f.Release(func(server indexer.Key, uid string) bool { return uid != "in" })
-	require.Equal(t, []indexer.Key{{Name: "kept"}, {Name: "kept dead"}}, slices.Collect(f.All()))
-	var restored []string
-	shown := func(server indexer.Key) Cell {
-		if server.Name == "kept" {
-			return Cell{Identity: at("in", "9"), Object: "shown"}
-		}
-		return Cell{}
-	}
-	f.Reached("20", time.Now(), shown, func(server indexer.Key, confirmed Cell, _ bool) {
-		require.Zero(t, confirmed)
-		restored = append(restored, server.Name)
-	})
-	require.Equal(t, []string{"kept"}, restored, "the dead one has nothing to restore")
-	require.Zero(t, f.Len())
-	require.Empty(t, f.due)
-	require.Empty(t, f.deaths)
 }
 
 func TestTheKeysAreInOrder(t *testing.T) {

@@ -17,7 +17,7 @@ type Tally struct {
 // are told.
 const (
 	tallyBookmarks = 0
-	tallied        = int(eventlog.LastTold) + 1
+	tallied        = int(eventlog.Deleted) + 1
 )
 
 // Event counts an event.

@@ -275,27 +275,6 @@ func TestContract_D19_D10_Status(t *testing.T) {
 	})
 }
 
-// D24: a restarted informer continues from its store.
-func TestContract_D24_AnotherStart(t *testing.T) {
-	typedOnly(t, "it cannot be started again", func(t T, r rig) {
-		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
-		rec, _ := w.addRecorder()
-		w.start()
-		w.stop()
-		rec.Take()
-		i := w.typed().informer
-		require.True(t, i.Status().Stopped && w.synced())
-		require.Len(t, w.keys(), 2)
-		w.Set("30", kit.Pod("a", "1"), kit.Pod("c", "20"))
-		ctx, cancel := context.WithCancel(t.Context())
-		wait, err := i.Start(ctx)
-		require.NoError(t, err)
-		require.Equal(t, []string{"delete tombstone default/b b@2", "add c@20"}, rec.Take())
-		cancel()
-		require.NoError(t, wait())
-	})
-}
-
 // D1: pending events of a slow handler are merged with Latest.
 func TestContract_D1_LatestMerges(t *testing.T) {
 	typedOnly(t, "it has no such delivery", func(t T, _ rig) {

@@ -14,7 +14,7 @@ type Object interface {
 // Change is one call of a handler. The methods named Wrong... are its rules: each gets the object
 // of the handler's previous call, or nil without one, and returns a problem, or "".
 type Change[T Object] struct {
-	Kind          string // "added", "updated", "deleted" or "released"
+	Kind          string // "added", "updated" or "deleted"
 	Old, New      T      // nil if the kind has no such object
 	Initial, Lost bool
 }
@@ -28,14 +28,11 @@ func (c Change[T]) Subject() T {
 	return c.Old
 }
 
-// ends reports whether the handler does not know the object after the change.
-func (c Change[T]) ends() bool { return c.Kind == "deleted" || c.Kind == "released" }
-
-// WrongKind checks that a handler gets an add first, and no second add before a delete or a release.
+// WrongKind checks that a handler gets an add first, and no second add before a delete.
 func (c Change[T]) WrongKind(known T) string {
 	var none T
 	switch {
-	case c.Kind != "added" && c.Kind != "updated" && !c.ends():
+	case c.Kind != "added" && c.Kind != "updated" && c.Kind != "deleted":
 		return "no kind"
 	case c.Kind == "added" && known != none:
 		return "an add of what it knows"
@@ -56,9 +53,7 @@ func (c Change[T]) WrongObjects(known T, merged bool) string {
 		return "an update from what it did not see last"
 	case c.Kind == "deleted" && c.Lost && !merged && c.Old != known:
 		return "a lost delete of what it did not see last"
-	case c.Kind == "released" && !merged && c.Old != known:
-		return "a release of what it did not see last"
-	case c.ends() && c.New != none:
+	case c.Kind == "deleted" && c.New != none:
 		return "a delete with a new"
 	}
 	return ""

@@ -47,7 +47,7 @@ func (c *Checker[T]) Check(change Change[T]) {
 				c.Name, wrong, change.Kind, k, identity(change.Old), identity(change.New), identity(known)))
 		}
 	}
-	if c.known[k] = change.New; change.ends() {
+	if c.known[k] = change.New; change.Kind == "deleted" {
 		delete(c.known, k)
 	}
 }

@@ -26,8 +26,6 @@ func TestChecker_FindsWhatDoesNotFollow(t *testing.T) {
 		{"an update from what it did not see last", podChange{Kind: "updated", Old: known.DeepCopy(), New: next}},
 		{"a lost delete of what it did not see last", podChange{Kind: "deleted", Old: next, Lost: true}},
 		{"a delete with a new", podChange{Kind: "deleted", Old: known, New: next}},
-		{"a release of what it did not see last", podChange{Kind: "released", Old: next}},
-		{"not an add of what it does not know", podChange{Kind: "released", Old: Pod("web-2", "6")}},
 		{"an update from one UID to another", podChange{Kind: "updated", Old: known, New: Pod("web-1", "6", UID("other"))}},
 		{"a delete of another UID", podChange{Kind: "deleted", Old: Pod("web-1", "6", UID("other"))}},
 		{"a flag that does not belong there", podChange{Kind: "updated", Old: known, New: next, Initial: true}},

@@ -137,7 +137,7 @@ func ownQuestions() (all []asked[any]) {
 }
 
 // ownFoundWrong checks that own writes are found by their new labels, index values and owners, and by no
-// older ones, and that nothing is found that was released.
+// older ones.
 func ownFoundWrong(w *ownWorld) (problems []string) {
 	var all []any
 	for _, o := range w.all() {
@@ -145,11 +145,8 @@ func ownFoundWrong(w *ownWorld) (problems []string) {
 	}
 	for _, q := range ownQuestions() {
 		seen := func(found []any) []any {
-			switch {
-			case w.mutant.findsOlder && len(found) > 1:
+			if w.mutant.findsOlder && len(found) > 1 {
 				return found[1:]
-			case w.mutant.findsReleased && w.gone != nil && q.selects(w.gone):
-				return append(found, w.gone)
 			}
 			return found
 		}

@@ -291,8 +291,6 @@ func describe(c event) string {
 		return "lost " + spell(c.Old)
 	case c.Kind == informer.Deleted:
 		return "deleted " + spell(c.Old)
-	case c.Kind == informer.Released:
-		return "released " + spell(c.Old)
 	case c.Initial:
 		return "initial " + spell(c.New)
 	default:

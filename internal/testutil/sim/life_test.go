@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// life makes, starts and stops an informer. A stopped informer may be started again, unless it is leased.
+// life makes, starts and stops an informer, once.
 type life interface {
 	start() *informer.Informer[*pod]
 	stop() (ended <-chan struct{})

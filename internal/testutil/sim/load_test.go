@@ -32,18 +32,6 @@ func (w *world) removeHandlerInBurst(r *rand.Rand) {
 	w.writeBurst(r, 10)
 }
 
-// addHandlerBetweenRuns adds a handler between two runs.
-func (w *world) addHandlerBetweenRuns(k kind) {
-	if !w.running || w.lease {
-		return
-	}
-	w.stopInformer()
-	if len(w.presentHandlers()) < 10 && w.addHandler(k, true) != nil {
-		w.reach("operation", joinBetweenRuns)
-	}
-	w.startInformer()
-}
-
 // trickleWrites makes changes a few milliseconds apart, during slow calls and resyncs, and reads
 // the status in between. It changes all objects, or always the same object.
 func (w *world) trickleWrites(r *rand.Rand, n int) {

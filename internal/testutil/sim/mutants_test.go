@@ -141,11 +141,6 @@ var mutants = []mutantCase{
 			c.Old, c.Lost = c.Old.DeepCopy(), true
 		}
 	})},
-	{"the last state of what is released is another", "old", "a release of what it did not see last", editsEvents(func(_ *handler, c *event) {
-		if c.Kind == informer.Deleted {
-			c.Kind, c.Old, c.Lost = informer.Released, c.Old.DeepCopy(), false
-		}
-	})},
 	{"a delete has a new", "old", "a delete with a new", editsEvents(func(_ *handler, c *event) {
 		if c.Kind == informer.Deleted {
 			c.New = c.Old

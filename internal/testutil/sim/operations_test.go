@@ -13,7 +13,7 @@ import (
 // conditional are the operations that count as reached only if they have an effect: for example,
 // they do nothing without an open watch or a handler.
 var conditional = map[operation]bool{
-	flapDefinition: true, vanishingWatch: true, denyRequests: true, takeResource: true, giveResource: true, settle: true, relistUnchanged: true, writeByHand: true, leaveInBurst: true, joinBetweenRuns: true, awaitDelivery: true, join: true, joinInBurst: true, leave: true, unblock: true, stop: true, start: true, restoreServer: true,
+	flapDefinition: true, vanishingWatch: true, denyRequests: true, takeResource: true, giveResource: true, settle: true, relistUnchanged: true, writeByHand: true, leaveInBurst: true, awaitDelivery: true, join: true, joinInBurst: true, leave: true, unblock: true, stop: true, restoreServer: true,
 	cutWatches: true, compact: true, watchError: true, badEvent: true, halfOpen: true,
 	failRequests: true, hangRequest: true, delayRequests: true, noVersion: true, silentWatch: true, endWatchEarly: true, lateEvents: true, duplicateEvents: true, loseBookmarks: true,
 }
@@ -36,22 +36,13 @@ func (w *world) do(s step) {
 	case settle:
 		w.settle()
 	case stop:
-		if !w.lease { // a factory's informer runs once
-			w.stopInformer()
-		}
-	case start:
-		if !w.running {
-			w.reach("operation", start)
-			w.startInformer()
-		}
+		w.stopInformer()
 	case sendBookmark:
 		w.server.Bookmark()
 	case pollStatus:
 		w.pollStatus(r, s.n)
 	case leaveInBurst:
 		w.removeHandlerInBurst(r)
-	case joinBetweenRuns:
-		w.addHandlerBetweenRuns(kindOf(s))
 	case trickleWrites:
 		w.trickleWrites(r, s.n)
 	case awaitDelivery:

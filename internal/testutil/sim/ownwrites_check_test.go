@@ -29,7 +29,6 @@ var ownCheckers = []struct {
 	{"ghost", ghosts},
 	{"storage", ownStorage},
 	{"share", foreignStored},
-	{"released", decodedForNobody},
 	{"requests", requestsWrong},
 	{"version", versionWrong},
 	{"canceled", watchesCanceled},
@@ -114,7 +113,7 @@ func notShown(w *ownWorld) (problems []string) {
 			continue
 		}
 		on.judged = true
-		shows := on.run != 0 && on.run == w.runs && w.running && on.epoch == len(w.server.past)
+		shows := on.linked && on.epoch == len(w.server.past)
 		if excused = excused || on.err != nil || on.unsure || !shows; on.err == nil && on.at > 0 && shows {
 			returned = append(returned, on)
 		}
@@ -145,7 +144,7 @@ func (w *ownWorld) mustShow(on *ownWrite, here bool) {
 		written = len(states) - 1
 	}
 	if written >= 0 && !w.holds(states[written].object) {
-		return // the answer is of an object of another share, and says nothing of an earlier one under its name
+		return // the answer is of a foreign object, and says nothing of an earlier one under its name
 	}
 	for _, s := range states {
 		if s.version <= on.at && w.concerns(k, s) {

@@ -138,11 +138,8 @@ func eventsWrong(w *ownWorld) (problems []string) {
 		for _, e := range h.take() {
 			k := keyOfAny(e.Subject())
 			w.trace.add(h.name, "%s", spellEvent(e))
-			if h.name == "every" && (e.Kind != "released" || w.mutant.keysReleases) {
+			if h.name == "every" {
 				w.changed = append(w.changed, k)
-			}
-			if e.Kind == "released" {
-				w.gone = e.Old
 			}
 			for _, wrong := range w.eventWrong(h, e, h.known[k]) {
 				problems = append(problems, fmt.Sprintf("%s has %s of %s: %s", h.name, wrong, k, spellEvent(e)))
@@ -202,8 +199,7 @@ func (w *ownWorld) eventWrong(h *ownHandler, e ownEvent, known informertest.Obje
 	return problems
 }
 
-// keysWrong checks that the handler of keys is called for each change that the handler of every event is told of,
-// but for releases.
+// keysWrong checks that the handler of keys is called for each change that the handler of every event is told of.
 func keysWrong(w *ownWorld) (problems []string) {
 	w.asked.Lock()
 	defer w.asked.Unlock()

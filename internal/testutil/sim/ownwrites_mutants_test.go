@@ -27,7 +27,6 @@ type ownMutant struct {
 	scribbles        bool   // somebody writes into all that is read
 	staleIndex       bool   // an index lacks an object
 	findsOlder       bool   // a query lacks an object
-	findsReleased    bool   // a query finds what is not in the share any more
 	auditsPending    bool   // an audit finds something
 	madeByVersion    bool   // Made looks at nothing but the new version
 	countsWaiting    bool   // each write counts as one that could not be shown
@@ -38,8 +37,6 @@ type ownMutant struct {
 	offByOne         func(shard.Set) shard.Set // the informer's share is another
 	forgetsSelector  bool                      // requests have no shardSelector
 	losesReplica     bool                      // a replica's store is empty
-	decodesReleases  uint64                    // packed objects that are decoded when some are released
-	keysReleases     bool                      // who reads keys should get those of what is released
 	status           func(*informer.Status)
 	cancels          bool // watches break as if somebody had canceled them
 }
@@ -141,7 +138,6 @@ var ownMutants = []struct {
 	})},
 	{"an index that is not updated", "reads", "the index has", ownMutant{staleIndex: true}},
 	{"a query that does not find a write", "found", "", ownMutant{findsOlder: true}},
-	{"a query that finds what was released", "found", "", ownMutant{findsReleased: true}},
 	{"an object before the first full state", "early", "", ownMutant{hidesLists: true}},
 	{"an echo that is told", "events", "", tellsTwice("updated")},
 	{"a deletion that is told twice", "events", "not an add of what it does not know", tellsTwice("deleted")},
@@ -160,7 +156,7 @@ var ownMutants = []struct {
 	{"a missing line", "written", "NewOwnWrites", ownMutant{unlinked: true}},
 	{"a wait that is none", "fresh", "", ownMutant{skipsFresh: true}},
 	{"a filter that is off by one at the end of a range", "share", "the store of", ownMutant{offByOne: endsLater}},
-	{"an object in two stores", "union", "of 2 informers", ownMutant{offByOne: endsLater}},
+	{"an object in two stores", "union", "of 2 informers", ownMutant{offByOne: func(s shard.Set) shard.Set { return shard.Whole(s.Field()) }}},
 	{"an object that nobody reads", "union", "of 0 informers", ownMutant{losesReplica: true}},
 	{"a share that is sent as everything", "requests", "asks with", ownMutant{forgetsSelector: true}},
 	{"an object of another share, which is shown or stays", "share", "has", showsAnother(func(all map[key]informertest.Object, k key) {
@@ -168,17 +164,13 @@ var ownMutants = []struct {
 		o.SetUID(o.GetUID() + "x")
 		all[k] = o
 	})},
-	{"a release that decodes for nobody", "released", "decoded", ownMutant{decodesReleases: 1}},
 	{"a status of another share", "version", "the status says", ownMutant{status: func(st *informer.Status) { st.Shard.Share = shard.Set{} }}},
 	{"a time-out that is a failure", "canceled", "", ownMutant{cancels: true}},
 	{"a version that goes back", "version", "and is", editsVersion(func(version int) int { return 100_000 - version })},
 	{"progress in front of an own event", "current", "of the store's version", editsVersion(func(version int) int { return version + 1000 })},
-	{"a release that is told as a delete", "events", "a delete of what exists", tellsAs("released", "deleted")},
-	{"a delete that is told as a release", "events", "a release of what is in the share", tellsAs("deleted", "released")},
-	{"a handler of keys that should get what is released", "keys", "have changed", ownMutant{keysReleases: true}},
-	{"a released object that comes back", "events", "and the store has", ownMutant{tells: func(e ownEvent) []ownEvent {
-		if e.Kind == "released" {
-			return []ownEvent{e, {Kind: "added", New: e.Old}}
+	{"an update that is told as a delete", "events", "a delete of what exists", ownMutant{tells: func(e ownEvent) []ownEvent {
+		if e.Kind == "updated" {
+			return []ownEvent{{Kind: "deleted", Old: e.Old}}
 		}
 		return []ownEvent{e}
 	}}},

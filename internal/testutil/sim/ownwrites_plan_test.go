@@ -51,8 +51,6 @@ var ownMenu = []menuItem{
 	{sendBookmark, 5, 1},
 	{pass, 2, 80},
 	{writeByHand, 2, 1},
-	{stop, 2, 1},
-	{start, 5, 1},
 	{askWritten, 2, 1},
 	{askFresh, 1, 1},
 	{audit, 2, 1},

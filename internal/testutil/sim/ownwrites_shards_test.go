@@ -2,7 +2,6 @@ package sim_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -12,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,26 +19,22 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
-	"github.com/tidemark-k8s/tidemark/internal/verify"
 	"github.com/tidemark-k8s/tidemark/reflector"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // In some worlds of own writes the informer reads a share. Up to three other informers read the rest of the ring:
-// they have no handlers, nothing holds their requests, and nobody writes through them. All of them are stopped
-// before the ring is divided anew.
+// they have no handlers, nothing holds their requests, and nobody writes through them.
 
 // The operations of worlds with shares that other worlds do not have.
 const (
-	divide     operation = "divide"  // the ring is divided anew, between two runs
-	switchGate operation = "gate"    // the server begins or ceases to filter by shard
-	refuse     operation = "refuse"  // requests with a shardSelector are refused, or not any more
-	recreate   operation = "renew"   // an object is deleted, and created anew under its name
-	restart    operation = "restart" // the informers stop, and run again with the same share; the others have none in between
+	switchGate operation = "gate"   // the server begins or ceases to filter by shard
+	refuse     operation = "refuse" // requests with a shardSelector are refused, or not any more
+	recreate   operation = "renew"  // an object is deleted, and created anew under its name
 )
 
 // shardMenu has the operations that replace some steps in worlds with shares.
-var shardMenu = []operation{divide, divide, switchGate, refuse, recreate, recreate, restart}
+var shardMenu = []operation{switchGate, refuse, recreate}
 
 // drawShares draws how many informers share the ring, 0 if there are no shares, and by which field. It replaces some
 // of the steps, and leaves everything else in the world as it is. Who reads several sources cannot have a share.
@@ -86,7 +79,7 @@ func (g *ring) of(n int) shard.Set {
 	return g.shares[n]
 }
 
-// divideRing divides the ring anew. Half of the cuts are at the hash of an object, or right behind it. Some shares
+// divideRing divides the ring. Half of the cuts are at the hash of an object, or right behind it. Some shares
 // have several ranges, and some are empty.
 func (w *ownWorld) divideRing(r *rand.Rand) {
 	n := w.setup.replicas
@@ -129,30 +122,7 @@ func (w *ownWorld) cut(r *rand.Rand) uint64 {
 	return shard.Hash(string(uid)) + r.Uint64N(2)
 }
 
-// assume is called before a run begins: what holds from now on is what the share of the run reads. Nobody tells
-// client-go's handlers of what leaves the store.
-func (w *ownWorld) assume(share shard.Set) {
-	if share.Equal(w.share) {
-		return
-	}
-	w.reach("share", w.share.Field() != 0)
-	w.share = share
-	clear(w.floors)
-	clear(w.here)
-	w.wire.change(func() {
-		clear(w.wire.reached)
-		w.lists = w.wire.listed[0]
-	})
-	for _, h := range w.handlers {
-		for k, o := range h.known {
-			if h.name == "client-go" && !w.holds(o) {
-				delete(h.known, k)
-			}
-		}
-	}
-}
-
-// holds reports whether an object is in the share of the informer's run.
+// holds reports whether an object is in the share of the informer.
 func (w *ownWorld) holds(o metav1.Object) bool {
 	return w.setup.replicas == 0 || w.share.Has(o.GetNamespace(), o.GetUID())
 }
@@ -165,18 +135,15 @@ type replica struct {
 	n        int
 	informer informer.Shared
 	indexer  *indexer.Indexer[any]
-	stop     func()        // stops the run, and waits for its end
-	decodes  uint64        // packed objects decoded before the run
-	wasted   atomic.Uint64 // likewise, while it released objects, of which it has nobody to tell
+	stop     func() // stops the run, and waits for its end
 }
 
-// runReplicas starts the other informers. After a call of dropReplicas they are made anew.
+// runReplicas makes and starts the other informers.
 func (w *ownWorld) runReplicas() {
 	for n := 1; n < w.setup.replicas; n++ {
-		if len(w.replicas) < n {
-			w.replicas = append(w.replicas, w.newReplica(n))
-		}
-		w.replicas[n-1].run()
+		p := w.newReplica(n)
+		p.run()
+		w.replicas = append(w.replicas, p)
 	}
 }
 
@@ -186,15 +153,6 @@ func (w *ownWorld) newReplica(n int) *replica {
 	o := w.options()
 	o.Name, o.Shard, o.Storage, o.Rand = c.UserAgent, seat{w.ring, n}, w.setup.packed.storage(false), nil
 	p := &replica{n: n}
-	o.Observe = func(e informer.Event) {
-		if _, released := e.(informer.ShareChanged); released {
-			wasted := p.informer.Status().Storage.Decodes - p.decodes
-			if verify.On { // a store that checks itself decodes objects
-				wasted = 0
-			}
-			p.wasted.Add(wasted + w.mutant.decodesReleases)
-		}
-	}
 	p.informer = informer.JoinShared(w.sourcesOf(c), w.kind.object, o)
 	p.indexer, _ = informer.IndexerOf(p.informer, w.kind.object)
 	return p
@@ -206,9 +164,8 @@ const replicaPrefix = "replica "
 func replicaName(n int) string { return replicaPrefix + strconv.Itoa(n) }
 
 func (p *replica) run() {
-	p.decodes = p.informer.Status().Storage.Decodes
 	ctx, cancel := context.WithCancel(context.Background())
-	wait, err := p.informer.Start(ctx, informer.RunOptions{})
+	wait, err := p.informer.Start(ctx)
 	must(err)
 	p.stop = func() {
 		cancel()
@@ -216,15 +173,11 @@ func (p *replica) run() {
 	}
 }
 
-func (w *ownWorld) stopReplicas() {
+// dropReplicas stops the other informers.
+func (w *ownWorld) dropReplicas() {
 	for _, p := range w.replicas {
 		p.stop()
 	}
-}
-
-// dropReplicas stops the other informers for ever.
-func (w *ownWorld) dropReplicas() {
-	w.stopReplicas()
 	w.replicas = nil
 }
 
@@ -232,10 +185,6 @@ func (w *ownWorld) dropReplicas() {
 func (w *ownWorld) doShard(s step) {
 	r := s.rand()
 	switch s.op {
-	case divide:
-		w.pause(func() { w.divideRing(r) })
-	case restart:
-		w.pause(w.unassign)
 	case switchGate:
 		w.wire.next.change(func(g *gateway) { g.off = !g.off })
 		if r.IntN(2) == 0 {
@@ -253,41 +202,6 @@ func (w *ownWorld) doShard(s step) {
 	case recreate:
 		w.recreate(r)
 	}
-}
-
-// pause stops all informers for a moment. The informer of the world runs afterwards if it has run before.
-func (w *ownWorld) pause(meanwhile func()) {
-	running := w.running
-	if running {
-		w.running = false
-		w.stop()
-	}
-	w.stopReplicas()
-	synctest.Wait()
-	meanwhile()
-	w.runReplicas()
-	if running {
-		w.start()
-	}
-}
-
-// unassign runs the other informers, which have been stopped, without a share: each run ends by itself.
-func (w *ownWorld) unassign() {
-	assign := func(shares []shard.Set) (before []shard.Set) {
-		w.ring.mu.Lock()
-		defer w.ring.mu.Unlock()
-		before, w.ring.shares = w.ring.shares, shares
-		return before
-	}
-	shares := assign(make([]shard.Set, w.setup.replicas))
-	for _, p := range w.replicas {
-		wait, err := p.informer.Start(context.Background(), informer.RunOptions{})
-		must(err)
-		if err := wait(); !errors.Is(err, shard.ErrField) {
-			panic(err)
-		}
-	}
-	assign(shares)
 }
 
 // recreate makes somebody else delete an object, and create it anew with another UID: it may be in another share.
@@ -429,7 +343,7 @@ func foreignStored(w *ownWorld) (problems []string) {
 		return nil
 	}
 	for k, o := range w.all() {
-		if w.running && !w.holds(o) && !w.touched[serverKey(k)] {
+		if !w.holds(o) && !w.touched[serverKey(k)] {
 			problems = append(problems, fmt.Sprintf("the store of %v has %s", w.share, spellOwn(o)))
 		}
 	}
@@ -443,19 +357,9 @@ func foreignStored(w *ownWorld) (problems []string) {
 	return problems
 }
 
-// decodedForNobody checks that an informer without handlers has decoded no packed object to release it.
-func decodedForNobody(w *ownWorld) (problems []string) {
-	for _, p := range w.replicas {
-		if n := p.wasted.Load(); n > 0 {
-			problems = append(problems, fmt.Sprintf("replica %d decoded %d objects while it released some", p.n, n))
-		}
-	}
-	return problems
-}
-
-// versionWrong checks that the store's version does not go back, and that the status tells the share of the run.
+// versionWrong checks that the store's version does not go back, and that the status tells the share.
 func versionWrong(w *ownWorld) (problems []string) {
-	if w.setup.replicas == 0 || !w.running {
+	if w.setup.replicas == 0 {
 		return nil
 	}
 	if st := w.status(); !st.Shard.Share.Equal(w.share) && w.mutant.offByOne == nil {
@@ -478,16 +382,16 @@ func (w *ownWorld) storeVersion() int {
 	return version
 }
 
-// partial reports whether the full state of another share has not been read: the store lacks objects of its version.
+// partial reports whether the full state of the share has not been read.
 func (w *ownWorld) partial() bool {
 	_, listed := w.wire.progress()
-	return w.setup.replicas > 0 && listed[0] == w.lists
+	return w.setup.replicas > 0 && listed[0] == 0
 }
 
 // raiseToVersion records that a store of a share shows all changes up to its version, once the share's full state
 // was read.
 func (w *ownWorld) raiseToVersion() {
-	if w.setup.replicas == 0 || !w.running || w.partial() {
+	if w.setup.replicas == 0 || w.partial() {
 		return
 	}
 	upTo := w.storeVersion()
@@ -509,20 +413,16 @@ func (w *ownWorld) status() informer.Status {
 	return st
 }
 
-// partingWrong checks what a handler is told of an object that leaves the store of a share: it is released if it
-// exists, and deleted if it does not, or is not selected any more.
+// partingWrong checks that what is deleted does not exist any more, or is not selected any more.
 func (w *ownWorld) partingWrong(e ownEvent) string {
-	if w.setup.replicas == 0 || w.transform == renames || e.Kind != "deleted" && e.Kind != "released" {
+	if w.setup.replicas == 0 || w.transform == renames || e.Kind != "deleted" {
 		return ""
 	}
 	ended := slices.ContainsFunc(w.server.history.of(serverKey(keyOfAny(e.Old))), func(s ownState) bool {
 		return s.version >= versionOf(e.Old) && (s.gone || !slices.ContainsFunc(w.places, func(p ownPlace) bool { return p.reads(s) }))
 	})
-	switch {
-	case e.Kind == "deleted" && !ended:
+	if !ended {
 		return "a delete of what exists"
-	case e.Kind == "released" && w.holds(e.Old):
-		return "a release of what is in the share"
 	}
 	return ""
 }

@@ -47,8 +47,6 @@ type ownWorld struct {
 	handlers      []*ownHandler
 	registrations []informer.Registration // of the typed handlers
 
-	running  bool
-	runs     int
 	stop     func() // stops the run, and waits for its end
 	serials  int
 	writes   []*ownWrite
@@ -63,13 +61,11 @@ type ownWorld struct {
 	doubtful bool      // the server was set back since the last rest: nobody knows what the informer has noticed
 	quiet    time.Time // the last rest
 	ring     *ring
-	share    shard.Set // of the present run, or the last one
-	lists    int       // the number of lists before a run began that has another share
+	share    shard.Set // of the informer
 	version  int       // the store's, after the last step
 	replicas []*replica
 
-	gone    any   // what the handler of every event was last told to be released
-	changed []key // of which the handler of every event was told since the last check, and not released
+	changed []key // of which the handler of every event was told since the last check
 
 	canceled atomic.Int64 // watches that failed by the time-out of their client
 
@@ -119,7 +115,7 @@ func newOwnWorld(p ownPlan, m ownMutant) *ownWorld {
 	o := w.options()
 	if w.setup.replicas > 0 {
 		w.divideRing(rand.New(rand.NewPCG(p.seed, 9))) //nolint:gosec // a test
-		o.Shard, linked.UserAgent = seat{w.ring, 0}, replicaName(0)
+		o.Shard, linked.UserAgent, w.share = seat{w.ring, 0}, replicaName(0), w.ring.of(0)
 	}
 	if w.setup.timeout {
 		linked.Timeout = clientTimeout // the program's own client, which waits for answers that are held, has none
@@ -235,7 +231,7 @@ func (w *ownWorld) play() {
 func (w *ownWorld) check() {
 	synctest.Wait()
 	w.expectReturned()
-	for synctest.Wait(); w.running && w.busy(); synctest.Wait() {
+	for synctest.Wait(); w.busy(); synctest.Wait() {
 		time.Sleep(20 * time.Millisecond)
 	}
 	w.scribble()
@@ -252,14 +248,8 @@ func (w *ownWorld) busy() bool {
 }
 
 func (w *ownWorld) start() {
-	if w.running {
-		return
-	}
-	if w.setup.replicas > 0 {
-		w.assume(w.ring.of(0))
-	}
 	ctx, cancel := context.WithCancel(context.Background())
-	wait, err := w.informer.Start(ctx, informer.RunOptions{})
+	wait, err := w.informer.Start(ctx)
 	must(err)
 	ended := make(chan struct{})
 	go func() {
@@ -270,20 +260,15 @@ func (w *ownWorld) start() {
 		cancel()
 		<-ended
 	}
-	w.running = true
-	w.runs++
 }
 
 // end stops everything.
 func (w *ownWorld) end() {
 	w.trace.step("end")
 	if len(w.violations) == 0 {
-		w.start()
 		w.settle()
 	}
-	if w.running {
-		w.stop()
-	}
+	w.stop()
 	w.dropReplicas()
 	w.release()
 	w.wire.breakAll()
@@ -322,9 +307,6 @@ func (w *ownWorld) traceTruth() {
 
 // settle releases everything, waits until the store is as the server, and compares the two.
 func (w *ownWorld) settle() {
-	if !w.running {
-		return
-	}
 	w.flow()
 	w.release()
 	w.check()
@@ -421,7 +403,7 @@ func (w *ownWorld) askWritten() {
 
 // wait calls a method that waits, while nothing is held.
 func (w *ownWorld) wait(name string, call func(context.Context) error) {
-	if !w.running || w.doubtful {
+	if w.doubtful {
 		return
 	}
 	w.flow()
@@ -435,7 +417,7 @@ func (w *ownWorld) wait(name string, call func(context.Context) error) {
 		return
 	}
 	for _, on := range w.writes {
-		if closed(on.done) && on.at > 0 && on.epoch == len(w.server.past) && on.share.Equal(w.share) {
+		if closed(on.done) && on.at > 0 && on.epoch == len(w.server.past) && !on.early {
 			w.mustShow(on, false)
 		}
 	}
@@ -448,7 +430,7 @@ func (w *ownWorld) askFresh() {
 		call = func(context.Context) error { return nil }
 	}
 	w.wait("fresh", call)
-	if w.running && !w.doubtful && len(w.touched) == 0 && len(w.violations) == 0 {
+	if !w.doubtful && len(w.touched) == 0 && len(w.violations) == 0 {
 		for _, what := range w.unsettled() {
 			if !strings.Contains(what, "pending") {
 				w.fault("fresh", "%s", what)
@@ -459,7 +441,7 @@ func (w *ownWorld) askFresh() {
 
 // audit compares the store with the server, which must find nothing.
 func (w *ownWorld) audit() {
-	if !w.running || !closed(w.synced()) || w.transform == renames || w.doubtful || w.partial() || len(w.touched) > 0 {
+	if !closed(w.synced()) || w.transform == renames || w.doubtful || w.partial() || len(w.touched) > 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -477,7 +459,7 @@ func (w *ownWorld) audit() {
 // it has to notice; that it can only if it has read everything.
 func (w *ownWorld) setBack(n int) {
 	point := len(w.server.writes) - n
-	if point < 0 || !w.running || !closed(w.synced()) || w.doubtful {
+	if point < 0 || !closed(w.synced()) || w.doubtful {
 		return
 	}
 	reads := 0
@@ -546,13 +528,6 @@ func (w *ownWorld) do(s step) {
 		time.Sleep(time.Duration(s.n) * time.Second)
 	case writeByHand:
 		w.writeByHand(r)
-	case stop:
-		if w.running {
-			w.running = false
-			w.stop()
-		}
-	case start:
-		w.start()
 	case askWritten:
 		w.askWritten()
 	case askFresh:

@@ -16,7 +16,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/tidemark-k8s/tidemark/reflector"
-	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // fate is what happens to a write on its way.
@@ -49,8 +48,8 @@ type ownWrite struct {
 	unsure bool // the answer need not say what has happened, or the store need not know the object
 	judged bool // a checker has seen the result
 	epoch  int
-	share  shard.Set // of the informer's run
-	run    int       // of the informer, 0 if it is not linked
+	early  bool // it began before the full state of the share was read
+	linked bool // the informer was when it began
 
 	at int // the server's version after the write, 0 if the server has refused it; set before done is closed
 }
@@ -81,12 +80,8 @@ type request func(context.Context, dynamic.ResourceInterface) error
 func (w *ownWorld) writeOwn(r *rand.Rand) {
 	fates := []fate{straight, straight, straight, straight, straight, heldAnswer, heldAnswer, heldRequest, lostAnswer, failedAnswer, cutAnswer}
 	on := &ownWrite{fate: fates[r.IntN(len(fates))], late: r.IntN(2) == 0, released: make(chan struct{}), done: make(chan struct{}), epoch: len(w.server.past)}
-	if !w.partial() {
-		on.share = w.share
-	}
-	if w.running && closed(w.synced()) && !w.partial() && w.informer.Status().OwnWrites.Linked {
-		on.run = w.runs
-	}
+	on.early = w.partial()
+	on.linked = closed(w.synced()) && !on.early && w.informer.Status().OwnWrites.Linked
 	author := string(rune('a' + r.IntN(2)))
 	do := (&writing{w, r, author, on}).draw()
 	w.trace.addLine("%s writes %s: %s", author, on.what, on.fate)

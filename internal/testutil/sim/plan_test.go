@@ -24,8 +24,7 @@ const (
 	leave           operation = "leave"   // a handler leaves
 	unblock         operation = "free"    // blocked handlers go on
 	settle          operation = "rest"    // faults end, and everything is compared
-	stop            operation = "stop"    // the informer stops
-	start           operation = "start"   // the informer runs again
+	stop            operation = "stop"    // the informer stops, as the last step
 	addIndex        operation = "index"   // another index is added
 	sendBookmark    operation = "notice"  // the server sends bookmarks
 	cutWatches      operation = "cut"     // open watches end
@@ -44,7 +43,6 @@ const (
 	loseBookmarks   operation = "lose"    // bookmarks are lost from now on
 	pollStatus      operation = "look"    // the informer's status is read n times
 	leaveInBurst    operation = "flee"    // a handler leaves in the middle of a burst
-	joinBetweenRuns operation = "between" // the informer stops, a handler of kind n joins, and it runs again
 	trickleWrites   operation = "trickle" // n changes, milliseconds apart, with reads of the status
 	awaitDelivery   operation = "await"   // WaitDelivered is called while changes go on
 	writeByHand     operation = "hand"    // a user writes into the store, n times
@@ -79,8 +77,6 @@ var menu = []menuItem{
 	{leave, 3, 1},
 	{unblock, 3, 1},
 	{settle, 5, 1},
-	{stop, 2, 1},
-	{start, 4, 1},
 	{addIndex, 1, 1},
 	{sendBookmark, 4, 1},
 	{cutWatches, 4, 1},
@@ -101,7 +97,6 @@ var menu = []menuItem{
 	{relistUnchanged, 1, 1},
 	{writeByHand, 4, 5},
 	{leaveInBurst, 2, 1},
-	{joinBetweenRuns, 1, len(kinds)},
 	{trickleWrites, 5, 60},
 	{awaitDelivery, 2, 1},
 	{restoreServer, 1, 12},
@@ -111,8 +106,8 @@ var menu = []menuItem{
 // clientset's: an event that a watch loses there is lost for good.
 var versionlessOps = map[operation]bool{
 	write: true, burst: true, pass: true, join: true, joinInBurst: true, leave: true, unblock: true,
-	settle: true, stop: true, start: true, addIndex: true, watchError: true, pollStatus: true,
-	leaveInBurst: true, joinBetweenRuns: true, trickleWrites: true,
+	settle: true, addIndex: true, watchError: true, pollStatus: true,
+	leaveInBurst: true, trickleWrites: true,
 }
 
 // step is one step of the driver.
@@ -222,7 +217,15 @@ func drawPlan(seed uint64, menu []menuItem, adjust func(*setup, *rand.Rand)) pla
 			}
 		}
 	}
+	p.drawStop()
 	return p
+}
+
+// drawStop lets some worlds end with a stop of the informer, whatever it does then.
+func (p *plan) drawStop() {
+	if r := rand.New(rand.NewPCG(p.seed, 3)); r.IntN(3) == 0 && !p.setup.tenants { //nolint:gosec // a test
+		p.steps = append(p.steps, step{op: stop, seed: r.Uint64()})
+	}
 }
 
 func newSetup(r *rand.Rand) setup {

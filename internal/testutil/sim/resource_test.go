@@ -35,8 +35,6 @@ var resourceMenu = []menuItem{
 	{leave, 3, 1},
 	{unblock, 3, 1},
 	{settle, 5, 1},
-	{stop, 2, 1},
-	{start, 4, 1},
 	{cutWatches, 4, 1},
 	{compact, 4, 1},
 	{failRequests, 3, len(failures)},

@@ -26,10 +26,6 @@ func (w *world) restoreServer(s step, r *rand.Rand) {
 	w.reach("operation", restoreServer)
 	changes := w.model.rollBack(s.n + 2)
 	w.down(true)
-	asleep := r.IntN(3) == 0 && !w.lease
-	if asleep {
-		w.stopInformer()
-	}
 	before := w.version()
 	w.serve()
 	for _, c := range changes {
@@ -41,9 +37,6 @@ func (w *world) restoreServer(s step, r *rand.Rand) {
 	}
 	time.Sleep(time.Duration(s.n) * time.Second)
 	w.down(w.mutant.staysDown)
-	if asleep {
-		w.startInformer()
-	}
 	time.Sleep(w.bound())
 	synctest.Wait()
 	for _, what := range cacheDiffers(w) {

@@ -68,7 +68,7 @@ type world struct {
 	cached      map[key]mark                            // the cache's content after the last step
 	callsAtStop map[*handler]int64                      // each handler's calls when the informer was stopped
 	over        chan struct{}                           // closed at the very end
-	began       time.Time                               // when the present run began
+	began       time.Time                               // when the run began
 	waiters     []*waiter                               // calls of WaitDelivered
 	touched     map[key]bool                            // objects written by a user since the last comparison
 	everTouched map[key]bool                            // objects ever written by a user
@@ -77,8 +77,6 @@ type world struct {
 	observers   sync.WaitGroup                          // goroutines that read the status
 	onlooker    *kit.Onlooker                           // nil if no callback looks
 	shown       atomic.Pointer[informer.Informer[*pod]] // what callbacks look at
-
-	failedBefore int // failures before the present run
 
 	mu         sync.Mutex
 	reached    map[string]int // operations, faults and events so far; guarded by mu
@@ -268,20 +266,19 @@ func (w *world) startInformer() {
 	for _, s := range w.sources {
 		s.marked.Store(false)
 	}
-	w.began, w.failedBefore = time.Now(), w.failures()
+	w.began = time.Now()
 	for _, a := range w.handlers { // before any is called
 		a.unblock(a.blocks)
 	}
 	w.informer = w.life.start()
 	w.shown.Store(w.informer)
-	if w.lease && w.indexes == 0 {
+	if w.lease {
 		w.indexes++
 		if err := w.informer.AddIndexes(w.indexed()...); err != nil {
 			panic(err)
 		}
 	}
 	w.running = true
-	clear(w.callsAtStop)
 	synctest.Wait()
 }
 
@@ -409,18 +406,17 @@ func (w *world) stopInformer() {
 	ended := w.life.stop()
 	synctest.Wait()
 	w.expectRunningUntil(ended)
-	stopped := w.handlers
-	if !w.lease && !closed(ended) && !w.failed() && len(w.presentHandlers()) < 10 {
-		w.addHandler(kinds[0], true) // a handler's call still runs
-	}
-	for _, a := range stopped { // running calls may finish, but no call may begin
+	for _, a := range w.handlers { // running calls may finish, but no call may begin
 		w.callsAtStop[a] = a.calls.Load()
 		a.unblock(false)
 	}
-	for _, a := range stopped {
+	for _, a := range w.handlers {
 		w.within("it was stopped", a, a.reg.Done())
 	}
 	w.within("it was stopped", "the informer", ended)
+	if _, err := w.informer.HandleKeys(func(indexer.Key) {}, informer.HandlerOptions{}); !errors.Is(err, informer.ErrStopped) {
+		w.fault("stops", "it has stopped, and takes a handler: %v", err)
+	}
 	synctest.Wait()
 	for _, a := range w.handlers {
 		if w.mutant.callsAfterStop {
@@ -442,9 +438,6 @@ func (w *world) within(since string, what any, ended <-chan struct{}) {
 
 // addHandler adds a handler.
 func (w *world) addHandler(k kind, racing bool) *handler {
-	if !w.running && w.lease {
-		return nil
-	}
 	return w.addHandlerTo(w.informer, k, racing)
 }
 
