@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 	klog.SetLogger(klog.Logger{}) // discards the errors that tests cause on purpose
 	verify.On = true              // as in make test: informers check themselves
 	if os.Getenv(WriterCase) == "" {
-		verify.Writes = false // tests write into objects
+		kit.AllowWrites()
 	}
 	goleak.VerifyTestMain(m)
 }

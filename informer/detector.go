@@ -19,8 +19,9 @@ import (
 )
 
 // A detector finds programs that write into cached objects, which they must not. It copies each object before
-// anybody gets it, compares the two as long as the object lives, and ends the process at the first difference. It
-// is for tests: the copies take as much memory as the objects. What getters write into a Quantity is no difference.
+// anybody gets it, compares the two while the object lives, and once more when the informer stops. The first difference
+// ends the process. A detector is for tests: the copies take as much memory as the objects. What getters write into a
+// Quantity does not count.
 type detector struct {
 	name string
 
@@ -38,8 +39,10 @@ type watched struct {
 }
 
 const (
-	// comparePeriod is the time between two comparisons, which is longer if they would take more than a part of it.
+	// comparePeriod is the time between two comparisons. While no object is added, it doubles up to compareRarely. It is
+	// longer if they would take more than a part of it.
 	comparePeriod = time.Second
+	compareRarely = 30 * time.Second
 	comparePart   = 5
 	// mostNamed is the number of changed objects that are named.
 	mostNamed = 8
@@ -47,7 +50,7 @@ const (
 
 // newDetector returns the detector of an informer, nil unless the environment asks for it. A nil one does nothing.
 func newDetector(name string) *detector {
-	if !verify.Writes {
+	if !verify.Writes() {
 		return nil
 	}
 	return &detector{name: name}
@@ -89,8 +92,10 @@ func (d *detector) start() (stop func()) {
 			case <-time.After(pause):
 			}
 			began := time.Now()
-			d.compare()
-			pause = max(comparePeriod, comparePart*time.Since(began))
+			if pause = min(2*pause, compareRarely); d.compare() > 0 {
+				pause = comparePeriod
+			}
+			pause = max(pause, comparePart*time.Since(began))
 		}
 	}()
 	return func() {
@@ -99,9 +104,11 @@ func (d *detector) start() (stop func()) {
 	}
 }
 
-// compare panics if a program has written into an object.
-func (d *detector) compare() {
+// compare panics if a program has written into an object. It returns the number of objects that were added since the
+// last comparison.
+func (d *detector) compare() (added int) {
 	d.mu.Lock()
+	added = len(d.added)
 	d.watched = append(d.watched, d.added...)
 	d.added = nil
 	d.mu.Unlock()
@@ -126,6 +133,7 @@ func (d *detector) compare() {
 	if len(changed) > 0 {
 		panic(fmt.Sprintf("cache %s modified: a program has written into %s", d.name, describeWrites(changed)))
 	}
+	return added
 }
 
 // foundWrite is an object that a program has written into.

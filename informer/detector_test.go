@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
-	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
 // finds requires that a detector finds a write into an object.
@@ -87,8 +86,7 @@ func TestADetectorNeedsExactCopies(t *testing.T) {
 // What was decoded for a reader or a handler is watched as well, and stored objects are.
 func TestADetectorSeesPackedObjects(t *testing.T) {
 	unverified(t)
-	verify.Writes = true
-	t.Cleanup(func() { verify.Writes = false })
+	t.Setenv("TIDEMARK_VERIFY", "1")
 	for name, get := range map[string]func(f *testCore) *corev1.Pod{
 		"that was kept":    func(f *testCore) *corev1.Pod { return podAt(t, f.core, "a") },
 		"that was decoded": func(f *testCore) *corev1.Pod { coolDown(f); return podAt(t, f.core, "a") },

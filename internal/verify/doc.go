@@ -3,6 +3,6 @@
 //
 // # Guarantees
 //
-// The switches never change while a program runs. A data structure with a broken invariant panics:
+// The switches do not change while a program runs, but for tests of this module. A data structure with a broken invariant panics:
 // it would return wrong data otherwise.
 package verify

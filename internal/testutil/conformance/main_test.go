@@ -9,14 +9,14 @@ import (
 	"go.uber.org/goleak"
 	"k8s.io/klog/v2"
 
-	"github.com/tidemark-k8s/tidemark/internal/verify"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 func TestMain(m *testing.M) {
 	flag.Parse()
 	klog.SetLogger(klog.Logger{}) // discards the errors that tests provoke
 	if !isChildProcess() {
-		verify.Writes = false // tests write into objects
+		kit.AllowWrites()
 	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		if testing.Verbose() && !isChildProcess() {

@@ -8,7 +8,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 
-	"github.com/tidemark-k8s/tidemark/internal/verify"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 var (
@@ -22,6 +22,6 @@ func TestMain(m *testing.M) {
 	klog.SetLogger(klog.Logger{}) // discards the errors that worlds provoke
 	// Handlers of the worlds panic, and must not end the process.
 	utilruntime.ReallyCrash, utilruntime.PanicHandlers = false, nil
-	verify.Writes = false // programs of the worlds write into objects
+	kit.AllowWrites()
 	goleak.VerifyTestMain(m)
 }

@@ -1,0 +1,12 @@
+package kit
+
+import "os"
+
+// AllowWrites lets the tests of a package write into cached objects, whatever the environment says. A TestMain calls
+// it: such a write would end the process.
+func AllowWrites() {
+	_ = os.Unsetenv("KUBE_CACHE_MUTATION_DETECTOR") // cannot fail
+	if os.Getenv("TIDEMARK_VERIFY") == "1" {
+		_ = os.Setenv("TIDEMARK_VERIFY", "structures")
+	}
+}
