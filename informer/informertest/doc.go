@@ -31,8 +31,6 @@
 //	server.Forbid(informertest.Request{Resource: "secrets"})  // a missing rule
 //	server.Intercept(f)                                       // anything else
 //
-// A [Recorder] writes the traffic with a real server to a file, and [Replay] plays it back.
-//
 // The server knows all 147 built-in kinds that client-go can list and watch. [Server.Register] adds
 // CRDs, with or without a Go type. README.md compares the server with fake clientsets and envtest,
 // and lists in detail how it is faithful to kube-apiserver, and where it is not.
@@ -48,7 +46,6 @@
 //   - After Close, nothing of the server runs any more.
 //   - Faults affect the requests of all clients alike, before the server handles them: a rejected or
 //     abandoned request has changed nothing.
-//   - A recording is played back to each collection in the same order, however fast it is read.
 //   - Bad input gets an error, never a panic: for a request the *errors.StatusError of a real server,
 //     for a method also an error of this package.
 package informertest

@@ -11,10 +11,6 @@ var (
 	errNotStarted = errors.New("informertest: the server does not listen; call Start")
 	// errInformer is returned by [Server.Settle] for a value other than an informer of this module.
 	errInformer = errors.New("informertest: not an informer that can tell what it has delivered")
-	// errRecording is returned by [Replay] for text other than a recording.
-	errRecording = errors.New("informertest: not a recording")
-	// errRecorded is a recorded network error, during replay.
-	errRecorded = errors.New("informertest: recorded")
 	// ErrKind is returned by [Server.Register] for an invalid kind, by [Server.Unregister] for an
 	// unregistered one, and by the other methods for an object of an unregistered kind.
 	ErrKind = errors.New("informertest: not a kind that can be served")

@@ -110,6 +110,13 @@ func (m *junkServer) RoundTrip(request *http.Request) (*http.Response, error) {
 	return m.next.RoundTrip(request)
 }
 
+func respond(request *http.Request, code int, header http.Header, body io.ReadCloser) *http.Response {
+	return &http.Response{
+		Status: http.StatusText(code), StatusCode: code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: header, Body: body, ContentLength: -1, Request: request,
+	}
+}
+
 // junk makes random answers: some valid, some nearly valid, and some not at all.
 type junk struct {
 	*rand.Rand
