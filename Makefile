@@ -37,7 +37,6 @@ unraced := \
 	./internal/process \
 	./internal/protodecode \
 	./internal/report \
-	./internal/served \
 	./internal/share \
 	./internal/sharepass \
 	./internal/testutil \

@@ -79,8 +79,7 @@ func statusOf[T informer.Object](t *testing.T, shared cache.SharedIndexInformer)
 	return i.Status
 }
 
-// With a real client, the informers of all factories wait for a missing resource, report it, and
-// sync soon after its definition says that it is served.
+// The informers of all factories wait for a missing resource, report it, and sync soon after it is served.
 func TestFactoriesWaitForTheirResources(t *testing.T) {
 	for name, inform := range map[string]func(*testing.T, *rest.Config) (func() informer.Status, starter){
 		"dynamic": func(t *testing.T, config *rest.Config) (func() informer.Status, starter) {
@@ -88,7 +87,6 @@ func TestFactoriesWaitForTheirResources(t *testing.T) {
 			return statusOf[*unstructured.Unstructured](t, f.ForResource(gizmoResource).Informer()), f
 		},
 		"metadata": func(t *testing.T, config *rest.Config) (func() informer.Status, starter) {
-			config.Wrap(reflector.Wire)
 			f := factory.NewMetadataSharedInformerFactory(metadata.NewForConfigOrDie(config), 0)
 			return statusOf[*metav1.PartialObjectMetadata](t, f.ForResource(gizmoResource).Informer()), f
 		},
@@ -117,7 +115,7 @@ func TestFactoriesWaitForTheirResources(t *testing.T) {
 				require.False(t, status().Synced)
 
 				require.NoError(t, server.Register(informertest.Kind{GVR: gizmoResource, GVK: gizmoVersion.WithKind("Gizmo")}))
-				time.Sleep(time.Minute) // this server has no definitions, only discovery
+				time.Sleep(15 * time.Second)
 				require.True(t, status().Synced)
 				require.Zero(t, status().NotServedSince)
 				cancel()

@@ -76,8 +76,6 @@ func lineOfReflector(e reflector.Event) logLine {
 		return logLine{level: levelError, err: e.Err, message: "The informer waits for its resource"}
 	case reflector.Served:
 		return logLine{message: "The server serves the resource", values: []any{"after", e.Took}}
-	case reflector.Withdrawn:
-		return logLine{message: "The resource was removed; its objects were deleted from the store"}
 	case reflector.Skipped:
 		return logLine{level: levelError, err: e.Err, message: "Object left out", of: e.Err.Error(), single: true}
 	case reflector.HistoryWentBack:

@@ -30,7 +30,7 @@ func logged() []Event {
 		reflector.Failed{Operation: reflector.OpList, Class: reflector.ErrorOther, Err: err},
 		reflector.Failed{Operation: reflector.OpList, Err: apierrors.NewResourceExpired("too old")},
 		reflector.Failed{Operation: reflector.OpList, Err: reflector.ErrNotServed},
-		reflector.NotServed{Err: err}, reflector.Served{}, reflector.Withdrawn{},
+		reflector.NotServed{Err: err}, reflector.Served{},
 		reflector.Skipped{Err: err}, reflector.HistoryWentBack{}, reflector.HistoryUnknown{}, reflector.ClientDecoded{}, reflector.StreamRefused{}, reflector.SelectorRefused{},
 		&QuarantineError{Err: err}, &indexer.IndexError{}, &StorageError{Err: err}, &TransformStuckError{},
 		HandlerExited{}, HandlerLagging{}, Ghost{}, HandlerPanicked{}, err,

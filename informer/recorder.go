@@ -124,8 +124,8 @@ func (s *status) reflected(i int, e reflector.Event) {
 		p.progress = Progress{}
 	case reflector.NotServed:
 		p.progress, p.notServed = Progress{}, time.Now()
-	case reflector.Served:
-		p.notServed = time.Time{}
+	case reflector.Served: // streams are requested again
+		p.notServed, p.notes[noteStreams] = time.Time{}, ""
 	case reflector.HistoryUnknown:
 		p.notes[noteVersions] = "full states have no resourceVersion: the server's history is unknown"
 	case reflector.StreamRefused:

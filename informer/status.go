@@ -21,8 +21,8 @@ type Status struct {
 	Watching      bool
 	WatchingSince time.Time
 	// NotServedSince is the time since when the server has not served the resource; the informer
-	// waits for it. It is zero if the resource is served, or the server cannot be asked. With
-	// several sources it is the earliest time.
+	// lists it again and again. It is zero if the resource is served. With several sources it is the
+	// earliest time.
 	NotServedSince time.Time
 	LastEvent      time.Time // when the last change arrived
 	LastBookmark   time.Time

@@ -7,9 +7,8 @@ import "github.com/tidemark-k8s/tidemark/internal/around"
 type capabilities struct {
 	namespace string // "" for all, or if it is not known
 	// streams is nil if nobody knows whether the source can stream. It may call a user's method.
-	streams   func() Streaming
-	raw       rawSource // without a function if the client has to decode
-	watchOver watchOver // nil if nobody can be asked about the resource
+	streams func() Streaming
+	raw     rawSource // without a function if the client has to decode
 }
 
 // capable is a source of this package.
@@ -51,7 +50,7 @@ func (d *described) Namespace() string { return d.now().namespace }
 type wrapper interface{ Unwrap() Source }
 
 // capabilitiesOf returns what is known of a source. A user's source around another one is limited
-// to the same namespace and the same resource, but its requests and answers are its own.
+// to the same namespace, but its requests and answers are its own.
 func capabilitiesOf(source Source) (c capabilities) {
 	switch s := source.(type) {
 	case capable:
@@ -64,8 +63,7 @@ func capabilitiesOf(source Source) (c capabilities) {
 		}
 		return c
 	case wrapper:
-		inner := capabilitiesOf(s.Unwrap())
-		c.namespace, c.watchOver = inner.namespace, inner.watchOver
+		c.namespace = capabilitiesOf(s.Unwrap()).namespace
 	}
 	if s, ok := source.(Scoped); ok {
 		c.namespace = s.Namespace()

@@ -75,22 +75,20 @@ func TestCapabilitiesOfSourcesAroundOthers(t *testing.T) {
 		namespace string
 		streaming Streaming
 		decoded   reflect.Type
-		resource  bool
 	}
 	of := func(s Source) known {
-		c := capabilitiesOf(s)
-		return known{NamespaceOf(s), c.streaming(), decodes(s), c.watchOver != nil}
+		return known{NamespaceOf(s), capabilitiesOf(s).streaming(), decodes(s)}
 	}
 	for name, inner := range map[string]struct {
 		source Source
 		known
 	}{
-		"client":             {From(pods), known{"ns", StreamingSupported, nil, false}},
+		"client":             {From(pods), known{"ns", StreamingSupported, nil}},
 		"lister-watcher":     {FromListerWatcher(&cache.ListWatch{}), known{}},
-		"generated":          {FromGenerated[*corev1.Pod](pods, podGVR), known{"ns", StreamingSupported, typeOfPod, true}},
-		"dynamic":            {FromDynamic(dynamically, podGVR, "ns"), known{"ns", StreamingSupported, wire.Unstructured, true}},
-		"metadata":           {FromMetadata(partially, podGVR, "ns"), known{"ns", StreamingSupported, metadataType, true}},
-		"controller-runtime": {FromControllerRuntime(&cache.ListWatch{}, &corev1.Pod{}), known{"", StreamingUnknown, typeOfPod, false}},
+		"generated":          {FromGenerated[*corev1.Pod](pods, podGVR), known{"ns", StreamingSupported, typeOfPod}},
+		"dynamic":            {FromDynamic(dynamically, podGVR, "ns"), known{"ns", StreamingSupported, wire.Unstructured}},
+		"metadata":           {FromMetadata(partially, podGVR, "ns"), known{"ns", StreamingSupported, metadataType}},
+		"controller-runtime": {FromControllerRuntime(&cache.ListWatch{}, &corev1.Pod{}), known{"", StreamingUnknown, typeOfPod}},
 	} {
 		require.Equal(t, inner.known, of(inner.source), name)
 		listOnly, users := inner.known, inner.known

@@ -28,6 +28,8 @@ func classify(err error) class {
 		return classBusy
 	case isInvalid(err):
 		return classInvalid
+	case apierrors.IsNotFound(err):
+		return classMissing
 	default:
 		return classOther
 	}

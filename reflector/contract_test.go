@@ -83,3 +83,7 @@ func TestContract_D26_StreamWithoutAVersion(t *testing.T)                  { pla
 func TestContract_D26_StreamsWithoutVersions(t *testing.T)                 { play(t) }
 func TestContract_D26_AnEmptyObject(t *testing.T)                          { play(t) }
 func TestContract_D26_AnEmptyFake(t *testing.T)                            { play(t) }
+func TestContract_D32_ResourceIsWaitedFor(t *testing.T)                    { play(t) }
+func TestContract_D32_ResourceIsTakenAwayAndComesBack(t *testing.T)        { play(t) }
+func TestContract_D32_A404DeletesNothing(t *testing.T)                     { play(t) }
+func TestContract_D32_AShortWatchProvesNothing(t *testing.T)               { play(t) }

@@ -47,14 +47,9 @@
 // ([Options].ListPatience), or if it shows no end ([ErrEndless]). The Retry-After of a
 // busy or failing server is obeyed, plus up to 0.8 s at random.
 //
-// Absence. With [FromDynamic], [FromMetadata], [FromGenerated] and [FromCustomResource], a resource
-// answered with 404 is waited for, as [NotServed] reports. Discovery is asked, after pauses of 1 s,
-// doubled up to 10 s and lengthened by up to half; they begin anew after a watch of more than a
-// second. The resource is requested only if discovery has it in the source's version, or, after a
-// further back-off, if discovery fails: for a metadata client without [Wire] it always does. The sink
-// keeps its objects until three answers in a row, over at least 10 s, lack the resource. Then an empty
-// full state is committed ([Withdrawn]). If discovery has other versions only, a [Failed] with
-// [ErrNotServed] names them, and the objects stay.
+// Absence. A 404 deletes nothing. It is reported ([NotServed]), the sink keeps its objects, and the
+// resource is listed again at "", after 0.8 s, doubled up to 10 s and lengthened by up to half. Meanwhile no
+// stream or watch is requested. The list that succeeds is the full state.
 //
 // Waiting. The sink may block; the server then waits, through TCP. A blocked call of the source is
 // abandoned when ctx ends, and its result is dropped. Run returns within 100 ms of the end of ctx if

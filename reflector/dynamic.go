@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/internal/object"
-	"github.com/tidemark-k8s/tidemark/internal/served"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
@@ -25,11 +24,11 @@ func FromDynamic(c dynamic.Interface, resource schema.GroupVersionResource, name
 	if isNil(c) {
 		return nil
 	}
-	client, ok := c.(*dynamic.DynamicClient)
-	if !ok {
-		return From(c.Resource(resource).Namespace(namespace))
+	source := From(c.Resource(resource).Namespace(namespace))
+	if _, ok := c.(*dynamic.DynamicClient); !ok {
+		return source
 	}
-	return newTaken(From(c.Resource(resource).Namespace(namespace)), resource, namespace, wire.Unstructured, served.FromDynamic(client))
+	return newTaken(source, resource, namespace, wire.Unstructured)
 }
 
 // FromMetadata is [FromDynamic] for client-go's metadata client.
@@ -37,17 +36,17 @@ func FromMetadata(c metadata.Interface, resource schema.GroupVersionResource, na
 	if isNil(c) {
 		return nil
 	}
+	source := From(c.Resource(resource).Namespace(namespace))
 	if _, ok := c.(*metadata.Client); !ok {
-		return From(c.Resource(resource).Namespace(namespace))
+		return source
 	}
-	return newTaken(From(c.Resource(resource).Namespace(namespace)), resource, namespace, metadataType, documents(c))
+	return newTaken(source, resource, namespace, metadataType)
 }
 
 // newTaken returns a source that takes over the answers of a client.
-func newTaken(client Source, resource schema.GroupVersionResource, namespace string, object reflect.Type, documents served.Documents) Source {
+func newTaken(client Source, resource schema.GroupVersionResource, namespace string, object reflect.Type) Source {
 	c := capabilitiesOf(client)
 	c.namespace, c.raw = namespace, rawSource{wire.Objects{Type: object, Secret: isSecrets(resource)}, throughClient(client, collectionPath(resource, namespace))}
-	c.watchOver = func(random func() float64) *served.Resource { return served.New(documents, resource, random) }
 	return withCapabilities(client, c)
 }
 

@@ -27,8 +27,7 @@ var (
 	// asked for.
 	ErrBadAnswer = wire.ErrBadAnswer
 	// ErrNotServed means that the server does not know the resource, for instance because its
-	// CustomResourceDefinition is missing. It wraps the server's 404. If the server has the resource
-	// in other versions, the text names them.
+	// CustomResourceDefinition is missing. It wraps the server's 404.
 	ErrNotServed = errors.New("the server does not serve the resource")
 	// ErrEndless means that a list shows no end: its continue tokens repeat, its pages stay empty,
 	// or it has more objects than a cluster has room for.

@@ -25,12 +25,11 @@ type Cause string
 
 // The causes of full states.
 const (
-	CauseStart   Cause = "start"        // the reflector has just started
-	CauseExpired Cause = "expired"      // the server no longer has the known version (410), or does not have it yet
-	CauseHistory Cause = "history"      // the server's history went back
-	CauseSilence Cause = "silence"      // a watch brought nothing after an outage, or not the missed changes
-	CauseFailure Cause = "failure"      // a watch, a stream or the sink failed
-	CauseServed  Cause = "served-again" // the server serves the resource again
+	CauseStart   Cause = "start"   // the reflector has just started
+	CauseExpired Cause = "expired" // the server no longer has the known version (410), or does not have it yet
+	CauseHistory Cause = "history" // the server's history went back
+	CauseSilence Cause = "silence" // a watch brought nothing after an outage, or not the missed changes
+	CauseFailure Cause = "failure" // a watch, a stream or the sink failed
 )
 
 // ErrorClass is the kind of an error, from a small fixed set.
@@ -125,15 +124,12 @@ type (
 	// history, such as an etcd restored from a snapshot. All objects are listed and compared
 	// again.
 	HistoryWentBack struct{ From, To string }
-	// NotServed reports that the server does not know the resource. The reflector waits for it, and
-	// asks discovery about it. Err wraps [ErrNotServed]. The sink keeps its objects.
+	// NotServed reports a 404, the first since the last full state. The reflector lists the resource again
+	// and again, and the sink keeps its objects. Err wraps [ErrNotServed].
 	NotServed struct{ Err error }
 	// Served reports, after a NotServed, that the server has the resource again. Took is the time
 	// between the two. Listed follows.
 	Served struct{ Took time.Duration }
-	// Withdrawn reports, after a NotServed, that the resource was removed, and that an empty full
-	// state was committed to the sink.
-	Withdrawn struct{}
 	// HistoryUnknown reports, once, that full states have no version, as with some fakes. Changes
 	// lost between a list and its watch, and a restored server, then go unnoticed.
 	HistoryUnknown struct{}
@@ -164,7 +160,6 @@ func (SelectorRefused) reflectorEvent() {}
 func (HistoryWentBack) reflectorEvent() {}
 func (NotServed) reflectorEvent()       {}
 func (Served) reflectorEvent()          {}
-func (Withdrawn) reflectorEvent()       {}
 func (HistoryUnknown) reflectorEvent()  {}
 func (ClientDecoded) reflectorEvent()   {}
 func (Skipped) reflectorEvent()         {}

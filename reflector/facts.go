@@ -7,12 +7,14 @@ import (
 
 // The durations of a reflector. Users set those that depend on the cluster in [Options]:
 // MinWatchTimeout, StreamPatience, ListPatience. The others follow from Kubernetes' guarantees, or
-// from client-go. The durations for a missing resource are in internal/served.
+// from client-go.
 const (
 	// firstDelay is the first step of a back-off. Each further step doubles it, up to lastDelay.
 	// A random part of the step is added to it.
 	firstDelay = 800 * time.Millisecond
 	lastDelay  = 30 * time.Second
+	// missingDelay is lastDelay for a missing resource. A random part of at most half of it is added.
+	missingDelay = 10 * time.Second
 	// maxRetryAfter bounds a server's Retry-After.
 	maxRetryAfter = 10 * time.Minute
 	// healthyAfter is the time without a failure after which back-off starts anew.
@@ -83,6 +85,7 @@ type times struct {
 	watchStart        time.Time // when the watch began; zero if there is none
 	healthySince      time.Time // since when watches go on without a failure; zero after one
 	streamsDisabledAt time.Time // when streams were disabled last; zero if never
+	missingSince      time.Time // since when the resource is missing; zero if it is not
 	paged             time.Time // when the last Paged of a full state was told
 	selectorRefusedAt time.Time // when a selector was refused last; zero if never
 	progressed        time.Time // when a Progress was passed on last
@@ -117,7 +120,13 @@ func (t *times) note(in input, a action, phase phase) {
 		t.streamsDisabledAt = now
 	}
 	switch {
-	case in.kind == inCommitted, a.op == doWait, a.op == doAwait:
+	case in.kind == inCommitted:
+		t.missingSince = time.Time{}
+	case a.missing && t.missingSince.IsZero():
+		t.missingSince = now
+	}
+	switch {
+	case in.kind == inCommitted, a.op == doWait:
 		t.cycleStart = time.Time{}
 	case t.cycleStart.IsZero() && (a.op == doList || a.op == doStream):
 		t.cycleStart = now
@@ -134,26 +143,29 @@ func elapsed(since time.Time, d time.Duration) bool {
 }
 
 // backoff returns the delay of a step, counted from 1. Random is in [0, 1).
-func backoff(step int, random float64) time.Duration {
-	d := lastDelay
+func backoff(step int, longest time.Duration, random float64) time.Duration {
+	d := longest
 	if shift := step - 1; shift < 6 {
-		d = min(firstDelay<<shift, lastDelay)
+		d = min(firstDelay<<shift, longest)
 	}
 	return d + time.Duration(random*float64(d))
 }
 
-// delay returns the duration of a back-off step. A server sends the same Retry-After to many
+// delay returns the duration of a back-off. A server sends the same Retry-After to many
 // clients; a random part of firstDelay keeps them from coming back at once.
-func (l *loop) delay(step int) time.Duration {
+func (l *loop) delay(a action) time.Duration {
 	if l.o.Backoff != nil {
-		return max(l.o.Backoff(step), l.times.retryAfter)
+		return max(l.o.Backoff(a.attempt), l.times.retryAfter)
 	}
 	random := l.random()
+	if a.missing {
+		return backoff(a.attempt, missingDelay, random/2)
+	}
 	after := l.times.retryAfter
 	if after > 0 {
 		after += time.Duration(random * float64(firstDelay))
 	}
-	return max(backoff(step, random), after)
+	return max(backoff(a.attempt, lastDelay, random), after)
 }
 
 // after returns a channel that receives after a delay, and a function that stops the timer.

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
-	"github.com/tidemark-k8s/tidemark/internal/served"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
@@ -54,13 +53,6 @@ func fromREST[O, L runtime.Object](c Client[L], resource schema.GroupVersionReso
 		Protobuf: builtin,
 	}
 	known := capabilitiesOf(source)
-	known.watchOver = func(random func() float64) *served.Resource {
-		documents := served.FromREST(client)
-		if documents == nil {
-			return nil
-		}
-		return served.New(documents, resource, random)
-	}
 	known.raw = rawSource{wire.Objects{Type: object, Kind: resource.GroupVersion().WithKind(object.Elem().Name()), Secret: isSecrets(resource)}, s.Ask}
 	return withCapabilities(source, known)
 }

@@ -13,7 +13,6 @@ import (
 type learned struct {
 	streaming Streaming
 	raw       rawSource
-	watchOver watchOver
 }
 
 // learn asks the source what it can do. This first call may construct a user's source: it may
@@ -48,13 +47,13 @@ func (l *loop) askSource(answer chan<- wire.Outcome[learned]) {
 	defer func() { answer <- o }() // also if the source has ended the goroutine
 	o.From(func() (learned, error) {
 		c := capabilitiesOf(l.source)
-		return learned{c.streaming(), c.raw, c.watchOver}, nil
+		return learned{c.streaming(), c.raw}, nil
 	})
 }
 
 // use applies the source's answer. A source that failed to answer is listed through the client.
 func (l *loop) use(o wire.Outcome[learned]) {
-	l.sourceStreams, l.presence.watchOver = o.Value.streaming, o.Value.watchOver
+	l.sourceStreams = o.Value.streaming
 	if o.Err != nil {
 		l.sourceStreams = StreamingUnsupported
 	}

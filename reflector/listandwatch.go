@@ -33,7 +33,6 @@ type loop struct {
 	taker    wire.Taker                 // with raw, if the sink holds objects packed
 	incoming *incoming                  // a page that is being read
 	learning chan wire.Outcome[learned] // the source's answer on what it can do; nil before the question
-	presence presence                   // of the source's resource
 
 	clientDecoded bool // and was reported
 
@@ -102,13 +101,7 @@ func (l *loop) step(in input, err error) {
 	l.times.retryAfter = 0
 	if err != nil {
 		l.times.retryAfter = retryAfter(err)
-		switch {
-		case in.class == classMissing: // by discovery
-		case l.isMissing(in, err):
-			in.class, err = classMissing, fmt.Errorf("%w: %w", ErrNotServed, err)
-		default:
-			in.class = classify(err)
-		}
+		in.class = classify(err)
 	}
 	before := l.machine.phase
 	a := l.machine.step(l.times.facts(in))
@@ -117,13 +110,15 @@ func (l *loop) step(in input, err error) {
 	}
 	l.setVersion(l.machine.version)
 	l.action = a
+	if a.missing {
+		err = fmt.Errorf("%w: %w", ErrNotServed, err)
+	}
 	l.noteCause(before, in, a)
 	l.report(in, a, err)
 	if a.close {
 		l.closeConn(reasonOf(in, a, err))
 	}
 	l.times.note(in, a, l.machine.phase)
-	l.presence.note(in, l.machine.phase)
 	if in.kind == inCommitted {
 		l.endFullState()
 	}
@@ -131,14 +126,12 @@ func (l *loop) step(in input, err error) {
 }
 
 // noteCause notes the reason for the full state that an input leads to. Repeated requests keep the
-// reason until the full state is committed. Only a new history, or a resource that is served again,
-// replaces it earlier: such a full state may undo everything that is known.
+// reason until the full state is committed. Only a new history replaces it earlier: such a full state
+// may undo everything that is known.
 func (l *loop) noteCause(before phase, in input, a action) {
 	switch after := l.machine.phase; {
 	case a.rolledBack:
 		l.cause = CauseHistory
-	case in.kind == inServed:
-		l.cause = CauseServed
 	case !after.fillsStore() || before.fillsStore():
 	case before == learning:
 		l.cause = CauseStart
@@ -154,7 +147,7 @@ func (l *loop) noteCause(before phase, in input, a action) {
 // fillsStore reports whether a full state is requested in a phase, or is about to be.
 func (p phase) fillsStore() bool {
 	switch p {
-	case listing, paging, openingStream, streaming, committingList, committingStream, waitingToList, absent, withdrawing:
+	case listing, paging, openingStream, streaming, committingList, committingStream, waitingToList:
 		return true
 	}
 	return false
@@ -206,15 +199,13 @@ func (l *loop) do(a action) (input, error) {
 			return input{kind: inSinkFailed}, sinkError(err)
 		}
 		return input{kind: inCommitted}, nil
-	case doAwait:
-		return l.await()
 	default:
-		return l.wait(a.attempt), nil
+		return l.wait(a), nil
 	}
 }
 
-func (l *loop) wait(step int) input {
-	if !l.pause(step, l.delay(step)) {
+func (l *loop) wait(a action) input {
+	if !l.pause(a.attempt, l.delay(a)) {
 		return input{kind: inStop}
 	}
 	return input{kind: inWaited}
@@ -327,7 +318,6 @@ func (l *loop) closeConn(reason string) {
 		l.noteExit(w.close())
 		if elapsed(w.requestedAt, shortWatch) {
 			l.pace.lasted()
-			l.presence.watched()
 		}
 		l.reportWatchEnd(w.count, reason)
 	}

@@ -23,8 +23,6 @@ const (
 	watching                      // the events of a watch, or of a stream that goes on as one
 	waitingToList                 // a back-off to pass; then a full state is requested
 	waitingToWatch                // a back-off to pass; then the watch is opened again
-	absent                        // the server to serve the resource; meanwhile it is not requested
-	withdrawing                   // the sink to take an empty full state, since the resource was removed
 	stopped                       // nothing, ever
 	phases
 )
@@ -37,7 +35,7 @@ func (p phase) connected() bool {
 // replacing reports whether a full state is under way in a phase: after Begin, and before Commit or
 // Abort.
 func (p phase) replacing() bool {
-	return p == paging || p == streaming || p == committingList || p == committingStream || p == withdrawing
+	return p == paging || p == streaming || p == committingList || p == committingStream
 }
 
 // class is the kind of an error, as far as the machine has to know.
@@ -49,7 +47,7 @@ const (
 	classTooLarge       // the server does not have the requested version yet
 	classBusy           // connection refused, or too many requests
 	classInvalid        // the server rejects the request, perhaps because of its version
-	classMissing        // the server does not know the resource, and a client can find out about it
+	classMissing        // the server does not serve the resource
 )
 
 // inputKind names what happened. From inClosed on, something ended.
@@ -64,9 +62,6 @@ const (
 	inBookmark                        // a bookmark came
 	inCommitted                       // the sink took the full state
 	inWaited                          // the back-off is over
-	inServed                          // the server is said to serve the resource
-	inWithdrawn                       // the resource was removed, and its objects with it
-	inUnknowable                      // nobody can find out now whether the resource is served
 	inAsked                           // somebody waits for a bookmark
 	inClosed                          // the server closed the stream or watch
 	inSilent                          // the stream or watch brought nothing for too long
@@ -105,7 +100,6 @@ const (
 	doRead               // read events: inEvents, inBookmark, inAsked, inClosed, inSilent, inFailed, inSinkFailed
 	doCommit             // commit the full state at version: inCommitted, inSinkFailed
 	doWait               // back off: inWaited
-	doAwait              // wait until the resource is served: inServed, inWithdrawn, inUnknowable, inFailed
 	doStop               // end
 )
 
@@ -140,6 +134,7 @@ type action struct {
 	streamsDisabled bool // streams are disabled for a while, to be reported
 	rolledBack      bool // a history that went back, to be reported
 	historyUnknown  bool // the first full state without a version, to be reported
+	missing         bool // doWait: the failure to report is that the resource is missing
 }
 
 // history tracks the server's history. It lives as long as the reflector.
@@ -168,23 +163,34 @@ const (
 )
 
 // server tracks what the answers have shown about the server. It lives as long as the reflector,
-// except streamsDisabled.
+// except streams.
 type server struct {
 	// pagesAt0: even lists at "0" come in pages, so there is no watch cache for a limit to bypass
 	// (B46).
 	pagesAt0 bool
 	// bookmarks: a bookmark has arrived.
 	bookmarks bool
-	// streamsDisabled: streams are not tried for ten minutes.
-	streamsDisabled bool
+	streams   streamsState
 }
 
-// failures tracks failures. A healthy time resets the first three fields.
+// streamsState decides whether a full state may be requested as a stream.
+type streamsState uint8
+
+const (
+	streamsEnabled  streamsState = iota
+	streamsDisabled              // for ten minutes, since a stream was given up
+	resourceMissing              // until a list is committed: the server does not serve the resource
+)
+
+// failures tracks failures. A healthy time resets the first four fields.
 type failures struct {
 	// count is the number of failures, for reports, and waits the number of back-offs, which gives
 	// the duration of the next one. They differ: some failures are answered with a request at once,
 	// and some back-offs follow no failure.
 	count, waits int
+	// missing is the number of 404s. The back-offs after them have steps of their own, since a resource may
+	// be missing for days on a server that is well.
+	missing int
 	// freeRelistUsed: the one relist without a wait was used.
 	freeRelistUsed bool
 	// lastWatchShort: the last watch brought something, and yet ended within a second. A healthy
@@ -255,7 +261,7 @@ type cell func(*machine, input) action
 // happen. inSinkFailed and inStop are handled alike in all phases.
 //
 // The cells, with "fail" for: count the failure and report it; "relist" for
-// openingStream if the source streams, streams are not disabled and the history
+// openingStream if the source streams, streams are enabled and the history
 // did not go back, else for listing; and "older" for: than the known version, in
 // a history that did not go back.
 //
@@ -270,9 +276,11 @@ type cell func(*machine, input) action
 //	                 page        more, last                          begin if listing, write             paging, committingList
 //	listing          failed      expired, too large: asked for one   fail; atLatest                     listing
 //	                 failed      invalid: asked for the server's     fail; atLatest                     listing
+//	                 failed      missing                             fail; atLatest, resourceMissing    waitingToList
 //	                 failed      else                                fail                                waitingToList
 //	paging           items                                           write                               paging
 //	                 failed      expired, with a limit               fail                                listing, without a limit
+//	                 failed      missing                             fail; atLatest, resourceMissing    waitingToList
 //	                 failed      else                                fail                                waitingToList
 //	                 broken                                          fail; listBroke                     waitingToList
 //	openingStream    opened                                          begin                               streaming
@@ -287,7 +295,7 @@ type cell func(*machine, input) action
 //	                 bookmark    the last, and older                 report; rolledBack                  listing
 //	                 bookmark    the last                            active, confirmed                   committingStream
 //	                 closed                                          report; streamsDisabled             listing
-//	committingList   committed                                       version; known, confirmed           openingWatch; report no version, once
+//	committingList   committed                                       version; known, confirmed; streams enabled if resourceMissing  openingWatch; report no version, once
 //	committingStream committed                                       version; known, confirmed           watching
 //	openingWatch     opened      confirmed                           unconfirmed if reopened and slow    watching
 //	                 opened      else                                                                    watching
@@ -306,16 +314,10 @@ type cell func(*machine, input) action
 //	 watching        silent      else                                fail; unconfirmed, unless a fake's  openingWatch
 //	                 failed      busy                                fail                                waitingToWatch
 //	                 failed      expired                             fail                                relist; waitingToList if freeRelistUsed, atLatest if nothing came
+//	                 failed      missing                             fail; atLatest, resourceMissing    waitingToList
 //	                 failed      else                                fail                                waitingToList
 //	waitingToList    waited                                                                              relist
 //	waitingToWatch   waited                                          unconfirmed, unless resumed         openingWatch
-//	all with requests failed     missing                             fail; streams enabled if listing    absent
-//	absent           served                                          atLatest                           relist
-//	                 withdrawn                                       begin                               withdrawing
-//	                 unknowable                                                                          waitingToList
-//	                 failed      missing: in this version            fail                                absent
-//	                 failed      else                                fail                                waitingToList
-//	withdrawing      committed                                                                           absent
 //	all              sinkFailed                                      fail                                waitingToList
 //	all              stop                                                                                stopped
 var table = [phases][inputs]cell{
@@ -330,8 +332,6 @@ var table = [phases][inputs]cell{
 	watching:         {inEvents: (*machine).watchEvents, inBookmark: (*machine).watchBookmark, inAsked: (*machine).watchAsked, inClosed: (*machine).watchClosed, inSilent: (*machine).watchSilent, inFailed: (*machine).watchFailed},
 	waitingToList:    {inWaited: (*machine).requestFullState},
 	waitingToWatch:   {inWaited: (*machine).waitedToWatch},
-	absent:           {inServed: (*machine).isServed, inWithdrawn: (*machine).withdraw, inUnknowable: (*machine).isUnknowable, inFailed: (*machine).awaitFailed},
-	withdrawing:      {inCommitted: (*machine).withdrawn},
 	stopped:          {},
 }
 
@@ -358,10 +358,6 @@ func (m *machine) next(in input) action {
 		return action{op: doStop, followed: followed}
 	case inSinkFailed:
 		return m.waitToList(m.fail())
-	case inFailed:
-		if in.class == classMissing {
-			return m.await(m.fail())
-		}
 	}
 	return table[m.phase][in.kind](m, in)
 }
@@ -369,10 +365,10 @@ func (m *machine) next(in input) action {
 // timePassed resets facts that have expired.
 func (m *machine) timePassed(in input) {
 	if in.healthy {
-		m.failures.count, m.failures.waits, m.failures.freeRelistUsed = 0, 0, false
+		m.failures.count, m.failures.waits, m.failures.missing, m.failures.freeRelistUsed = 0, 0, 0, false
 	}
-	if in.enableStreams {
-		m.server.streamsDisabled = false
+	if in.enableStreams && m.server.streams == streamsDisabled {
+		m.server.streams = streamsEnabled
 	}
 }
 
@@ -452,20 +448,28 @@ func (m *machine) versionIsDue() bool {
 // listFailed requests the list at "" if the server refused its version.
 func (m *machine) listFailed(in input) action {
 	a := m.fail()
-	if in.unavailable() && m.request.version != "" || in.class == classInvalid && m.asksForServersVersion() {
+	switch {
+	case in.unavailable() && m.request.version != "", in.class == classInvalid && m.asksForServersVersion():
 		m.markAtLatest()
 		return m.list(a)
+	case in.class == classMissing:
+		return m.awaitResource(a)
+	default:
+		return m.waitToList(a)
 	}
-	return m.waitToList(a)
 }
 
 // pageFailed requests the list without pages if the token expired, since the version did not (B48).
 func (m *machine) pageFailed(in input) action {
 	a := m.fail()
-	if in.class == classExpired && m.request.limit != 0 {
+	switch {
+	case in.class == classExpired && m.request.limit != 0:
 		return m.ask(a, listing, doList, request{version: m.origin})
+	case in.class == classMissing:
+		return m.awaitResource(a)
+	default:
+		return m.waitToList(a)
 	}
-	return m.waitToList(a)
 }
 
 func (m *machine) pageBroke(input) action {
@@ -542,6 +546,9 @@ func (m *machine) committed() (a action) {
 	m.listed = m.version
 	m.history.state = known
 	m.watch.proof, m.failures.listBroke = confirmed, false
+	if m.server.streams == resourceMissing {
+		m.server.streams = streamsEnabled
+	}
 	switch {
 	case m.version != "":
 		m.history.versions = versionsKnown
@@ -641,6 +648,8 @@ func (m *machine) watchFailed(in input) action {
 			m.markAtLatest()
 		}
 		return m.relistSoon(a)
+	case classMissing:
+		return m.awaitResource(a)
 	default:
 		return m.waitToList(a)
 	}
@@ -651,33 +660,16 @@ func (m *machine) waitedToWatch(input) action {
 	return m.openWatch(action{})
 }
 
-// await waits for the resource instead of requesting it. The sink keeps its objects, since a missing
-// resource proves nothing.
-func (m *machine) await(a action) action {
-	if m.phase == listing { // the stream before the list was refused since the resource was missing
-		m.server.streamsDisabled = false
-	}
-	m.phase = absent
-	m.watch.proof = min(m.watch.proof, unconfirmed) // a full state follows, or an empty one
-	a.op = doAwait
+// awaitResource backs off until the resource may be there, and then lists it from etcd: a cache may have
+// objects of a deleted definition. The sink keeps its objects, since a 404 proves nothing.
+func (m *machine) awaitResource(a action) action {
+	m.server.streams = resourceMissing
+	m.markAtLatest()
+	m.failures.missing++
+	m.phase = waitingToList
+	a.op, a.attempt, a.missing = doWait, m.failures.missing, true
 	return a
 }
-
-// isServed requests a full state from etcd, since a cache may have objects of a deleted definition.
-func (m *machine) isServed(input) action {
-	m.markAtLatest()
-	m.watch.proof = confirmed
-	return m.relist(action{})
-}
-
-// withdraw commits an empty full state.
-func (m *machine) withdraw(input) action { return m.commit(action{}, withdrawing, m.version) }
-
-func (m *machine) withdrawn(input) action { return m.await(action{}) }
-
-func (m *machine) isUnknowable(input) action { return m.waitToList(action{}) }
-
-func (m *machine) awaitFailed(input) action { return m.waitToList(m.fail()) }
 
 // confirm records that the stream or watch brought something.
 func (m *machine) confirm() {
@@ -720,7 +712,7 @@ func (m *machine) refuseStream() action { return m.disableStreams(action{}) }
 
 // disableStreams gives up streams for streamsDisabledFor. A list follows at once.
 func (m *machine) disableStreams(a action) action {
-	m.server.streamsDisabled, a.streamsDisabled = true, true
+	m.server.streams, a.streamsDisabled = streamsDisabled, true
 	return m.list(a)
 }
 
@@ -738,7 +730,7 @@ func (m *machine) relistSoon(a action) action {
 // depend on caches. The full state includes the changes a resumed watch still had to bring.
 func (m *machine) relist(a action) action {
 	m.watch.proof = min(m.watch.proof, unconfirmed)
-	if m.streamSupport != StreamingUnsupported && !m.server.streamsDisabled && m.history.state != rolledBack {
+	if m.streamSupport != StreamingUnsupported && m.server.streams == streamsEnabled && m.history.state != rolledBack {
 		return m.stream(a)
 	}
 	return m.list(a)
@@ -822,6 +814,8 @@ func (m *machine) check() {
 	watches := m.phase == openingWatch || m.phase == watching
 	verify.That(!streams || m.streamSupport != StreamingUnsupported && m.history.state != rolledBack, "a stream of a new history, or from a source that cannot")
 	verify.That(!watches || m.history.state == known, "watching from a version that is not served")
+	verify.That(!streams || m.server.streams == streamsEnabled, "a stream, though lists alone may be requested")
+	verify.That(m.server.streams != resourceMissing || m.history.state != known, "a missing resource whose version is served")
 	verify.That(m.watch.proof != resumed || !m.phase.replacing() && !streams, "a full state that is said to be what a watch has still to bring")
 	verify.That(m.request.token == "" || m.phase != listing && !streams && !watches, "a token in phase %d", m.phase)
 }

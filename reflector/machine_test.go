@@ -27,6 +27,7 @@ type world struct {
 	hasVersions bool    // a full state had a version
 	unversioned bool    // a full state had no version, which was reported
 	rolledBack  bool    // the history went back, and no state of the new one was committed
+	missing     bool    // a list or a watch was answered with 404, and no full state was committed since
 	requests    int
 }
 
@@ -56,15 +57,12 @@ func (w *world) step(in input) (wrong string) {
 	case inOpened:
 		w.open = true
 	case inCommitted:
-		w.begun = false
-		if w.machine.phase != withdrawing {
-			w.rolledBack = false
-			w.hasVersions = w.hasVersions || w.action.request.version != ""
-		}
+		w.begun, w.rolledBack, w.missing = false, false, false
+		w.hasVersions = w.hasVersions || w.action.request.version != ""
 	}
 	w.action = w.machine.step(in)
 	w.machine.check()
-	for _, judge := range []func(machine, input) string{w.effects, w.answers, w.operation, w.pace} {
+	for _, judge := range []func(machine, input) string{w.effects, w.answers, w.absence, w.operation, w.pace} {
 		if wrong := judge(before, in); wrong != "" {
 			return wrong
 		}
@@ -119,7 +117,7 @@ func (w *world) answers(before machine, in input) string {
 	switch {
 	case a.caughtUp != (before.watch.proof == resumed && complete && before.phase == watching):
 		return "takes a resumed watch for complete at the wrong time"
-	case before.watch.proof == resumed && w.machine.watch.proof == confirmed && in.kind != inBookmark && in.kind != inSilent && in.kind != inServed:
+	case before.watch.proof == resumed && w.machine.watch.proof == confirmed && in.kind != inBookmark && in.kind != inSilent:
 		return "takes what is resumed for confirmed"
 	case unversioned && before.request.token == "" && w.hasVersions && (!a.failed || a.write):
 		return "a list without a version was taken for the server's"
@@ -141,6 +139,25 @@ func (w *world) answers(before machine, in input) string {
 		return "a watch is brief, and nobody has asked, or the other way round"
 	case w.machine.request.brief && w.machine.phase == watching && in.kind == inBookmark:
 		return "still waits for a bookmark that has come"
+	}
+	return ""
+}
+
+// absence checks that after a 404 lists alone are requested, from etcd, until one is committed.
+func (w *world) absence(before machine, in input) string {
+	a := w.action
+	ofStream := before.phase == openingStream || before.phase == streaming
+	is404 := in.kind == inFailed && in.class == classMissing && !ofStream && before.phase != learning
+	w.missing = w.missing || is404
+	switch {
+	case a.missing != is404 || is404 && (a.op != doWait || !a.failed):
+		return "a 404 is not waited out, or something else is"
+	case w.missing && (a.op == doStream || a.op == doWatch):
+		return "asks for more than a list of a resource that is missing"
+	case w.missing && a.op == doList && a.request.version != "":
+		return "asks a cache for a resource that was missing"
+	case !w.missing && w.machine.server.streams == resourceMissing:
+		return "a resource counts as missing after it was listed"
 	}
 	return ""
 }
@@ -172,7 +189,7 @@ func (w *world) operation(machine, input) string {
 		if !w.begun {
 			return "commits what was not begun"
 		}
-	case doAwait, doWait, doStop:
+	case doWait, doStop:
 		if w.open || w.begun || (a.op == doWait) != (a.attempt > 0) {
 			return "waits or stops with something open or begun"
 		}
@@ -189,7 +206,7 @@ func (w *world) operation(machine, input) string {
 // pace checks the number of requests without a pause.
 func (w *world) pace(_ machine, in input) string {
 	slow := in.healthy || in.kind == inAsked || in.kind == inSilent || in.kind == inClosed && !in.short
-	if w.action.op == doWait || w.action.op == doAwait || slow { // whom it asks about the resource sees to the pace
+	if w.action.op == doWait || slow {
 		w.requests = 0
 	}
 	switch w.action.op {
@@ -236,8 +253,6 @@ func (w *world) inputs(versions ...string) []input {
 		all = append(all, input{kind: inCommitted}, input{kind: inSinkFailed})
 	case doWait:
 		all = append(all, input{kind: inWaited}, input{kind: inWaited, enableStreams: true})
-	case doAwait:
-		all = append(all, input{kind: inServed}, input{kind: inWithdrawn}, input{kind: inUnknowable}, input{kind: inFailed}, input{kind: inFailed, class: classMissing})
 	case doRead:
 		all = append(all,
 			input{kind: inEvents, version: "5"}, input{kind: inEvents, version: "8", changed: true},
@@ -367,7 +382,7 @@ func exploreStates(t *testing.T, start world, versions []string, all *transition
 
 // forget clears counters, and the parts of the action that no input depends on.
 func (w *world) forget() {
-	w.machine.failures.count, w.machine.failures.waits = 0, 0
+	w.machine.failures.count, w.machine.failures.waits, w.machine.failures.missing = 0, 0, 0
 	a := w.action
 	w.action = action{op: a.op, request: a.request, write: a.begin || a.write || a.abort || a.bookmark != "" || a.caughtUp}
 }
@@ -385,9 +400,6 @@ func TestMachineHasNoHotLoop(t *testing.T) {
 					in = input{kind: inWaited}
 					waits++
 					require.Equal(t, waits, w.action.attempt, name)
-				case doAwait:
-					in = input{kind: inServed}
-					waits++
 				}
 				require.Empty(t, w.step(in), "%s: %+v", name, w)
 			}

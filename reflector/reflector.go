@@ -142,7 +142,6 @@ func (r *Reflector) Run(ctx context.Context) error {
 	l.machine.pageSize, l.machine.version = r.o.PageSize, r.o.Version
 	if r.o.Version != "" {
 		l.machine.history.versions = versionsKnown
-		l.presence.holds = true
 	}
 	defer func() { l.reader.End() }()
 	defer l.closeConn("stopped")

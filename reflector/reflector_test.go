@@ -439,8 +439,8 @@ func TestBackoff(t *testing.T) {
 		1: 800 * time.Millisecond, 2: 1600 * time.Millisecond, 3: 3200 * time.Millisecond,
 		6: 25600 * time.Millisecond, 7: 30 * time.Second, 8: 30 * time.Second, 1 << 30: 30 * time.Second,
 	} {
-		require.Equal(t, want, backoff(step, 0), "step %d", step)
-		require.Equal(t, want+want/2, backoff(step, 0.5), "step %d", step)
+		require.Equal(t, want, backoff(step, lastDelay, 0), "step %d", step)
+		require.Equal(t, want+want/2, backoff(step, lastDelay, 0.5), "step %d", step)
 	}
 }
 
@@ -452,8 +452,8 @@ func TestChanceOfItsOwn(t *testing.T) {
 			return nil, context.DeadlineExceeded
 		}}, &collector{}, Options{Observe: func(e Event) {
 			if b, ok := e.(BackedOff); ok {
-				require.GreaterOrEqual(t, b.Delay, backoff(b.Attempt, 0))
-				require.Less(t, b.Delay, backoff(b.Attempt, 1))
+				require.GreaterOrEqual(t, b.Delay, backoff(b.Attempt, lastDelay, 0))
+				require.Less(t, b.Delay, backoff(b.Attempt, lastDelay, 1))
 				delays[b.Delay] = true
 			}
 		}})

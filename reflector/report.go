@@ -10,11 +10,10 @@ import (
 // report emits the events for an input and the machine's action. It is called before the action
 // is performed, so that the last request and its times still belong to the input.
 func (l *loop) report(in input, a action, err error) {
-	switch {
-	case in.kind == inCommitted && l.machine.phase == absent:
-		l.tell(Withdrawn{})
-	case in.kind == inCommitted:
-		l.reportPresence()
+	if in.kind == inCommitted {
+		if since := l.times.missingSince; !since.IsZero() {
+			l.tell(Served{Took: time.Since(since)})
+		}
 		l.tell(Listed{
 			Operation: l.operation,
 			Cause:     l.cause,
@@ -32,7 +31,7 @@ func (l *loop) report(in input, a action, err error) {
 	if a.failed {
 		l.reportFailure(err)
 	}
-	if a.failed && a.op == doAwait && l.presence.missing.IsZero() {
+	if a.missing && l.times.missingSince.IsZero() {
 		l.tell(NotServed{Err: l.failure(err)})
 	}
 	if a.streamsDisabled {
@@ -76,13 +75,6 @@ func (l *loop) failure(err error) error {
 		what += " " + l.o.Name
 	}
 	return fmt.Errorf("%s: %.*w", what, object.MaxText, err)
-}
-
-// reportPresence reports that a missing resource is served.
-func (l *loop) reportPresence() {
-	if since := l.presence.missing; !since.IsZero() {
-		l.tell(Served{Took: time.Since(since)})
-	}
 }
 
 // reportWatchEnd reports the end of a watch.

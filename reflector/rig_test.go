@@ -63,7 +63,6 @@ type rig struct {
 	streaming Streaming
 	lasts     time.Duration
 	fails     string // the call of the sink that fails, once
-	asks      bool   // the source knows its resource, see askable
 
 	mu      sync.Mutex
 	answers []string
@@ -115,8 +114,6 @@ func (r *rig) set(t *testing.T, setting string) {
 		r.lasts, err = time.ParseDuration(value)
 	case "fails":
 		r.fails = value
-	case "asks":
-		r.asks = value == "yes"
 	case "share": // by namespace: of 0/2, "own" is in it, and "far" is foreign
 		var set shard.Set
 		index, total, failed := shard.ParseNth(value)
@@ -134,11 +131,7 @@ func (r *rig) run(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), r.lasts)
 	defer cancel()
-	var source Source = r
-	if r.asks {
-		source = askable{r}
-	}
-	reflector := New(source, r, ofType[*partialObject](r.options))
+	reflector := New(r, r, ofType[*partialObject](r.options))
 	require.NoError(t, reflector.Run(ctx))
 	require.LessOrEqual(t, time.Since(r.start)-r.lasts, 100*time.Millisecond, "Run did not end with its context")
 	r.log("end at version %q", reflector.Version())
@@ -449,8 +442,6 @@ func describe(e Event) string {
 		return fmt.Sprintf("  not served: %v", e.Err)
 	case Served:
 		return fmt.Sprintf("  served, after %v", e.Took)
-	case Withdrawn:
-		return "  withdrawn"
 	case Skipped:
 		return fmt.Sprintf("  skipped %v", e.Err)
 	default:

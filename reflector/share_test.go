@@ -56,7 +56,7 @@ func TestShare_OnlyInvalidRequestsAreRepeated(t *testing.T) {
 			f := follow(t, neverStreaming{clients["generated"].source(t, server.serve(t))}, typeOfPod, Options{Share: NewShare(set)})
 			ended := f.watching(1)
 			if !repeated {
-				ended = func() bool { return len(eventsOf[Failed](f))+len(eventsOf[NotServed](f)) > 0 }
+				ended = func() bool { return len(eventsOf[Failed](f)) > 0 }
 			}
 			f.until(ended)
 			f.mu.Lock()

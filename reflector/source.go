@@ -13,9 +13,8 @@ import (
 // Source lists and watches the objects of one kind, for a [Reflector]. It is client-go's
 // ListerWatcherWithContext.
 //
-// A source around another one may have a method "Unwrap() Source", for the namespace and the resource
-// (see [Scoped], [NotServed]). Its own List and Watch are called nevertheless, so the reflector does
-// not decode the server's bytes itself.
+// A source around another one may have a method "Unwrap() Source", for the namespace (see [Scoped]). Its
+// own List and Watch are called nevertheless, so the reflector does not decode the server's bytes itself.
 //
 // Both methods must be safe for use from any goroutine. They should return when ctx ends. A call
 // that does not is abandoned, and its later result is dropped.

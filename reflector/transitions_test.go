@@ -15,12 +15,12 @@ import (
 
 var phaseNames = [phases]string{
 	"learning", "listing", "paging", "openingStream", "streaming", "committingList", "committingStream",
-	"openingWatch", "watching", "waitingToList", "waitingToWatch", "absent", "withdrawing", "stopped",
+	"openingWatch", "watching", "waitingToList", "waitingToWatch", "stopped",
 }
 
 var inputNames = [inputs]string{
 	"", "start", "items", "page", "opened", "events", "bookmark", "committed", "waited",
-	"served", "withdrawn", "unknowable", "asked", "closed", "silent", "failed", "broken", "sinkFailed", "stop",
+	"asked", "closed", "silent", "failed", "broken", "sinkFailed", "stop",
 }
 
 var classNames = []string{"other", "expired", "too large", "busy", "invalid", "missing"}
@@ -83,6 +83,7 @@ func describeAction(a action) string {
 		a.rolledBack, "roll back",
 		a.streamsDisabled, "disable streams",
 		a.historyUnknown, "report no version",
+		a.missing, "for the resource",
 		a.close, "close",
 		a.abort, "abort",
 		a.begin, "begin"+map[History]string{NewHistory: " anew"}[a.history],

@@ -56,7 +56,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "reflector",
-		to: []string{"./internal/verify", "./internal/around", "./internal/object", "./internal/share", "./internal/fields", "./internal/served", "./internal/ownwrites",
+		to: []string{"./internal/verify", "./internal/around", "./internal/object", "./internal/share", "./internal/fields", "./internal/ownwrites",
 			"./reflector/internal/wire", "./shard", "./indexer", "./deltafifo", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/client-go/util/watchlist"},
 		why: "it reads any source and writes to the Sink that it declares; what stands behind either is not its affair, nor are the bytes of an answer",
@@ -274,11 +274,6 @@ var arrows = []arrow{
 		from: "internal/ownwrites",
 		to:   []string{"./internal/fields", "./internal/jsondecode", "./internal/protodecode", "./indexer", apimachinery},
 		why:  "it says what requests and answers mean; who sends them, and who stores the objects, is not its affair",
-	},
-	{
-		from: "internal/served",
-		to:   []string{apimachinery, "k8s.io/client-go/dynamic", "k8s.io/client-go/rest/..."},
-		why:  "it asks a server whether it has a resource; who wants to know is not its affair",
 	},
 	{
 		from: "internal/e2e/launch/...",

@@ -3,12 +3,10 @@ package faults
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,11 +20,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// upWithin is the time in which an informer must sync once discovery has its resource: the longest pause
-// between two questions, and a moment for discovery and the list.
+// upWithin is the time in which an informer must sync once its resource is served: the longest pause
+// between two lists, and a moment for the list.
 const upWithin = 15*time.Second + 3*time.Second
 
-// crdWidgets returns a mirror of all widgets, not yet started, whose source knows their resource.
+// crdWidgets returns a mirror of all widgets, not yet started.
 func (s *scenario) crdWidgets(config *rest.Config, client dynamic.Interface) *mirror[*unstructured.Unstructured] {
 	m := s.widgets(config, client)
 	m.informer = informer.New[*unstructured.Unstructured](
@@ -49,7 +47,7 @@ func (s *scenario) partialWidgets() *mirror[*metav1.PartialObjectMetadata] {
 		return pointers(list.Items), nil
 	}
 	config := m.counting(s.cluster.Config())
-	config.Wrap(reflector.Wire) // else it cannot read discovery
+	config.Wrap(reflector.Wire)
 	client := metadata.NewForConfigOrDie(config)
 	m.informer = informer.New[*metav1.PartialObjectMetadata](reflector.FromMetadata(client, widgetsResource, ""), m.options())
 	return m
@@ -94,7 +92,7 @@ func TestScenario_CRDCreatedLater(t *testing.T) {
 	require.ErrorIs(t, err, reflector.ErrNotServed)
 	s.sleep(size(5*time.Second, time.Minute))
 	lists, streams, _, _ := m.counts()
-	require.LessOrEqual(t, lists+streams, 12, "there is no storm of requests")
+	require.LessOrEqual(t, lists+streams, size(8, 16), "there is no storm of requests")
 
 	s.createCRD(client)
 	served := time.Now()
@@ -106,8 +104,8 @@ func TestScenario_CRDCreatedLater(t *testing.T) {
 	m.settle()
 }
 
-// A definition is deleted with its objects while the informer is cut off: later the handlers get
-// the deletions. The definition that comes back may have another schema.
+// A definition is deleted with its objects while the informer is cut off: the objects stay until the definition
+// is back, perhaps with another schema. Then the handlers get the deletions.
 func TestScenario_CRDRemovedAndCreatedAnew(t *testing.T) {
 	s := begin(t, harness.Options{})
 	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
@@ -127,12 +125,19 @@ func TestScenario_CRDRemovedAndCreatedAnew(t *testing.T) {
 		require.Zero(t, m.views[0].deletions()-50*round, "nobody knows yet")
 		s.must(proxy.Admit())
 		s.heal()
-		m.converge()
 		m.waits()
-		require.Equal(t, 50*(round+1), m.views[0].deletions())
+		s.sleep(size(5*time.Second, time.Minute))
+		require.Equal(t, 50, m.informer.Status().Objects)
+		require.Zero(t, m.views[0].deletions()-50*round, "a 404 deletes nothing")
 
 		s.createCRD(client)
 		m.comesUp(time.Now())
+		s.eventually("the deletions are told", func() error {
+			if n := m.views[0].deletions(); n != 50*(round+1) {
+				return fmt.Errorf("%d deletions", n)
+			}
+			return nil
+		})
 		s.must(s.patchCRD(client, `{"spec":{"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{
 			"type":"object","properties":{"spec":{"type":"object","properties":{"payload":{"type":"string"}}}}}}}]}}`))
 		s.createWidgets(client, 50, 100)
@@ -174,12 +179,6 @@ func TestScenario_VersionNoLongerServed(t *testing.T) {
 	}
 	serveV1(false)
 	m.waits()
-	s.eventually("the informer names the served version", func() error {
-		if err := m.informer.Status().LastError; err == nil || !strings.Contains(err.Error(), "but in v2") {
-			return errorOr(err)
-		}
-		return nil
-	})
 	require.Equal(t, 50, m.informer.Status().Objects)
 	serveV1(true)
 	s.eventually("v1 is served", func() error {
@@ -214,45 +213,4 @@ func TestScenario_APIServerRestartedWithCRD(t *testing.T) {
 	m.settle()
 	require.Zero(t, m.views[0].deletions())
 	require.Zero(t, partial.views[0].deletions())
-}
-
-// A user who may read nothing but widgets learns by discovery whether they are served.
-func TestScenario_CRDWithoutTheRightToReadIt(t *testing.T) {
-	s := begin(t, harness.Options{})
-	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
-	s.allowWidgets()
-	config := s.cluster.UserConfig()
-	config.ContentConfig = rest.ContentConfig{}
-	proxy := s.proxy()
-	m := s.crdWidgets(harness.Via(config, proxy.Address()), client)
-	m.start()
-	m.waits()
-	s.createCRD(client)
-	m.watching()
-	s.createWidgets(client, 50, 100)
-	s.heal()
-	m.converge()
-	proxy.Refuse()
-	proxy.Cut()
-	s.removeCRD(client)
-	s.must(proxy.Admit())
-	s.heal()
-	m.settle()
-	require.Equal(t, 50, m.views[0].deletions())
-}
-
-// allowWidgets lets the ordinary user read widgets, and nothing else.
-func (s *scenario) allowWidgets() {
-	s.t.Helper()
-	_, err := s.admin.RbacV1().ClusterRoles().Create(s.ctx, &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: readers},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"example.com"}, Resources: []string{"widgets"}, Verbs: []string{"list", "watch"}}},
-	}, metav1.CreateOptions{})
-	s.must(err)
-	_, err = s.admin.RbacV1().ClusterRoleBindings().Create(s.ctx, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: readers},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: readers},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: harness.User}},
-	}, metav1.CreateOptions{})
-	s.must(err)
 }

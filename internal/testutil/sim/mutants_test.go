@@ -20,7 +20,6 @@ type mutant struct {
 	ignoresPins      bool                   // informers are not pinned
 	skipsFreshWait   bool                   // WaitFresh is not called
 	ignoresDenial    bool                   // denied requests are served
-	staysInDiscovery bool                   // a removed resource is still in discovery
 	skipsStatus      bool                   // the status is not read
 	looksAway        bool                   // no callback looks
 	unstableIndex    bool                   // an index function is not a function of the object
@@ -218,7 +217,6 @@ var mutants = []mutantCase{
 		return []event{c}
 	}}},
 	{"a denial that lets everybody in", "unproved", "nobody has seen it deleted", mutant{worlds: newResourcePlan, ignoresDenial: true}},
-	{"a deletion that nobody may see", "converges", "the server has not", mutant{worlds: newResourcePlan, staysInDiscovery: true}},
 	{"a resource that is missing, and is not said to be", "presence", "it is missing: true", mutant{worlds: newResourcePlan, status: func(st *informer.Status) { st.NotServedSince = time.Time{} }}},
 	{"a resource that is there, and is said to be missing", "presence", "it is missing: false", mutant{worlds: newResourcePlan, status: func(st *informer.Status) { st.NotServedSince = time.Now() }}},
 	{"an informer that does not run for its users", "tenants", "nothing runs", mutant{worlds: newTenantPlan, status: func(st *informer.Status) { st.Running = false }}},

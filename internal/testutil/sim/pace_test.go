@@ -13,7 +13,7 @@ import (
 
 // The operations that look like success to the informer: it must not follow them without a pause.
 const (
-	flapDefinition operation = "flap"   // the resource is not served, and is said to be, again and again for n seconds
+	flapDefinition operation = "flap"   // the resource is served for moments, again and again for n seconds
 	vanishingWatch operation = "vanish" // the next n watches bring something and end with 404
 )
 
@@ -57,27 +57,23 @@ func pace(w *world) (problems []string) {
 	return problems
 }
 
-// flapDefinition denies requests for the resource, while discovery has it, and has another version only,
-// for some seconds.
+// flapDefinition serves the resource for moments, for some seconds.
 func (w *world) flapDefinition(seconds int) {
 	c := w.resource
 	if !c.exists || !w.running {
 		return
 	}
 	w.reach("operation", flapDefinition)
-	c.deny(lacking)
-	w.cutWatches()
 	for end := time.Now().Add(time.Duration(seconds) * time.Second); time.Now().Before(end); {
-		for _, version := range []string{otherVersion, wantedVersion} {
-			c.serve(version)
+		for _, d := range []denial{hidden, admitted} {
+			c.deny(d)
+			w.cutWatches()
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
-	for _, s := range w.sources {
-		for range seconds { // for the attempts that the pace allows
-			s.recordCause()
-		}
-	}
+	c.deny(hidden)
+	w.cutWatches()
+	c.kept = nil // it has read the resource meanwhile
 }
 
 // vanish makes a watch bring a bookmark and end with 404.

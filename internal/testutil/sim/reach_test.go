@@ -29,7 +29,7 @@ func wantReached(t *testing.T) (all []string) {
 	for _, m := range slices.Concat(menu, resourceMenu, tenantMenu) {
 		want("operation", m.op)
 	}
-	for d := lacking; d < denials; d++ {
+	for d := hidden; d < denials; d++ {
 		want("denial", int(d))
 	}
 	for n := range failures {
@@ -57,7 +57,6 @@ func wantReached(t *testing.T) (all []string) {
 		switch name {
 		case "Undecodable": // the worlds' sources have objects, not bytes
 		case "SelectorRefused", "ClientDecoded": // these worlds have no shares, and no client that decodes what is packed
-		case "NotServed", "Served", "Withdrawn": // the worlds' sources cannot be asked about their resource
 		default:
 			want("event", "reflector."+name)
 		}

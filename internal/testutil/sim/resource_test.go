@@ -1,21 +1,14 @@
 package sim_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"testing/synctest"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
-
-	"github.com/tidemark-k8s/tidemark/informer/informertest"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // The operations that define the resource, and that deny requests.
@@ -59,156 +52,65 @@ func newResourcePlan(seed uint64) plan {
 
 var customs = schema.GroupResource{Group: "example.com", Resource: "pods"}
 
-// The sources ask for the resource in wantedVersion.
-const wantedVersion, otherVersion = "v1", "v2"
-
 // denial says how the server denies requests.
 type denial int
 
 const (
 	admitted   denial = iota
-	lacking           // requests for the resource get 404
-	elsewhere         // the resource is served in another version only
-	lost404           // all requests get 404
-	expired401        // all requests get 401
+	hidden            // they get 404
+	expired401        // they get 401
 	denials
 )
 
-// code returns the status code of a denied request, 0 if the request is served.
-func (d denial) code(r *http.Request) int {
-	switch {
-	case d == lost404, d == lacking && strings.HasSuffix(r.URL.Path, "/"+customs.Resource):
-		return http.StatusNotFound
-	case d == expired401:
-		return http.StatusUnauthorized
-	}
-	return 0
-}
-
-// resource is a custom resource, and a server that serves it or denies access. Only the driver uses it.
+// resource is a custom resource that the server serves, denies or lacks. Only the driver uses it, but for code.
 type resource struct {
-	server *informertest.Server // has discovery, but no objects
-	client *dynamic.DynamicClient
-	exists bool         // it is not removed
-	served string       // the served version, or ""
-	denial atomic.Int32 // a denial
+	exists bool // it is not removed
+	denial denial
 	open   bool         // set by a mutant: nothing is denied
-	stays  bool         // set by a mutant: a removed resource is still in discovery
+	code   atomic.Int32 // the status of requests, 0 if they are served
+	missed bool         // it was removed, and its watches have missed the deletions
 	kept   map[key]mark // the cache's content since no deletion can be proved, nil otherwise
-}
-
-// newResource starts a server with the resource.
-func newResource() *resource {
-	c := &resource{server: informertest.New(informertest.Options{})}
-	c.must(c.server.StartInMemory())
-	config := c.server.ClientConfig()
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return denyingServer{c, next} })
-	client, err := dynamic.NewForConfig(config)
-	c.must(err)
-	c.client = client
-	c.exists = true
-	c.serve(wantedVersion)
-	return c
-}
-
-func (c *resource) must(err error) {
-	if err != nil {
-		panic(fmt.Sprintf("the world is wrong: %v", err))
-	}
-}
-
-// serve makes the server serve the resource in one version, or not at all.
-func (c *resource) serve(version string) {
-	if c.served != "" {
-		c.must(c.server.Unregister(customs.WithVersion(c.served)))
-	}
-	if c.served = version; version != "" {
-		c.must(c.server.Register(informertest.Kind{
-			GVR: customs.WithVersion(version), Namespaced: true,
-			GVK: schema.GroupVersionKind{Group: customs.Group, Version: version, Kind: "Pod"},
-		}))
-	}
 }
 
 // define creates or deletes the resource.
 func (c *resource) define(exists bool) {
 	c.exists = exists
 	switch {
-	case !exists && c.stays:
-		c.server.Intercept(func(context.Context, informertest.Request) error { return apierrors.NewNotFound(customs, "") })
-	case !exists:
-		c.serve("")
-	case denial(c.denial.Load()) == elsewhere:
-		c.serve(otherVersion)
+	case !exists || c.denial == hidden && !c.open:
+		c.code.Store(http.StatusNotFound)
+	case c.denial == expired401 && !c.open:
+		c.code.Store(http.StatusUnauthorized)
 	default:
-		c.serve(wantedVersion)
+		c.code.Store(0)
 	}
 }
 
-// deny denies requests from now on.
+// deny denies requests from now on, or admits them.
 func (c *resource) deny(d denial) {
-	c.denial.Store(int32(d))
+	c.denial = d
 	c.define(c.exists)
+	if d == admitted {
+		c.kept = nil
+	}
 }
 
-// admit ends the denial.
-func (c *resource) admit() {
-	c.denial.Store(int32(admitted))
-	c.define(c.exists)
-	c.kept = nil
-}
-
-// unproved reports whether a client cannot know that the resource was removed: it was not removed,
-// or the client's requests are denied.
+// unproved reports whether a client cannot know what was deleted.
 func (c *resource) unproved() bool {
-	d := denial(c.denial.Load())
-	return (d == lacking || d == elsewhere) && c.exists || d > elsewhere
+	return c.denial != admitted || !c.exists && c.missed
 }
 
-// denyingServer denies requests before they reach the server.
-type denyingServer struct {
-	resource *resource
-	next     http.RoundTripper
-}
+// lacksResource reports whether the world's resource is removed.
+func (w *world) lacksResource() bool { return w.resource != nil && !w.resource.exists }
 
-func (b denyingServer) RoundTrip(r *http.Request) (*http.Response, error) {
-	if code := denial(b.resource.denial.Load()).code(r); code != 0 && !b.resource.open {
-		return &http.Response{StatusCode: code, Request: r, Body: http.NoBody, Header: http.Header{}}, nil
-	}
-	return b.next.RoundTrip(r)
-}
-
-// custom is a source from which the reflector can unwrap a client of the resource.
-type custom struct {
-	*source
-	asked reflector.Source
-}
-
-var (
-	_ reflector.Source   = custom{}
-	_ reflector.Streamer = custom{}
-)
-
-// Unwrap returns a source with a real client.
-func (c custom) Unwrap() reflector.Source { return c.asked }
-
-// sourceOf returns the informer's view of a source.
-func (w *world) sourceOf(s *source) reflector.Source {
-	if w.resource == nil {
-		return s
-	}
-	s.asked = reflector.FromDynamic(w.resource.client, customs.WithVersion(wantedVersion), "")
-	return custom{s, s.asked}
-}
-
-// served returns the error of a request if it is denied, or if the resource is not served in the
-// reflector's version.
-func (s *source) served(ctx context.Context) error {
-	if s.asked == nil {
+// served returns the error of a request if it is denied, or if the resource is removed.
+func (s *source) served() error {
+	if s.w.resource == nil {
 		return nil
 	}
-	_, err := s.asked.List(ctx, metav1.ListOptions{Limit: 1})
-	return err
+	if code := s.w.resource.code.Load(); code != 0 {
+		return apierrors.NewGenericServerResponse(int(code), "list", customs, "", "", 0, false)
+	}
+	return nil
 }
 
 // changeResource removes, restores or denies the resource, and ends its watches.
@@ -222,8 +124,8 @@ func (w *world) changeResource(s step, r *rand.Rand) {
 	case s.op == takeResource && c.exists && closed(w.informer.Synced()):
 		w.takeResource(r.IntN(2) == 0)
 	case s.op == giveResource:
-		c.exists = c.exists || !c.stays
-		c.admit()
+		c.define(true)
+		c.deny(admitted)
 	default:
 		return
 	}
@@ -238,6 +140,7 @@ func (w *world) takeResource(seen bool) {
 	if seen {
 		w.deletesAll()
 	}
+	w.resource.missed = !seen
 	w.resource.define(false)
 	w.cutWatches()
 	if !seen {

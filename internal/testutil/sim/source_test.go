@@ -83,8 +83,7 @@ type source struct {
 	w         *world
 	number    int
 	namespace string
-	selector  string           // a label selector
-	asked     reflector.Source // tells whether the resource is served; nil if it always is
+	selector  string // a label selector
 
 	marked atomic.Bool // a bookmark has come since the informer began
 
@@ -232,7 +231,7 @@ func (s *source) applyFault(ctx context.Context, f fault, healed chan struct{}) 
 		case <-time.After(time.Duration(f.n)*time.Second + 41_003*time.Microsecond): // never at the moment of a step
 		}
 	}
-	return s.served(ctx)
+	return s.served()
 }
 
 // answer traces the result of a request, and counts errors.

@@ -109,12 +109,11 @@ func newWorld(p plan, s mutant) *world {
 		return w
 	}
 	if w.custom {
-		w.resource = newResource()
-		w.resource.open, w.resource.stays = s.ignoresDenial, s.staysInDiscovery
+		w.resource = &resource{exists: true, open: s.ignoresDenial}
 	}
 	var sources []reflector.Source
 	for _, s := range w.sources {
-		sources = append(sources, w.sourceOf(s))
+		sources = append(sources, s)
 	}
 	w.life = newOwned(sources, informer.Options[*pod]{
 		Name: "pods", Indexes: w.indexed(), Transform: w.looking(w.transformer()), PageSize: w.page,
@@ -305,7 +304,7 @@ func (w *world) settle() {
 		s.heal()
 	}
 	if w.resource != nil {
-		w.resource.admit()
+		w.resource.deny(admitted)
 	}
 	for _, a := range w.handlers {
 		a.unblock(false)
@@ -390,9 +389,6 @@ func (w *world) end() {
 	}
 	close(w.over)
 	w.server.Close()
-	if w.resource != nil {
-		w.resource.server.Close()
-	}
 	synctest.Wait()
 }
 
@@ -497,7 +493,7 @@ func (w *world) removeHandler(a *handler) {
 
 // send makes a change on the server and records it. It does nothing while the resource is removed.
 func (w *world) send(c change) {
-	if w.resource == nil || w.resource.exists {
+	if !w.lacksResource() {
 		w.commit(c)
 	}
 }
