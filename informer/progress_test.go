@@ -39,6 +39,8 @@ func TestProgress(t *testing.T) {
 		s.reflected(0, reflector.Listed{Operation: reflector.OpList})
 		require.Equal(t, Progress{Since: began.Add(2 * time.Second), Objects: 1, Remaining: 2, Bytes: 3}, progress())
 		s.reflected(1, reflector.Asked{Operation: reflector.OpWatch})
+		s.reflected(1, reflector.BackedOff{Page: true})
+		require.NotZero(t, progress(), "the list goes on")
 		s.reflected(1, reflector.BackedOff{})
 		require.Zero(t, progress(), "nothing is being read while it waits")
 

@@ -121,7 +121,9 @@ func (s *status) reflected(i int, e reflector.Event) {
 	case reflector.BackedOff:
 		s.totals.Waits++
 		s.totals.Waited += e.Delay
-		p.progress = Progress{}
+		if !e.Page {
+			p.progress = Progress{}
+		}
 	case reflector.NotServed:
 		p.progress, p.notServed = Progress{}, time.Now()
 	case reflector.Served: // streams are requested again

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -24,8 +25,10 @@ func classify(err error) class {
 		return classExpired
 	case isTooLarge(err):
 		return classTooLarge
-	case apierrors.IsTooManyRequests(err), utilnet.IsConnectionRefused(err), retryAfter(err) > 0:
+	case apierrors.IsTooManyRequests(err), retryAfter(err) > 0, isUnanswered(err):
 		return classBusy
+	case apierrors.IsServiceUnavailable(err):
+		return classUnavailable
 	case isInvalid(err):
 		return classInvalid
 	case apierrors.IsNotFound(err):
@@ -81,6 +84,15 @@ func classOfStatus(code int) ErrorClass {
 	return ErrorOther
 }
 
+// isUnanswered reports whether a request got no answer, since there was no connection, or it broke. Such an
+// error of http.Client is a *url.Error; one that ends the body of an answer is not.
+func isUnanswered(err error) bool {
+	var request *url.Error
+	var network *net.OpError
+	return utilnet.IsConnectionRefused(err) || errors.As(err, &request) &&
+		(errors.As(err, &network) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err))
+}
+
 // isOfConnection reports whether a connection failed or broke.
 func isOfConnection(err error) bool {
 	var network net.Error
@@ -124,15 +136,17 @@ func isTooLarge(err error) bool {
 	return strings.Contains(status.Status().Message, text)
 }
 
-// retryAfter returns the Retry-After of a busy server, or of one whose answer had it in its header.
+// retryAfter returns the Retry-After of a busy or failing server, or 0.
 func retryAfter(err error) time.Duration {
 	var delayed *wire.DelayedError
-	if errors.As(err, &delayed) {
+	var status apierrors.APIStatus
+	switch {
+	case errors.As(err, &delayed):
 		return min(delayed.After, maxRetryAfter)
-	}
-	if !apierrors.IsTooManyRequests(err) {
+	case apierrors.IsTooManyRequests(err), errors.As(err, &status) && status.Status().Code >= http.StatusInternalServerError:
+		seconds, _ := apierrors.SuggestsClientDelay(err)
+		return min(time.Duration(max(seconds, 0))*time.Second, maxRetryAfter)
+	default:
 		return 0
 	}
-	seconds, _ := apierrors.SuggestsClientDelay(err)
-	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 }

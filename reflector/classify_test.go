@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
+	"net/url"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +28,7 @@ func TestContract_B45_Classes(t *testing.T) {
 	}
 	bare := timeout("Too large resource version: 5, current: 4")
 	bare.ErrStatus.Details = nil
+	broke := func(err error) error { return &url.Error{Op: "Get", URL: "https://server", Err: err} }
 	told := func(word string) error { return failure(context.Background(), []string{word}) }
 	for name, test := range map[string]struct {
 		err  error
@@ -38,13 +42,22 @@ func TestContract_B45_Classes(t *testing.T) {
 		"too large by text":            {timeout("Too large resource version: 5, current: 4"), classTooLarge},
 		"too large by text alone":      {bare, classTooLarge},
 		"too large, wrapped":           {fmt.Errorf("while: %w", bare), classTooLarge},
-		"another timeout":              {timeout("slow", metav1.StatusCause{Message: "slow"}), classOther},
+		"another timeout":              {apierrors.NewTimeoutError("slow", 0), classOther},
+		"a timeout with Retry-After":   {timeout("slow", metav1.StatusCause{Message: "slow"}), classBusy},
 		"too large, but no timeout":    {apierrors.NewBadRequest("Too large resource version"), classInvalid},
 		"invalid":                      {told("invalid"), classInvalid},
 		"longer than a server reads":   {apierrors.NewGenericServerResponse(http.StatusRequestHeaderFieldsTooLarge, "get", schema.GroupResource{}, "", "", 0, true), classInvalid},
 		"busy":                         {told("busy"), classBusy},
 		"refused":                      {told("refused"), classBusy},
 		"code 429 alone":               {apierrors.NewGenericServerResponse(http.StatusTooManyRequests, "get", schema.GroupResource{}, "", "", 0, true), classBusy},
+		"unavailable":                  {apierrors.NewServiceUnavailable("down"), classUnavailable},
+		"no route":                     {broke(&net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH}), classBusy},
+		"closed before the answer":     {broke(io.EOF), classBusy},
+		"reset before the answer":      {broke(syscall.ECONNRESET), classBusy},
+		"lost before the answer":       {broke(errors.New("http2: client connection lost")), classBusy},
+		"reset within the answer":      {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, classOther},
+		"no trust":                     {broke(errors.New("x509: certificate has expired")), classOther},
+		"the client's time-out":        {broke(context.DeadlineExceeded), classOther},
 		"internal":                     {told("internal"), classOther},
 		"forbidden":                    {told("forbidden"), classOther},
 		"no status":                    {io.ErrUnexpectedEOF, classOther},
@@ -58,6 +71,8 @@ func TestRetryAfter(t *testing.T) {
 	require.Equal(t, 7*time.Second, retryAfter(apierrors.NewTooManyRequests("busy", 7)))
 	require.Zero(t, retryAfter(apierrors.NewTooManyRequests("busy", 0)))
 	require.Equal(t, maxRetryAfter, retryAfter(apierrors.NewTooManyRequests("busy", math.MaxInt32)), "68 years")
-	require.Zero(t, retryAfter(apierrors.NewServerTimeout(schema.GroupResource{}, "list", 7)), "that is not a 429")
+	require.Equal(t, 7*time.Second, retryAfter(apierrors.NewServerTimeout(schema.GroupResource{}, "list", 7)))
+	require.Zero(t, retryAfter(apierrors.NewTooManyRequests("busy", -7)))
+	require.Zero(t, retryAfter(apierrors.NewGenericServerResponse(http.StatusForbidden, "list", schema.GroupResource{}, "", "", 7, true)), "it is neither busy nor failing")
 	require.Zero(t, retryAfter(errors.New("other")))
 }

@@ -12,6 +12,8 @@ func TestContract_B46_PagesOfOneListProveNothing(t *testing.T)             { pla
 func TestContract_B47_PageSizeIsForced(t *testing.T)                       { play(t) }
 func TestContract_B48_ExpiredPageMeansOneListWithoutPages(t *testing.T)    { play(t) }
 func TestContract_B48_OtherFailuresOfAPageStartOver(t *testing.T)          { play(t) }
+func TestContract_B48_ABusyServerIsAskedForThePageAgain(t *testing.T)      { play(t) }
+func TestContract_B48_APageIsAskedForTenTimesAgain(t *testing.T)           { play(t) }
 func TestContract_B50_VersionFollowsTheCommit(t *testing.T)                { play(t) }
 func TestContract_B51_TablesAreRejected(t *testing.T)                      { play(t) }
 func TestContract_B53_WatchOptions(t *testing.T)                           { play(t) }
@@ -20,6 +22,7 @@ func TestContract_B54_ClosedWatchIsReopened(t *testing.T)                  { pla
 func TestContract_B54_VeryShortWatchIsAFailure(t *testing.T)               { play(t) }
 func TestContract_B54_ShortWatchesDoNotLoop(t *testing.T)                  { play(t) }
 func TestContract_B55_BusyServerIsLeftAlone(t *testing.T)                  { play(t) }
+func TestContract_B55_ABrokenConnectionCostsNoList(t *testing.T)           { play(t) }
 func TestContract_B56_OtherErrorsRelist(t *testing.T)                      { play(t) }
 func TestContract_B57_ExpiredWatchRelistsAtTheLastVersion(t *testing.T)    { play(t) }
 func TestContract_B57_VersionThatIsListedAndExpired(t *testing.T)          { play(t) }

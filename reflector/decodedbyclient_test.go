@@ -41,7 +41,7 @@ func TestABrokenConnectionIsNotDecodedByTheClient(t *testing.T) {
 				Name: "pods", Type: c.object, Observe: func(e Event) { f.change(func() { f.events = append(f.events, e) }) },
 			}).Run(ctx)
 		}()
-		time.Sleep(10 * time.Minute)
+		time.Sleep(time.Hour)
 		cancel()
 		require.NoError(t, <-ended)
 		require.Equal(t, "6", f.stored[keyOf("a")])

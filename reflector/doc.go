@@ -45,7 +45,8 @@
 // 410 of a watch, a history that went back. A watch closed by the server is reopened at once, unless
 // two in a row ended within a second. A list fails if it is not answered within ten minutes
 // ([Options].ListPatience), or if it shows no end ([ErrEndless]). The Retry-After of a
-// busy or failing server is obeyed, plus up to 0.8 s at random.
+// busy or failing server is obeyed, plus up to 0.8 s at random. A server that is too busy for a page, is
+// unavailable (503) or loses the connection is asked for the same page again up to ten times.
 //
 // Absence. A 404 deletes nothing. It is reported ([NotServed]), the sink keeps its objects, and the
 // resource is listed again at "", after 0.8 s, doubled up to 10 s and lengthened by up to half. Meanwhile no

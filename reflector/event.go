@@ -101,10 +101,12 @@ type (
 		Err       error
 		Attempt   int
 	}
-	// BackedOff reports a wait before the next request.
+	// BackedOff reports a wait before the next request. Page says that it is for the same page of a list, which
+	// goes on.
 	BackedOff struct {
 		Attempt int
 		Delay   time.Duration
+		Page    bool
 	}
 	// StreamRefused reports that the source does not stream its initial state. The reflector uses
 	// lists until Retry has passed.

@@ -126,7 +126,7 @@ func (t *times) note(in input, a action, phase phase) {
 		t.missingSince = now
 	}
 	switch {
-	case in.kind == inCommitted, a.op == doWait:
+	case in.kind == inCommitted, a.op == doWait && phase != waitingToPage:
 		t.cycleStart = time.Time{}
 	case t.cycleStart.IsZero() && (a.op == doList || a.op == doStream):
 		t.cycleStart = now

@@ -147,7 +147,7 @@ func (l *loop) noteCause(before phase, in input, a action) {
 // fillsStore reports whether a full state is requested in a phase, or is about to be.
 func (p phase) fillsStore() bool {
 	switch p {
-	case listing, paging, openingStream, streaming, committingList, committingStream, waitingToList:
+	case listing, paging, openingStream, streaming, committingList, committingStream, waitingToList, waitingToPage:
 		return true
 	}
 	return false
@@ -213,7 +213,7 @@ func (l *loop) wait(a action) input {
 
 // pause waits, and returns false if the context ends first.
 func (l *loop) pause(step int, delay time.Duration) bool {
-	l.tell(BackedOff{Attempt: step, Delay: delay})
+	l.tell(BackedOff{Attempt: step, Delay: delay, Page: l.machine.phase == waitingToPage})
 	over, end := l.after(delay)
 	defer end()
 	select {

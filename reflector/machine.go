@@ -8,6 +8,9 @@ import (
 // defaultPageSize is the page size of lists that etcd may have to answer.
 const defaultPageSize = 500
 
+// maxPageRepeats is how often a page is requested again from a busy server before its list begins anew.
+const maxPageRepeats = 10
+
 // phase is what the machine waits for.
 type phase uint8
 
@@ -22,6 +25,7 @@ const (
 	openingWatch                  // a watch to be accepted
 	watching                      // the events of a watch, or of a stream that goes on as one
 	waitingToList                 // a back-off to pass; then a full state is requested
+	waitingToPage                 // a back-off to pass; then the same page is requested again
 	waitingToWatch                // a back-off to pass; then the watch is opened again
 	stopped                       // nothing, ever
 	phases
@@ -35,19 +39,20 @@ func (p phase) connected() bool {
 // replacing reports whether a full state is under way in a phase: after Begin, and before Commit or
 // Abort.
 func (p phase) replacing() bool {
-	return p == paging || p == streaming || p == committingList || p == committingStream
+	return p == paging || p == waitingToPage || p == streaming || p == committingList || p == committingStream
 }
 
 // class is the kind of an error, as far as the machine has to know.
 type class uint8
 
 const (
-	classOther    class = iota
-	classExpired        // the server no longer has the requested version
-	classTooLarge       // the server does not have the requested version yet
-	classBusy           // connection refused, or too many requests
-	classInvalid        // the server rejects the request, perhaps because of its version
-	classMissing        // the server does not serve the resource
+	classOther       class = iota
+	classExpired           // the server no longer has the requested version
+	classTooLarge          // the server does not have the requested version yet
+	classBusy              // 429, a Retry-After, or no answer, since the connection could not be made or broke
+	classUnavailable       // 503
+	classInvalid           // the server rejects the request, perhaps because of its version
+	classMissing           // the server does not serve the resource
 )
 
 // inputKind names what happened. From inClosed on, something ended.
@@ -196,6 +201,9 @@ type failures struct {
 	// lastWatchShort: the last watch brought something, and yet ended within a second. A healthy
 	// time does not reset it; otherwise short watches would follow each other without a pause.
 	lastWatchShort bool
+	// pageRepeats is how often the present page was requested again.
+	// Invariant: 0 <= pageRepeats <= maxPageRepeats.
+	pageRepeats int
 	// listBroke: a list broke off within its items. Lists are requested in pages until a full
 	// state is committed.
 	listBroke bool
@@ -280,6 +288,7 @@ type cell func(*machine, input) action
 //	                 failed      else                                fail                                waitingToList
 //	paging           items                                           write                               paging
 //	                 failed      expired, with a limit               fail                                listing, without a limit
+//	                 failed      busy, unavailable: up to ten times  fail                                waitingToPage
 //	                 failed      missing                             fail; atLatest, resourceMissing    waitingToList
 //	                 failed      else                                fail                                waitingToList
 //	                 broken                                          fail; listBroke                     waitingToList
@@ -317,6 +326,7 @@ type cell func(*machine, input) action
 //	                 failed      missing                             fail; atLatest, resourceMissing    waitingToList
 //	                 failed      else                                fail                                waitingToList
 //	waitingToList    waited                                                                              relist
+//	waitingToPage    waited                                                                              paging
 //	waitingToWatch   waited                                          unconfirmed, unless resumed         openingWatch
 //	all              sinkFailed                                      fail                                waitingToList
 //	all              stop                                                                                stopped
@@ -331,6 +341,7 @@ var table = [phases][inputs]cell{
 	openingWatch:     {inOpened: (*machine).watchOpened, inSilent: (*machine).watchSilent, inFailed: (*machine).watchFailed},
 	watching:         {inEvents: (*machine).watchEvents, inBookmark: (*machine).watchBookmark, inAsked: (*machine).watchAsked, inClosed: (*machine).watchClosed, inSilent: (*machine).watchSilent, inFailed: (*machine).watchFailed},
 	waitingToList:    {inWaited: (*machine).requestFullState},
+	waitingToPage:    {inWaited: (*machine).repeatPage},
 	waitingToWatch:   {inWaited: (*machine).waitedToWatch},
 	stopped:          {},
 }
@@ -428,6 +439,7 @@ func (m *machine) page(in input) action {
 		m.listed = in.version
 		m.server.pagesAt0 = m.server.pagesAt0 || m.request.version == "0" && in.token != ""
 	}
+	m.failures.pageRepeats = 0
 	a := action{write: true}
 	if in.token == "" {
 		return m.commit(a, committingList, m.listed)
@@ -459,18 +471,23 @@ func (m *machine) listFailed(in input) action {
 	}
 }
 
-// pageFailed requests the list without pages if the token expired, since the version did not (B48).
+// pageFailed requests the list without pages if the token expired, since the version did not (B48). A busy
+// server is asked for the same page again.
 func (m *machine) pageFailed(in input) action {
 	a := m.fail()
 	switch {
 	case in.class == classExpired && m.request.limit != 0:
 		return m.ask(a, listing, doList, request{version: m.origin})
+	case (in.class == classBusy || in.class == classUnavailable) && m.failures.pageRepeats < maxPageRepeats:
+		return m.waitToPage(a)
 	case in.class == classMissing:
 		return m.awaitResource(a)
 	default:
 		return m.waitToList(a)
 	}
 }
+
+func (m *machine) repeatPage(input) action { return m.ask(action{}, paging, doList, m.request) }
 
 func (m *machine) pageBroke(input) action {
 	m.failures.listBroke = true
@@ -758,7 +775,7 @@ func (m *machine) list(a action) action {
 	if r.limit == 0 && (m.server.pagesAt0 || r.version == "" || r.version == "0") {
 		r.limit = defaultPageSize
 	}
-	m.origin = r.version
+	m.origin, m.failures.pageRepeats = r.version, 0
 	return m.ask(a, listing, doList, r)
 }
 
@@ -783,6 +800,15 @@ func (m *machine) waitToList(a action) action {
 	m.failures.waits++
 	m.phase = waitingToList
 	a.op, a.attempt = doWait, m.failures.waits
+	return a
+}
+
+// waitToPage backs off; then the same page is requested again. Pages that have come prove that the server is
+// well, so the back-offs of each page begin anew.
+func (m *machine) waitToPage(a action) action {
+	m.failures.pageRepeats++
+	m.phase = waitingToPage
+	a.op, a.attempt = doWait, m.failures.pageRepeats
 	return a
 }
 
@@ -817,5 +843,7 @@ func (m *machine) check() {
 	verify.That(!streams || m.server.streams == streamsEnabled, "a stream, though lists alone may be requested")
 	verify.That(m.server.streams != resourceMissing || m.history.state != known, "a missing resource whose version is served")
 	verify.That(m.watch.proof != resumed || !m.phase.replacing() && !streams, "a full state that is said to be what a watch has still to bring")
+	verify.That(m.failures.pageRepeats <= maxPageRepeats, "a page was requested again %d times", m.failures.pageRepeats)
+	verify.That(m.phase != waitingToPage || m.request.token != "", "waits for a page without a token")
 	verify.That(m.request.token == "" || m.phase != listing && !streams && !watches, "a token in phase %d", m.phase)
 }

@@ -26,6 +26,7 @@ type world struct {
 	history     History // of the full state that was begun
 	hasVersions bool    // a full state had a version
 	unversioned bool    // a full state had no version, which was reported
+	repeats     int     // of the present page
 	rolledBack  bool    // the history went back, and no state of the new one was committed
 	missing     bool    // a list or a watch was answered with 404, and no full state was committed since
 	requests    int
@@ -62,7 +63,7 @@ func (w *world) step(in input) (wrong string) {
 	}
 	w.action = w.machine.step(in)
 	w.machine.check()
-	for _, judge := range []func(machine, input) string{w.effects, w.answers, w.absence, w.operation, w.pace} {
+	for _, judge := range []func(machine, input) string{w.effects, w.answers, w.absence, w.pages, w.operation, w.pace} {
 		if wrong := judge(before, in); wrong != "" {
 			return wrong
 		}
@@ -81,7 +82,7 @@ func (w *world) effects(_ machine, in input) string {
 		return "closes what is not open"
 	case a.abort && !w.begun:
 		return "aborts what was not begun"
-	case a.failed && (w.open != a.close || w.begun != a.abort):
+	case a.failed && (w.open != a.close || w.begun != (a.abort || w.machine.phase == waitingToPage)):
 		return "a failure left something behind"
 	case in.kind == inClosed && !a.close:
 		return "a watch that ended was not closed"
@@ -162,6 +163,25 @@ func (w *world) absence(before machine, in input) string {
 	return ""
 }
 
+// pages checks that a busy server is asked for the same page again, at most ten times.
+func (w *world) pages(before machine, in input) string {
+	a := w.action
+	switch {
+	case w.machine.phase == waitingToPage && (a.op != doWait || in.kind != inFailed || in.class != classBusy && in.class != classUnavailable || before.request.token == ""):
+		return "waits for a page of which the server was not too busy"
+	case w.machine.phase == waitingToPage:
+		w.repeats++
+	case before.phase == waitingToPage && in.kind == inWaited && (a.op != doList || a.request != before.request):
+		return "another page than the one that failed is requested"
+	case before.phase != waitingToPage:
+		w.repeats = 0
+	}
+	if w.repeats > 10 {
+		return "a page is requested again and again"
+	}
+	return ""
+}
+
 // operation checks the operation of the action.
 func (w *world) operation(machine, input) string {
 	a := w.action
@@ -190,7 +210,7 @@ func (w *world) operation(machine, input) string {
 			return "commits what was not begun"
 		}
 	case doWait, doStop:
-		if w.open || w.begun || (a.op == doWait) != (a.attempt > 0) {
+		if w.open || w.begun != (w.machine.phase == waitingToPage) || (a.op == doWait) != (a.attempt > 0) {
 			return "waits or stops with something open or begun"
 		}
 	case doLearn:
@@ -223,7 +243,7 @@ func (w *world) pace(_ machine, in input) string {
 	return ""
 }
 
-var classes = []class{classOther, classExpired, classTooLarge, classBusy, classInvalid, classMissing}
+var classes = []class{classOther, classExpired, classTooLarge, classBusy, classUnavailable, classInvalid, classMissing}
 
 // inputs returns all possible results of the action. A list has one of the versions.
 func (w *world) inputs(versions ...string) []input {
@@ -380,8 +400,14 @@ func exploreStates(t *testing.T, start world, versions []string, all *transition
 	t.Logf("%d states, up to %d requests without a pause", len(states), most)
 }
 
-// forget clears counters, and the parts of the action that no input depends on.
+// forget clears counters, and the parts of the action that no input depends on. Of the repetitions of a page it
+// leaves out those between the first and the last but one, which are alike.
 func (w *world) forget() {
+	for _, n := range []*int{&w.repeats, &w.machine.failures.pageRepeats} {
+		if *n > 0 && *n < maxPageRepeats-1 {
+			*n = maxPageRepeats - 1
+		}
+	}
 	w.machine.failures.count, w.machine.failures.waits, w.machine.failures.missing = 0, 0, 0
 	a := w.action
 	w.action = action{op: a.op, request: a.request, write: a.begin || a.write || a.abort || a.bookmark != "" || a.caughtUp}

@@ -3,6 +3,7 @@ package reflector
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -81,6 +82,8 @@ func TestReflectorsComeBackAtDifferentTimes(t *testing.T) {
 	const many = 100
 	for name, down := range map[string]func() error{
 		"refused":          func() error { return &url.Error{Op: "Get", URL: "https://server", Err: syscall.ECONNREFUSED} },
+		"broken":           func() error { return &url.Error{Op: "Get", URL: "https://server", Err: io.ErrUnexpectedEOF} },
+		"reset":            func() error { return &url.Error{Op: "Get", URL: "https://server", Err: syscall.ECONNRESET} },
 		"busy":             func() error { return apierrors.NewTooManyRequests("busy", 0) },
 		"busy for a while": func() error { return apierrors.NewTooManyRequests("busy", 5) },
 		"in trouble for a while": func() error {

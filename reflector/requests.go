@@ -63,9 +63,9 @@ func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (wi
 		if l.reader != nil {
 			sender = l.reader
 		}
-		ctx, d := wire.Mark(ctx, list, o, sender)
+		ctx, mark := wire.WithMark(ctx, list, o, sender)
 		a, err := ask(ctx)
-		return a, d.Wrap(err)
+		return a, mark.Wrap(err)
 	}
 }
 

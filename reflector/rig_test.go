@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -250,6 +251,10 @@ func failure(ctx context.Context, words []string) error {
 		return err
 	case "refused":
 		return &url.Error{Op: "Get", URL: "https://server", Err: syscall.ECONNREFUSED}
+	case "broken":
+		return &url.Error{Op: "Get", URL: "https://server", Err: io.EOF}
+	case "unavailable":
+		return apierrors.NewServiceUnavailable("down")
 	case "busy":
 		seconds := 0
 		if len(words) > 1 {

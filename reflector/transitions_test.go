@@ -15,7 +15,7 @@ import (
 
 var phaseNames = [phases]string{
 	"learning", "listing", "paging", "openingStream", "streaming", "committingList", "committingStream",
-	"openingWatch", "watching", "waitingToList", "waitingToWatch", "stopped",
+	"openingWatch", "watching", "waitingToList", "waitingToPage", "waitingToWatch", "stopped",
 }
 
 var inputNames = [inputs]string{
@@ -23,7 +23,7 @@ var inputNames = [inputs]string{
 	"asked", "closed", "silent", "failed", "broken", "sinkFailed", "stop",
 }
 
-var classNames = []string{"other", "expired", "too large", "busy", "invalid", "missing"}
+var classNames = []string{"other", "expired", "too large", "busy", "unavailable", "invalid", "missing"}
 
 // transition is a step of a machine, without versions and counts.
 type transition struct {

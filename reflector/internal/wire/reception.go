@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/internal/verify"
@@ -163,6 +164,20 @@ func (r *Reception) readItems(body io.Reader) error {
 			return err
 		}
 	}
+}
+
+// watchError returns the error that ended a watch, or nil. The end of the body, a broken connection
+// and a time-out are no errors: the watch is reopened.
+func watchError(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || connectionBroke(err) {
+		return nil
+	}
+	return err
+}
+
+// connectionBroke reports whether client-go repeats a watch after an error.
+func connectionBroke(err error) bool {
+	return utilnet.IsProbableEOF(err) || utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err) || utilnet.IsTimeout(err)
 }
 
 func (r *Reception) readEvents() error {

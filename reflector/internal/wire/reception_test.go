@@ -2,6 +2,8 @@ package wire
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -212,4 +214,13 @@ func TestAWatchThatWaitsHoldsASmallBuffer(t *testing.T) {
 			goruntime.KeepAlive(all)
 		})
 	}
+}
+
+// A watch ends regularly in the same cases as in client-go.
+func TestEndOfWatch(t *testing.T) {
+	broken := &json.SyntaxError{}
+	require.NoError(t, watchError(io.EOF))
+	require.NoError(t, watchError(io.ErrUnexpectedEOF))
+	require.NoError(t, watchError(errors.New("http2: server sent GOAWAY and closed the connection")))
+	require.ErrorIs(t, watchError(broken), broken)
 }

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"io"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,11 +19,11 @@ type REST struct {
 	Protobuf bool
 }
 
-// Ask sends the request of a list or a watch.
+// Ask sends the request of a list or a watch, once.
 func (s *REST) Ask(ctx context.Context, o metav1.ListOptions, list bool) (a Answer, err error) {
 	o.Watch = !list
-	a.Body, err = persistently(ctx, !list, func() (io.ReadCloser, error) { return s.request(o).Stream(ctx) })
-	return a, delayedByServer(err)
+	a.Body, err = s.request(o).Stream(ctx)
+	return a, err
 }
 
 // request builds the request of a generated client, with one difference: Retry-After is left to

@@ -33,8 +33,8 @@ func NewTakingClient(send Send, path string) *TakingClient {
 // over is closed.
 func (c *TakingClient) Ask(ctx context.Context, o metav1.ListOptions, list bool) (Answer, error) {
 	if c.passedBy.Load() {
-		if d, ok := ctx.Value(delayKey{}).(*Delay); ok && d.reader != nil {
-			d.reader.End()
+		if m, ok := ctx.Value(markKey{}).(*Mark); ok && m.reader != nil {
+			m.reader.End()
 		}
 		return c.send(ctx, o, list)
 	}

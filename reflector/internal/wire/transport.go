@@ -13,15 +13,14 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// Transport takes over the answers to the requests of a [TakingClient], and the Retry-After of those that
-// [Mark] has marked. All other requests pass through unchanged.
+// Transport takes over the answers to the requests of a [TakingClient], and hides from a client what would make it
+// repeat a request with a [Mark]. All other requests pass through unchanged.
 type Transport struct{ Next http.RoundTripper }
 
 var _ utilnet.RoundTripperWrapper = Transport{}
@@ -33,11 +32,15 @@ func (w Transport) WrappedRoundTripper() http.RoundTripper { return w.Next }
 // if there is one.
 func (w Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := w.Next.RoundTrip(r)
+	m := markOf(r)
+	if err != nil && m != nil {
+		err = m.hides(r, err)
+	}
 	if err != nil || answer == nil { // a broken transport returns neither
 		return answer, err
 	}
-	if d := delayOf(r); d != nil {
-		d.takes(answer)
+	if m != nil {
+		m.takes(answer)
 	}
 	if t, marked := r.Context().Value(takeoverKey{}).(*takeover); marked && readable(answer) && t.claims(r) {
 		t.takes(r, answer)
@@ -105,88 +108,6 @@ func (w request) isAt(u *url.URL) bool {
 	known := w.place.Load()
 	return known == nil || *known == at
 }
-
-// delayKey is the key of a *Delay in a request's context.
-type delayKey struct{}
-
-// Delay is the Retry-After of an answer. The client would wait for it silently, and the reflector
-// would mistake that for a silent server.
-type Delay struct {
-	request
-	reader  Reader // who sends the request; nil if nobody can show it anything
-	seconds atomic.Int64
-	from    atomic.Pointer[http.Response]
-}
-
-// Reader is whoever wants to see the objects of a list or a watch, and sends the request for them.
-type Reader interface {
-	// End is called when what the requests bring is not seen any more.
-	End()
-}
-
-// Mark marks the request of a list or a watch, so that the [Transport] finds it.
-func Mark(ctx context.Context, list bool, o metav1.ListOptions, reader Reader) (context.Context, *Delay) {
-	d := &Delay{request: request{list: list, options: o}, reader: reader}
-	return context.WithValue(ctx, delayKey{}, d), d
-}
-
-// ReaderOf returns who sends a request, if it is a marked list or watch, or nil.
-func ReaderOf(r *http.Request) Reader {
-	if d := delayOf(r); d != nil {
-		return d.reader
-	}
-	return nil
-}
-
-// delayOf returns the delay in a request's context, if the request is a reflector's list or watch.
-func delayOf(r *http.Request) *Delay {
-	d, ok := r.Context().Value(delayKey{}).(*Delay)
-	if !ok {
-		return nil
-	}
-	if t, marked := r.Context().Value(takeoverKey{}).(*takeover); marked && !t.is(r) || !marked && !d.is(r) {
-		return nil
-	}
-	return d
-}
-
-// takes removes the delay from an answer, so that the client returns the error. Of an answer that a
-// transport has repeated, the last one counts; a second Wire gets the same one.
-func (d *Delay) takes(answer *http.Response) {
-	if d.from.Swap(answer) == answer { //nolint:bodyclose // the client closes it
-		return
-	}
-	d.seconds.Store(0)
-	if answer.StatusCode != http.StatusTooManyRequests && answer.StatusCode < http.StatusInternalServerError {
-		return
-	}
-	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil {
-		d.seconds.Store(int64(seconds))
-		answer.Header = answer.Header.Clone()
-		answer.Header.Del("Retry-After")
-	}
-}
-
-// Wrap adds the delay to the client's error.
-func (d *Delay) Wrap(err error) error {
-	if seconds := d.seconds.Load(); err != nil && seconds > 0 {
-		return &DelayedError{err, time.Duration(seconds) * time.Second}
-	}
-	return err
-}
-
-// DelayedError is the error of a busy or failing server, with the Retry-After of its answer, which
-// [Transport] has hidden from the client.
-type DelayedError struct {
-	Err   error // the client's
-	After time.Duration
-}
-
-// Error returns the client's text.
-func (e *DelayedError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the client's error.
-func (e *DelayedError) Unwrap() error { return e.Err }
 
 // takeoverKey is the key of a *takeover in a request's context.
 type takeoverKey struct{}
