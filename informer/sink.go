@@ -151,12 +151,11 @@ func (s *informerSink) Packs(objects any, d pack.Decoder) pack.Taker {
 	return p
 }
 
-// noteReceived records in the status that the source has sent something. A bookmark without a
-// version means that a watch has brought all changes since the run before, and so confirms that
-// the source has opened that watch. A Progress alone confirms what the store holds, and is no event of it.
+// noteReceived records in the status that the source has sent something. A Progress alone confirms what the store
+// holds, and is no event of it.
 func (s *informerSink) noteReceived(batch []deltafifo.Delta) {
 	last := &batch[len(batch)-1]
-	if last.Op == deltafifo.Bookmark && last.Version == "" || last.Op == deltafifo.Progress && len(batch) == 1 {
+	if last.Op == deltafifo.Progress && len(batch) == 1 {
 		s.core.status.answered(s.source, s.queued)
 		return
 	}

@@ -71,15 +71,6 @@ func TestContract_D23_SilentAfterAnOutage(t *testing.T)                    { pla
 func TestContract_D23_SilentAfterAnOutageThatTheClientHid(t *testing.T)    { play(t) }
 func TestContract_D23_SilentBehindAHalfOpenWatch(t *testing.T)             { play(t) }
 func TestContract_D23_VersionsThatDoNotCompare(t *testing.T)               { play(t) }
-func TestContract_D24_BeginsWithAWatch(t *testing.T)                       { play(t) }
-func TestContract_D24_ABookmarkComesFirst(t *testing.T)                    { play(t) }
-func TestContract_D24_ClosedBeforeItHasCaughtUp(t *testing.T)              { play(t) }
-func TestContract_D24_SilentBeginning(t *testing.T)                        { play(t) }
-func TestContract_D24_Expired(t *testing.T)                                { play(t) }
-func TestContract_D24_BusyServerIsAskedAgain(t *testing.T)                 { play(t) }
-func TestContract_D24_AFakeIsListed(t *testing.T)                          { play(t) }
-func TestContract_D24_AnUnknownSourceIsListed(t *testing.T)                { play(t) }
-func TestContract_D24_AnUnknownSourceThatSomebodyVouchesFor(t *testing.T)  { play(t) }
 func TestContract_D26_ListsWithoutVersions(t *testing.T)                   { play(t) }
 func TestContract_D23_ARestoredServerThatHasPassedTheVersion(t *testing.T) { play(t) }
 func TestContract_D26_StreamWithoutAVersion(t *testing.T)                  { play(t) }

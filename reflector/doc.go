@@ -36,8 +36,6 @@
 // Fakes. A source not known to stream may be a fake without a history. Its list is committed when
 // the next watch is open or has failed to open, or after 100 ms.
 //
-// Resuming. A sink that already is at a version can be updated by a watch, see [Resume].
-//
 // Load. At most one request is under way, and at most one watch is open. A failure is followed by a
 // back-off of 0.8 s. It doubles with each further failure up to 30 s, and is lengthened at random by
 // up to as much again; two minutes without a failure reset it. Some failures are retried at once, but

@@ -53,14 +53,6 @@ const (
 	// unconfirmedPatience is how long a watch may bring nothing after an outage: longer than the
 	// time between two bookmarks.
 	unconfirmedPatience = 90 * time.Second
-	// resumedPatience is the time for a resumed watch to bring the earlier changes, once it is
-	// open: servers send them at once. They are complete when the watch then brings nothing for
-	// resumedPause.
-	resumedPatience = time.Second
-	resumedPause    = 50 * time.Millisecond
-	// resumedLimit is the time after which a resumed watch without such a pause is given up for a
-	// full state: it would never be known to be complete.
-	resumedLimit = 5 * time.Second
 	// slowOpening is longer than a reachable server takes to open a watch, and the least time
 	// until a client tries again by itself.
 	slowOpening = time.Second
@@ -197,10 +189,6 @@ func (l *loop) patience(w *watchConn) time.Duration {
 	switch {
 	case !w.initial && l.machine.watch.proof == unconfirmed:
 		return unconfirmedPatience
-	case !w.initial && l.machine.watch.proof == resumed && l.machine.phase == watching:
-		return max(resumedPause, resumedPatience-time.Since(l.times.watchStart))
-	case !w.initial && l.machine.watch.proof == resumed:
-		return unconfirmedPatience
 	case !w.initial:
 		return w.lasts
 	case l.o.StreamPatience != 0:
@@ -210,11 +198,6 @@ func (l *loop) patience(w *watchConn) time.Duration {
 	default:
 		return unknownPatience
 	}
-}
-
-// neverPauses reports whether a resumed watch has exceeded resumedLimit.
-func (l *loop) neverPauses(w *watchConn) bool {
-	return !w.initial && l.machine.watch.proof == resumed && l.machine.phase == watching && time.Since(l.times.watchStart) >= resumedLimit
 }
 
 // mayLast returns how long a stream may take to complete its initial state.

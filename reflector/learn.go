@@ -61,6 +61,5 @@ func (l *loop) use(o wire.Outcome[learned]) {
 	if !features.FeatureGates().Enabled(features.WatchListClient) {
 		l.machine.streamSupport = StreamingUnsupported
 	}
-	l.machine.resumes = l.o.Resume.from(l.sourceStreams, l.o.Version)
 	l.readHere(o.Value.raw)
 }

@@ -59,7 +59,6 @@ func (l *loop) listAndWatch() error {
 		case err != nil:
 			l.sinkFailed(err)
 		case l.action.op == doStop:
-			l.setFollowed(l.action.followed && l.exited == nil)
 			return l.exited
 		default:
 			l.step(l.nextInput())
@@ -260,11 +259,6 @@ func (l *loop) perform() error {
 	l.page = page{} // written, or not needed
 	if a.bookmark != "" {
 		if err := l.writeBookmark(a.bookmark); err != nil {
-			return err
-		}
-	}
-	if a.caughtUp {
-		if err := l.writeBookmark(""); err != nil {
 			return err
 		}
 	}

@@ -109,7 +109,6 @@ func (s *lookingSink) Recall(indexer.Key, string, string) (any, bool) {
 // looksAtReflector makes an onlooker look at all that a reflector shows.
 func looksAtReflector(o *kit.Onlooker, r *reflector.Reflector, source reflector.Source, times *reflector.DecodeTimes) {
 	o.At(func() { r.Version() })
-	o.At(func() { r.Followed() })
 	o.At(func() { _ = r.Run(context.Background()) }) // it runs
 	o.At(func() { times.Start(); times.Totals() })
 	o.At(func() { reflector.NamespaceOf(source) }, "source") // asks the source again

@@ -87,7 +87,7 @@ type input struct {
 	changed bool   // inEvents: the batch holds more than Added
 	end     bool   // inBookmark: it ends an initial state
 	short   bool   // inClosed: less than a second after the request
-	slow    bool   // inOpened: a second or more after the request; inSilent: too long without a pause
+	slow    bool   // inOpened: a second or more after the request
 
 	healthy       bool // a watch has been open for two minutes without a failure
 	enableStreams bool // streams were disabled at least ten minutes ago
@@ -127,8 +127,6 @@ type action struct {
 	begin    bool   // begin a full state, of history
 	write    bool   // write the items of the page
 	bookmark string // write a bookmark
-	caughtUp bool   // write a bookmark without a version
-	followed bool   // doStop: the sink is up to date, so that another reflector may resume
 
 	history History
 	op      op
@@ -232,20 +230,15 @@ const (
 	// The server may have been restored meanwhile: it then accepts a version from the future, and
 	// falls silent (D23).
 	unconfirmed
-	// resumed: the reflector began with this watch, which still has to bring the earlier changes.
-	// A bookmark proves that they have arrived, an event does not. Without a bookmark, a pause is
-	// taken for their end, and the watch is unconfirmed then.
-	resumed
 )
 
 // machine decides what a reflector does next. It is a value without clocks, locks or I/O: step takes
 // an input and returns an action.
 type machine struct {
-	// These do not change once the source is known: [Options].PageSize, whether streams may be
-	// requested, and whether a watch from the sink's version comes first.
+	// These do not change once the source is known: [Options].PageSize, and whether streams may be
+	// requested.
 	pageSize      int64
 	streamSupport Streaming
-	resumes       bool
 
 	phase   phase
 	request request // the last request
@@ -274,8 +267,7 @@ type cell func(*machine, input) action
 // a history that did not go back.
 //
 //	phase            input       where                               then                                next
-//	learning         start       resumes, in the same history        resumed                             openingWatch
-//	                 start       else                                                                    relist
+//	learning         start                                                                               relist
 //	                 silent      the source does not answer          fail                                idle
 //	                 failed      the source panics                   fail                                waitingToList
 //	listing          items                                           begin, write                        paging
@@ -310,15 +302,12 @@ type cell func(*machine, input) action
 //	                 opened      else                                                                    watching
 //	watching         events                                          active; confirmed if unconfirmed; version  watching
 //	                 bookmark    older                               report; rolledBack                  relist; waitingToList if freeRelistUsed
-//	                 bookmark    else                                active, confirmed; version, or caughtUp if resumed without one  watching
-//	                 asked       resumed, brief, or maybe a fake's                                       watching
+//	                 bookmark    else                                active, confirmed; version          watching
+//	                 asked       brief, or maybe a fake's                                                watching
 //	                 asked       else                                                                    openingWatch, a brief one
 //	                 closed      short, and brought nothing          fail                                waitingToList
 //	                 closed      short, and so was the last one                                          waitingToWatch, for one step
 //	                 closed      else                                reopened                            openingWatch
-//	openingWatch     silent      resumed                             confirmed; atLatest                relist
-//	watching         silent      resumed, without a pause            confirmed; atLatest                relist
-//	                 silent      resumed                             unconfirmed; caughtUp               watching
 //	openingWatch,    silent      unconfirmed                         confirmed; atLatest                relist
 //	 watching        silent      else                                fail; unconfirmed, unless a fake's  openingWatch
 //	                 failed      busy                                fail                                waitingToWatch
@@ -327,11 +316,11 @@ type cell func(*machine, input) action
 //	                 failed      else                                fail                                waitingToList
 //	waitingToList    waited                                                                              relist
 //	waitingToPage    waited                                                                              paging
-//	waitingToWatch   waited                                          unconfirmed, unless resumed         openingWatch
+//	waitingToWatch   waited                                          unconfirmed                         openingWatch
 //	all              sinkFailed                                      fail                                waitingToList
 //	all              stop                                                                                stopped
 var table = [phases][inputs]cell{
-	learning:         {inStart: (*machine).begin, inSilent: (*machine).startSilent, inFailed: (*machine).startFailed},
+	learning:         {inStart: (*machine).requestFullState, inSilent: (*machine).startSilent, inFailed: (*machine).startFailed},
 	listing:          {inItems: (*machine).items, inPage: (*machine).page, inFailed: (*machine).listFailed},
 	paging:           {inItems: (*machine).items, inPage: (*machine).page, inFailed: (*machine).pageFailed, inBroken: (*machine).pageBroke},
 	openingStream:    {inOpened: (*machine).streamOpened, inSilent: (*machine).streamSilent, inFailed: (*machine).streamFailed},
@@ -364,9 +353,8 @@ func (m *machine) step(in input) action {
 func (m *machine) next(in input) action {
 	switch in.kind {
 	case inStop:
-		followed := m.phase == watching && m.history.state == known
 		m.phase = stopped
-		return action{op: doStop, followed: followed}
+		return action{op: doStop}
 	case inSinkFailed:
 		return m.waitToList(m.fail())
 	}
@@ -399,15 +387,6 @@ func (m *machine) beginsHistory(in input) bool {
 	default:
 		return false
 	}
-}
-
-// begin resumes with a watch from the sink's version, or requests a full state.
-func (m *machine) begin(in input) action {
-	if !m.resumes || m.history.state != known {
-		return m.requestFullState(in)
-	}
-	m.watch.proof = resumed
-	return m.openWatch(action{})
 }
 
 func (m *machine) requestFullState(input) action { return m.relist(action{}) }
@@ -599,18 +578,18 @@ func (m *machine) watchBookmark(in input) action {
 	if m.older(in.version) {
 		return m.relistSoon(m.rollBack())
 	}
-	a := action{bookmark: in.version, caughtUp: m.watch.proof == resumed && in.version == "", op: doRead}
+	a := action{bookmark: in.version, op: doRead}
 	m.watch.proof = confirmed
 	m.watch.ordered, m.request.brief = true, false
 	m.version = object.Advance(m.version, in.version)
 	return a
 }
 
-// watchAsked replaces the present watch by a brief one. Three watches go on: one that still has to bring the
-// earlier changes; a brief one that has not brought its bookmark yet; and the watch of a source that may be a fake,
-// since a fake keeps no history, so that the changes between the two watches would be lost.
+// watchAsked replaces the present watch by a brief one. Two watches go on: a brief one that has not brought its
+// bookmark yet; and the watch of a source that may be a fake, since a fake keeps no history, so that the changes between
+// the two watches would be lost.
 func (m *machine) watchAsked(input) action {
-	if m.watch.proof == resumed || m.request.brief || m.streamSupport != StreamingSupported && !m.server.bookmarks {
+	if m.request.brief || m.streamSupport != StreamingSupported && !m.server.bookmarks {
 		return action{op: doRead}
 	}
 	a := m.openWatch(action{})
@@ -637,14 +616,8 @@ func (m *machine) watchClosed(in input) action {
 
 // watchSilent reopens a watch. Its connection may have been half-open, and the server restored
 // meanwhile. Fakes, which neither stream nor send bookmarks, are silent by nature.
-func (m *machine) watchSilent(in input) action {
-	switch {
-	case in.slow: // the earlier changes may never end
-		return m.distrust()
-	case m.watch.proof == resumed && m.phase == watching:
-		m.watch.proof = unconfirmed
-		return action{caughtUp: true, op: doRead}
-	case m.watch.proof != confirmed:
+func (m *machine) watchSilent(input) action {
+	if m.watch.proof == unconfirmed {
 		return m.distrust()
 	}
 	a := m.fail()
@@ -673,7 +646,7 @@ func (m *machine) watchFailed(in input) action {
 }
 
 func (m *machine) waitedToWatch(input) action {
-	m.watch.proof = max(m.watch.proof, unconfirmed)
+	m.watch.proof = unconfirmed
 	return m.openWatch(action{})
 }
 
@@ -744,9 +717,8 @@ func (m *machine) relistSoon(a action) action {
 }
 
 // relist requests a full state, as a stream if possible. A new history is listed, so that it does not
-// depend on caches. The full state includes the changes a resumed watch still had to bring.
+// depend on caches.
 func (m *machine) relist(a action) action {
-	m.watch.proof = min(m.watch.proof, unconfirmed)
 	if m.streamSupport != StreamingUnsupported && m.server.streams == streamsEnabled && m.history.state != rolledBack {
 		return m.stream(a)
 	}
@@ -842,7 +814,6 @@ func (m *machine) check() {
 	verify.That(!watches || m.history.state == known, "watching from a version that is not served")
 	verify.That(!streams || m.server.streams == streamsEnabled, "a stream, though lists alone may be requested")
 	verify.That(m.server.streams != resourceMissing || m.history.state != known, "a missing resource whose version is served")
-	verify.That(m.watch.proof != resumed || !m.phase.replacing() && !streams, "a full state that is said to be what a watch has still to bring")
 	verify.That(m.failures.pageRepeats <= maxPageRepeats, "a page was requested again %d times", m.failures.pageRepeats)
 	verify.That(m.phase != waitingToPage || m.request.token != "", "waits for a page without a token")
 	verify.That(m.request.token == "" || m.phase != listing && !streams && !watches, "a token in phase %d", m.phase)

@@ -37,13 +37,6 @@ func learningWorld(streaming Streaming, pageSize int64) world {
 	return world{machine: machine{streamSupport: streaming, pageSize: pageSize}}
 }
 
-// resumingWorld returns a world whose machine begins with a watch from the sink's version.
-func resumingWorld(streaming Streaming) world {
-	m := machine{streamSupport: streaming, resumes: true, version: "5"}
-	m.history.versions = versionsKnown
-	return world{machine: m, hasVersions: true}
-}
-
 func newWorld(streaming Streaming, pageSize int64) world {
 	w := learningWorld(streaming, pageSize)
 	w.step(input{kind: inStart})
@@ -114,12 +107,7 @@ func (w *world) answers(before machine, in input) string {
 	w.rolledBack = w.rolledBack || a.rolledBack
 	defer func() { w.unversioned = w.unversioned || a.historyUnknown }()
 	unversioned := in.kind == inPage && in.version == ""
-	complete := in.kind == inSilent && !in.slow || in.kind == inBookmark && in.version == ""
 	switch {
-	case a.caughtUp != (before.watch.proof == resumed && complete && before.phase == watching):
-		return "takes a resumed watch for complete at the wrong time"
-	case before.watch.proof == resumed && w.machine.watch.proof == confirmed && in.kind != inBookmark && in.kind != inSilent:
-		return "takes what is resumed for confirmed"
 	case unversioned && before.request.token == "" && w.hasVersions && (!a.failed || a.write):
 		return "a list without a version was taken for the server's"
 	case unversioned && !w.hasVersions && before.request.token == "" && a.failed:
@@ -136,7 +124,7 @@ func (w *world) answers(before machine, in input) string {
 		return "asks a new history for a version of the old one"
 	case a.op == doWatch && a.request.version != w.machine.version:
 		return "watches from another version than the one that the sink knows"
-	case a.request.brief != (in.kind == inAsked && before.watch.proof != resumed && !before.request.brief && (before.streamSupport == StreamingSupported || before.server.bookmarks)):
+	case a.request.brief != (in.kind == inAsked && !before.request.brief && (before.streamSupport == StreamingSupported || before.server.bookmarks)):
 		return "a watch is brief, and nobody has asked, or the other way round"
 	case w.machine.request.brief && w.machine.phase == watching && in.kind == inBookmark:
 		return "still waits for a bookmark that has come"
@@ -248,7 +236,7 @@ var classes = []class{classOther, classExpired, classTooLarge, classBusy, classU
 // inputs returns all possible results of the action. A list has one of the versions.
 func (w *world) inputs(versions ...string) []input {
 	all := []input{{kind: inStop}}
-	if w.action.begin || w.action.write || w.action.abort || w.action.bookmark != "" || w.action.caughtUp {
+	if w.action.begin || w.action.write || w.action.abort || w.action.bookmark != "" {
 		all = append(all, input{kind: inSinkFailed})
 	}
 	switch w.action.op {
@@ -282,9 +270,6 @@ func (w *world) inputs(versions ...string) []input {
 	}
 	if w.action.op == doRead && w.machine.phase == watching {
 		all = append(all, input{kind: inAsked})
-	}
-	if w.action.op == doRead && w.machine.phase == watching && w.machine.watch.proof == resumed {
-		all = append(all, input{kind: inSilent, slow: true})
 	}
 	if w.action.op == doReadPage {
 		all = append(all, input{kind: inBroken})
@@ -357,8 +342,6 @@ func TestMachineInEveryState(t *testing.T) {
 			"listing without versions": {learningWorld(StreamingUnsupported, 0), []string{"7", ""}},
 			"streaming":                {learningWorld(StreamingSupported, 0), []string{"3", "7"}},
 			"streaming, perhaps":       {learningWorld(StreamingUnknown, 0), []string{"7"}},
-			"resuming":                 {resumingWorld(StreamingSupported), []string{"3", "7"}},
-			"resuming, by lists":       {resumingWorld(StreamingUnknown), []string{"7"}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -410,7 +393,7 @@ func (w *world) forget() {
 	}
 	w.machine.failures.count, w.machine.failures.waits, w.machine.failures.missing = 0, 0, 0
 	a := w.action
-	w.action = action{op: a.op, request: a.request, write: a.begin || a.write || a.abort || a.bookmark != "" || a.caughtUp}
+	w.action = action{op: a.op, request: a.request, write: a.begin || a.write || a.abort || a.bookmark != ""}
 }
 
 // If a server answers every request with the same failure, the machine backs off, except for the

@@ -46,8 +46,6 @@ type Options struct {
 	// Version, unless empty, is the present resourceVersion of the sink. The first full state is
 	// requested not older than it, and a list without a version is an error from the beginning.
 	Version string
-	// Resume permits a watch from Version instead of the first full state.
-	Resume Resume
 	// Share, unless nil, is the part of the objects to read. The server is asked for it, and foreign
 	// objects are dropped: what the sink gets of a change of theirs is, at most, a
 	// [deltafifo.Progress].
@@ -71,34 +69,6 @@ type Options struct {
 	Rand func() float64
 }
 
-// Resume decides how a [Reflector] begins if its sink already is at a version ([Options].Version).
-//
-// A reflector that resumes opens a watch from that version, and the server sends the changes since
-// then at once. They are complete when the first bookmark arrives or, from a second after the
-// opening, when the watch pauses: the sink then gets a bookmark without a version. If the version
-// has expired, the reflector reads a full state. It also reads one, as after an outage, if the watch
-// brings nothing at all for 90 s: the server may have been restored from a backup meanwhile.
-type Resume uint8
-
-// The ways to begin a run.
-const (
-	// ResumeNever begins with a full state.
-	ResumeNever Resume = iota
-	// ResumeOfServer resumes if the source is certainly a server, since it can stream.
-	ResumeOfServer
-	// ResumeUnlessFake resumes unless the source cannot stream. Fakes cannot, and keep no history
-	// to resume from.
-	ResumeUnlessFake
-)
-
-// from reports whether a run begins with a watch from a version.
-func (r Resume) from(s Streaming, version string) bool {
-	if version == "" || version == "0" {
-		return false
-	}
-	return r == ResumeOfServer && s == StreamingSupported || r == ResumeUnlessFake && s != StreamingUnsupported
-}
-
 // Reflector mirrors a [Source] into a [Sink]. It runs once.
 type Reflector struct {
 	source Source
@@ -109,10 +79,9 @@ type Reflector struct {
 
 	asked chan struct{} // has a token while somebody waits for a bookmark
 
-	mu       sync.Mutex
-	version  string
-	followed bool
-	askedAt  time.Time
+	mu      sync.Mutex
+	version string
+	askedAt time.Time
 }
 
 // New returns a reflector, for authors of a sink of their own: an informer's user does not need it. The
@@ -148,23 +117,6 @@ func (r *Reflector) Run(ctx context.Context) error {
 	defer l.closePage()
 	defer l.closeAhead()
 	return l.listAndWatch()
-}
-
-// Followed reports, after Run has returned, whether another reflector may resume from
-// [Reflector.Version]: the sink has everything up to it, nothing has put the history in doubt,
-// and a watch was open. It may be called from any goroutine.
-func (r *Reflector) Followed() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	return r.followed
-}
-
-func (r *Reflector) setFollowed(followed bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	r.followed = followed
 }
 
 // Version returns the newest resourceVersion up to which the sink has everything, or "" before

@@ -105,8 +105,6 @@ func (r *rig) set(t *testing.T, setting string) {
 		r.options.MinWatchTimeout, err = time.ParseDuration(value)
 	case "version":
 		r.options.Version = value
-	case "resume":
-		r.options.Resume = map[string]Resume{"server": ResumeOfServer, "unlessfake": ResumeUnlessFake}[value]
 	case "streampatience":
 		r.options.StreamPatience, err = time.ParseDuration(value)
 	case "listpatience":

@@ -24,7 +24,6 @@ func TestShare_SelectorIsRefused(t *testing.T)                { play(t) }
 func TestShare_RefusalsOfOtherReasons(t *testing.T)           { play(t) }
 func TestShare_ForeignEventsAreProgress(t *testing.T)         { play(t) }
 func TestShare_BeginningOfAWatchWithoutAVersion(t *testing.T) { play(t) }
-func TestShare_ProgressIsNoBookmark(t *testing.T)             { play(t) }
 func TestShare_ForeignInitialState(t *testing.T)              { play(t) }
 func TestShare_ServerFilters(t *testing.T)                    { play(t) }
 func TestShare_EmptyFullStateProvesNothing(t *testing.T)      { play(t) }

@@ -89,7 +89,6 @@ func describeAction(a action) string {
 		a.begin, "begin"+map[History]string{NewHistory: " anew"}[a.history],
 		a.write, "write",
 		a.bookmark != "", "bookmark",
-		a.caughtUp, "caught up",
 		a.op == doList && a.request.limit == 0, "without a limit",
 		a.op == doReadPage, "read on",
 		a.request.brief, "briefly",

@@ -113,9 +113,6 @@ func (l *loop) read() (input, error) {
 	} else {
 		w.patience, w.asked = l.patience(w), l.asked
 	}
-	if l.neverPauses(w) {
-		return input{kind: inSilent, slow: true}, nil
-	}
 	w.heard = false
 	for range maxBatch {
 		nothing := len(l.batch) == 0 && !w.heard
