@@ -318,7 +318,7 @@ func (p *packing) tell(obj any, why error) {
 	}
 }
 
-// tend reports errors, and sweeps the store, until ctx ends. The next run goes on with what is left.
+// tend reports errors, and sweeps the store, until ctx ends.
 func (p *packing) tend(ctx context.Context, store *indexer.Writer) {
 	sweep := time.NewTicker(time.Second)
 	defer sweep.Stop()
