@@ -200,7 +200,7 @@ type failures struct {
 	// time does not reset it; otherwise short watches would follow each other without a pause.
 	lastWatchShort bool
 	// pageRepeats is how often the present page was requested again.
-	// Invariant: 0 <= pageRepeats <= maxPageRepeats.
+	// Invariant: at most maxPageRepeats, and 0 but in paging and waitingToPage.
 	pageRepeats int
 	// listBroke: a list broke off within its items. Lists are requested in pages until a full
 	// state is committed.
@@ -341,6 +341,9 @@ func (m *machine) step(in input) action {
 	m.timePassed(in)
 	before := m.phase
 	a := m.next(in)
+	if m.phase != paging && m.phase != waitingToPage {
+		m.failures.pageRepeats = 0
+	}
 	a.close = before.connected() && !m.phase.connected()
 	a.abort = before.replacing() && !m.phase.replacing() && in.kind != inCommitted
 	a.begin = !before.replacing() && m.phase.replacing()
@@ -747,7 +750,7 @@ func (m *machine) list(a action) action {
 	if r.limit == 0 && (m.server.pagesAt0 || r.version == "" || r.version == "0") {
 		r.limit = defaultPageSize
 	}
-	m.origin, m.failures.pageRepeats = r.version, 0
+	m.origin = r.version
 	return m.ask(a, listing, doList, r)
 }
 
@@ -815,6 +818,7 @@ func (m *machine) check() {
 	verify.That(!streams || m.server.streams == streamsEnabled, "a stream, though lists alone may be requested")
 	verify.That(m.server.streams != resourceMissing || m.history.state != known, "a missing resource whose version is served")
 	verify.That(m.failures.pageRepeats <= maxPageRepeats, "a page was requested again %d times", m.failures.pageRepeats)
+	verify.That(m.failures.pageRepeats == 0 || m.phase == paging || m.phase == waitingToPage, "repetitions of a page in phase %d", m.phase)
 	verify.That(m.phase != waitingToPage || m.request.token != "", "waits for a page without a token")
 	verify.That(m.request.token == "" || m.phase != listing && !streams && !watches, "a token in phase %d", m.phase)
 }
