@@ -29,7 +29,6 @@ type common[K comparable] struct {
 	indexes    []indexer.Index[any]
 	shards     map[K]shard.Assignment
 	misuse     error // in the indexes; nil if they are valid
-	noKinds    error // ErrNoKinds, or nil
 	name       *cache.InformerName
 	identities map[K]cache.InformerNameAndResource // reserved in name, by kind
 	configured map[K]informer.Options[any]
@@ -121,7 +120,6 @@ func (c *common[K]) settings(id K, k kind) settings {
 		storage:   c.storage,
 		indexes:   c.indexes,
 		shard:     c.shards[id],
-		knows:     known{c.noKinds, !k.namespaced},
 	}
 	if o, ok := c.configured[id]; ok {
 		s.configured = &o

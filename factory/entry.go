@@ -99,8 +99,7 @@ type settings struct {
 	decoding   reflector.Decoding
 	storage    informer.Storage
 	indexes    []indexer.Index[any]
-	shard      shard.Assignment // nil: everything
-	knows      known
+	shard      shard.Assignment       // nil: everything
 	configured *informer.Options[any] // set by Configure; nil if not configured
 }
 
@@ -119,7 +118,6 @@ func build(goType reflect.Type, sources []reflector.Source, s settings) informer
 	if o.Shard == nil {
 		o.Shard = s.shard
 	}
-	o.Shard = s.knows.of(o.Shard)
 	if o.Name == "" {
 		o.Name = s.resource.String()
 	}

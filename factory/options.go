@@ -2,7 +2,6 @@ package factory
 
 import (
 	"reflect"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,15 +55,10 @@ func WithStorage(s informer.Storage) Option {
 // named by objects of their Go types, as in WithShard(shard.Static(share), &corev1.Pod{}); the informers of all others
 // read everything, since a program that looks up Secrets or Nodes by their names needs each of them. For a type whose
 // options are set by [Configure], their Shard applies instead, unless it is nil. If WithShard is given again, its kinds
-// are added. An Assignment without kinds, or with a nil one, is [informer.ErrNoKinds], from [For], and from WaitSynced and Run of each
-// informer of the factory. The informer of a cluster-scoped kind reports [informer.ErrSharded] if the share is by
-// namespace. Informers that a caller's constructor makes, see [Factory.InformerFor], read everything.
-func WithShard(a shard.Assignment, kinds ...runtime.Object) Option {
+// are added. Informers that a caller's constructor makes, see [Factory.InformerFor], read everything.
+func WithShard(a shard.Assignment, first runtime.Object, more ...runtime.Object) Option {
 	return func(f *Factory) {
-		if a != nil && (len(kinds) == 0 || slices.Contains(kinds, nil)) {
-			f.noKinds = informer.ErrNoKinds
-		}
-		for _, kind := range kinds {
+		for _, kind := range append([]runtime.Object{first}, more...) {
 			f.shards[reflect.TypeOf(kind)] = a
 		}
 	}

@@ -158,85 +158,35 @@ func TestContract_D49_KindsAreNamed(t *testing.T) {
 	require.NoError(t, factory.Configure(f, informer.Options[*corev1.Secret]{Shard: shard.Static(third)}))
 	require.Equal(t, count(third), held[*corev1.Secret](t, f), "its own, though it is not named")
 
-	f = factory.NewSharedInformerFactoryWithOptions(fake.NewClientset(someObjects()...), 0, factory.WithShard(nil, &corev1.Pod{}), factory.WithShard(nil))
+	f = factory.NewSharedInformerFactoryWithOptions(fake.NewClientset(someObjects()...), 0, factory.WithShard(nil, &corev1.Pod{}))
 	require.Equal(t, 40, held[*corev1.Pod](t, f), "no Assignment")
 }
 
-// An Assignment without kinds is an error of For, and of WaitSynced and Run of each informer, whatever comes after it.
-func TestContract_D49_AnAssignmentWithoutKinds(t *testing.T) {
-	f := factory.NewSharedInformerFactoryWithOptions(fake.NewClientset(), 0,
-		factory.WithShard(shard.Static(nth(t, shard.ByUID, 0, 2))), factory.WithShard(shard.Static(shard.Whole(shard.ByUID)), &corev1.Secret{}), factory.WithIndexes())
-	require.NoError(t, factory.Configure(f, informer.Options[*corev1.ConfigMap]{Shard: shard.Static(shard.Whole(shard.ByUID))}))
-	_, err := factory.For[*corev1.Pod](f)
-	require.ErrorIs(t, err, informer.ErrNoKinds)
-	require.ErrorContains(t, err, "Pod")
-	pods, ok := informer.As[*corev1.Pod](f.Core().V1().Pods().Informer())
-	require.True(t, ok)
-	secrets, ok := informer.As[*corev1.Secret](f.Core().V1().Secrets().Informer())
-	require.True(t, ok)
-	configMaps, ok := informer.As[*corev1.ConfigMap](f.Core().V1().ConfigMaps().Informer())
-	require.True(t, ok)
-	several, err := factory.Acquire[*corev1.Service](f, factory.Scope{Namespaces: []string{"default", "prod"}})
-	require.NoError(t, err)
-	defer several.Release()
-	for _, i := range []interface {
-		WaitSynced(context.Context) error
-		Run(context.Context) error
-	}{pods, secrets, configMaps, several.Informer()} {
-		require.ErrorIs(t, i.WaitSynced(t.Context()), informer.ErrNoKinds)
-		require.ErrorIs(t, i.Run(t.Context()), informer.ErrNoKinds)
-	}
-}
-
-// A cluster-scoped kind has no share of namespaces, which all its objects would be in or none. It has one of UIDs.
+// A share of namespaces of a cluster-scoped kind holds all its objects or none.
 func TestContract_D45_AClusterScopedKindByNamespace(t *testing.T) {
-	made := func(by shard.Field, o ...factory.Option) *informer.Informer[*corev1.Node] {
-		f := factory.NewSharedInformerFactoryWithOptions(fake.NewClientset(), 0, append(o, factory.WithShard(shard.Static(nth(t, by, 0, 2)), &corev1.Node{}))...)
-		i, err := factory.For[*corev1.Node](f)
-		require.NoError(t, err)
-		return i
-	}
-	run := func(i *informer.Informer[*corev1.Node]) error {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		ended := make(chan error, 1)
-		go func() { ended <- i.Run(ctx) }()
-		select {
-		case err := <-ended:
-			return err
-		case <-i.Synced():
-			cancel()
-			return <-ended
-		}
-	}
-	err := run(made(shard.ByNamespace))
-	require.ErrorIs(t, err, informer.ErrSharded)
-	require.ErrorContains(t, err, "no namespaces")
-	require.NoError(t, run(made(shard.ByUID)))
+	nodes := []runtime.Object{&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}}}
+	typed, dynamic := 0, 0
+	for half := range 2 {
+		share := shard.Static(nth(t, shard.ByNamespace, half, 2))
+		f := factory.NewSharedInformerFactoryWithOptions(fake.NewClientset(nodes...), 0, factory.WithShard(share, &corev1.Node{}))
+		n := held[*corev1.Node](t, f)
+		require.Contains(t, []int{0, 2}, n)
+		typed += n
 
-	f := factory.NewSharedInformerFactory(fake.NewClientset(), 0)
-	require.NoError(t, factory.Configure(f, informer.Options[*corev1.Node]{Shard: shard.Static(nth(t, shard.ByNamespace, 0, 2))}))
-	nodes, err := factory.For[*corev1.Node](f)
-	require.NoError(t, err)
-	require.ErrorIs(t, run(nodes), informer.ErrSharded, "by Configure")
-
-	whole := 0
-	for half := range 2 { // only the server knows that a resource has no namespaces
-		nodes := corev1.SchemeGroupVersion.WithResource("nodes")
-		d := factory.NewDynamicSharedInformerFactory(dynamicfake.NewSimpleDynamicClient(scheme.Scheme,
-			&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}}), 0)
-		require.NoError(t, d.Configure(nodes, informer.Options[*unstructured.Unstructured]{Shard: shard.Static(nth(t, shard.ByNamespace, half, 2))}))
-		i, err := d.For(nodes)
+		resource := corev1.SchemeGroupVersion.WithResource("nodes")
+		d := factory.NewDynamicSharedInformerFactory(dynamicfake.NewSimpleDynamicClient(scheme.Scheme, nodes...), 0)
+		require.NoError(t, d.Configure(resource, informer.Options[*unstructured.Unstructured]{Shard: share}))
+		i, err := d.For(resource)
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		d.StartWithContext(ctx)
 		require.NoError(t, i.WaitSynced(ctx))
 		require.Contains(t, []int{0, 2}, i.Indexer().Len())
-		whole += i.Indexer().Len()
+		dynamic += i.Indexer().Len()
 		cancel()
 		d.Shutdown()
 	}
-	require.Equal(t, 2, whole)
+	require.Equal(t, []int{2, 2}, []int{typed, dynamic})
 }
 
 // Nobody waits for an informer whose share cannot be used: all waits return the reason, whoever has begun the run.
@@ -247,10 +197,7 @@ func TestContract_D45_NobodyWaitsForAnUnusableShare(t *testing.T) {
 		want    error
 	}{
 		"no field":      {[]factory.Option{factory.WithShard(shard.Static(shard.Set{}), &corev1.Node{})}, shard.ErrField},
-		"no namespaces": {[]factory.Option{factory.WithShard(byNamespace, &corev1.Node{})}, informer.ErrSharded},
 		"one namespace": {[]factory.Option{factory.WithNamespace("prod"), factory.WithShard(byNamespace, &corev1.Pod{})}, informer.ErrSharded},
-		"no kinds":      {[]factory.Option{factory.WithShard(byNamespace)}, informer.ErrNoKinds},
-		"a nil kind":    {[]factory.Option{factory.WithShard(byNamespace, nil)}, informer.ErrNoKinds},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // a wait that does not end is a deadlock

@@ -1,7 +1,6 @@
 package factory
 
 import (
-	"cmp"
 	"fmt"
 	"reflect"
 
@@ -14,8 +13,8 @@ import (
 )
 
 // For returns the factory's informer of a type, the same one that the accessors return. It
-// returns [ErrUnknownKind], [ErrForeign], [ErrShutdown] if the informer would never run, the error of
-// an invalid index, see [WithIndexes], or [informer.ErrNoKinds], see [WithShard]. If the informer has stopped, For returns
+// returns [ErrUnknownKind], [ErrForeign], [ErrShutdown] if the informer would never run, or the error of
+// an invalid index, see [WithIndexes]. If the informer has stopped, For returns
 // it with its objects; after another Start, For makes a new one, which the next Start begins.
 func For[T informer.Object](f *Factory) (*informer.Informer[T], error) {
 	return informerFor[T](&f.common, reflect.TypeFor[T]())
@@ -34,8 +33,8 @@ func (c *common[K]) requestRunnable(id K) (*entry, error) {
 	c.mu.Lock()
 	defer c.unlock()
 
-	if err := cmp.Or(c.misuse, c.noKinds); err != nil {
-		return nil, fmt.Errorf("%v: %w", id, err)
+	if c.misuse != nil {
+		return nil, fmt.Errorf("%v: %w", id, c.misuse)
 	}
 	e, err := c.request(id)
 	if err == nil && c.shutDown && e.start == nil {

@@ -36,15 +36,27 @@ type ControllerRuntime struct {
 	// Storage says how the informers hold their objects. All informers have the same budget. Those of Secrets hold
 	// them decoded, see [Storage].
 	Storage Storage
-	// Shard makes the informers of ShardKinds read a share of the objects, see [Options].Shard; nil means everything.
-	Shard shard.Assignment
-	// ShardKinds are the kinds that are shared: objects of their Go types, such as &corev1.Pod{}. Of unstructured
-	// objects and of metadata alone (metav1.PartialObjectMetadata) the kind counts as well; a kind that the manager
-	// reads in two forms is named in both. All other kinds are read whole: a manager's client that looks up Secrets or
-	// Nodes by their names needs each of them. Of kinds without namespaces a share of [shard.ByNamespace] holds all
-	// objects or none. With a Shard and no kinds, or a nil one, each informer returns [ErrNoKinds] from WaitSynced and
-	// Run.
-	ShardKinds []runtime.Object
+
+	shards []sharedKind
+}
+
+// sharedKind is a kind with a share.
+type sharedKind struct {
+	kind runtime.Object
+	of   shard.Assignment
+}
+
+// WithShard returns a copy of c. Its informers of some kinds read a share of the objects, see [Options].Shard. The
+// kinds are named by objects of their Go types, such as &corev1.Pod{}. Unstructured objects and metadata alone
+// (metav1.PartialObjectMetadata) also name a group, version and kind; a kind that the manager reads in two forms is
+// named in both. All other kinds are read whole: a manager's client that looks up Secrets or Nodes by name needs each
+// of them. A kind that is named again gets the new Assignment.
+func (c ControllerRuntime) WithShard(a shard.Assignment, first runtime.Object, more ...runtime.Object) ControllerRuntime {
+	c.shards = slices.Clone(c.shards)
+	for _, kind := range append([]runtime.Object{first}, more...) {
+		c.shards = append(c.shards, sharedKind{kind, a})
+	}
+	return c
 }
 
 // NewInformer makes an informer, as [ForControllerRuntime] does. An invalid option is returned by the next
@@ -69,13 +81,10 @@ func (c ControllerRuntime) storageOf(example runtime.Object) Storage {
 
 // shardOf returns the Assignment of the informer of an example, nil for everything.
 func (c ControllerRuntime) shardOf(example runtime.Object) shard.Assignment {
-	switch {
-	case c.Shard == nil:
-		return nil
-	case len(c.ShardKinds) == 0, slices.Contains(c.ShardKinds, nil):
-		return noKinds{c.Shard}
-	case slices.ContainsFunc(c.ShardKinds, func(kind runtime.Object) bool { return sameKind(kind, example) }):
-		return c.Shard
+	for _, s := range slices.Backward(c.shards) {
+		if sameKind(s.kind, example) {
+			return s.of
+		}
 	}
 	return nil
 }
@@ -91,9 +100,3 @@ func sameKind(a, b runtime.Object) bool {
 	}
 	return true
 }
-
-// noKinds is an Assignment for which no kinds were named.
-type noKinds struct{ shard.Assignment }
-
-// Unusable returns ErrNoKinds.
-func (noKinds) Unusable(shard.Field) error { return ErrNoKinds }

@@ -41,22 +41,16 @@ func TestContract_D49_KindsOfAManager(t *testing.T) {
 		"another one, metadata alone":  {metadata("Widget"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, c := range []ControllerRuntime{{Shard: share, ShardKinds: kinds}, {ShardKinds: kinds}} {
+			shared := func(c ControllerRuntime) bool {
 				i := c.NewInformer(kit.ListerWatcher{Source: silentSource{}}, row.example, 0, nil)
-				require.Equal(t, row.shared && c.Shard != nil, i.(*clientgoInformer).core.options.Shard != nil)
+				return i.(*clientgoInformer).core.options.Shard != nil
 			}
+			c := ControllerRuntime{}.WithShard(share, kinds[0], kinds[1:]...)
+			require.Equal(t, row.shared, shared(c))
+			require.False(t, shared(ControllerRuntime{}))
+			require.False(t, shared(c.WithShard(nil, kinds[0], kinds[1:]...)), "named again")
+			require.Equal(t, row.shared, shared(c), "a copy changes nothing")
 		})
-	}
-}
-
-// An Assignment without kinds, or with a nil one, is an error of each informer of a manager.
-func TestContract_D49_AManagersAssignmentWithoutKinds(t *testing.T) {
-	for _, kinds := range [][]runtime.Object{nil, {nil}, {&corev1.Pod{}, nil}} {
-		c := ControllerRuntime{Shard: shard.Static(shard.Whole(shard.ByUID)), ShardKinds: kinds}
-		pods, ok := As[*corev1.Pod](c.NewInformer(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, 0, nil))
-		require.True(t, ok)
-		require.ErrorIs(t, pods.WaitSynced(t.Context()), ErrNoKinds)
-		require.ErrorIs(t, pods.Run(t.Context()), ErrNoKinds)
 	}
 }
 

@@ -44,12 +44,9 @@ var (
 	// ErrNotLinked is returned by WaitWritten if the informer learns nothing of the program's writes: a source sends
 	// its requests through no [reflector.OwnWrites], or has begun to send them to another server or as another user.
 	ErrNotLinked = errors.New("the informer does not see the program's writes: before the clients are made, add config.Wrap(reflector.NewOwnWrites().Wire)")
-	// ErrSharded is returned by Run if an informer cannot read a share: it has several sources, its source is
-	// limited to one namespace, or it is of a typed factory and its kind has no namespaces, and the share is one of
-	// namespaces.
+	// ErrSharded is returned by Run if an informer cannot read a share: it has several sources, or its source is
+	// limited to one namespace and the share is one of namespaces.
 	ErrSharded = errors.New("the informer cannot read a share")
-	// ErrNoKinds is returned if a factory or a manager has an Assignment and no kinds that it is for.
-	ErrNoKinds = errors.New("the Assignment names no kinds: a controller that reads Secrets or Nodes by name would miss most of them")
 	// ErrType is returned for an object that is not of the informer's type.
 	ErrType = indexer.ErrType
 )

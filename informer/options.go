@@ -54,7 +54,8 @@ type Options[T any] struct {
 	// their shares are disjoint, and stop all of them before N changes.
 	//
 	// An informer of several sources, or of one namespace with [shard.ByNamespace], has no share: Run returns
-	// [ErrSharded]. It returns [shard.ErrField] for a share without a field. The waits return what Run returns.
+	// [ErrSharded]. Of a cluster-scoped kind, a share of namespaces holds all objects or none. Run returns
+	// [shard.ErrField] for a share without a field. The waits return what Run returns.
 	Shard shard.Assignment
 	// Rand returns random numbers in [0, 1), which spread back-offs and the durations of watches;
 	// nil for a random source. A simulation sets it to be repeatable. With several sources, Rand
@@ -82,25 +83,7 @@ func (o *Options[T]) validate() error {
 	case budget != nil && budget.Limit() < 0:
 		return outOfRange("the budget of Storage.Decoded", budget.Limit())
 	}
-	if err := whyUnusable(o.Shard, 0); err != nil {
-		return err
-	}
 	return o.Validate()
-}
-
-// unusable is implemented by the Assignments that factories and managers make, which know what the informer does not:
-// whether kinds were named, and whether its own has namespaces.
-type unusable interface {
-	// Unusable returns the reason why no informer can have the Assignment, for the field 0, or why this one cannot
-	// read a share by a field.
-	Unusable(by shard.Field) error
-}
-
-func whyUnusable(a shard.Assignment, by shard.Field) error {
-	if a, ok := a.(unusable); ok {
-		return a.Unusable(by)
-	}
-	return nil
 }
 
 // Untyped returns the options of the untyped core of an informer, see [JoinShared].

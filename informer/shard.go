@@ -59,9 +59,6 @@ func (c *core) askShare() (err error) {
 	if of.Field() == 0 {
 		return shard.ErrField
 	}
-	if err := whyUnusable(c.options.Shard, of.Field()); err != nil {
-		return err
-	}
 	c.share.Store(reflector.NewShare(of))
 	return c.unreadable(of)
 }

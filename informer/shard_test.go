@@ -237,10 +237,6 @@ func TestInformersWithoutAShare(t *testing.T) {
 		require.ErrorIs(t, none.Run(t.Context()), shard.ErrField)
 		require.ErrorIs(t, none.WaitSynced(t.Context()), shard.ErrField)
 		require.ErrorIs(t, none.WaitFresh(t.Context()), shard.ErrField)
-
-		bad := New(newScript("1"), Options[*corev1.Pod]{Shard: badAssignment{}, Observe: observed})
-		require.ErrorIs(t, bad.Run(t.Context()), ErrNoKinds)
-		require.ErrorIs(t, bad.WaitSynced(t.Context()), ErrNoKinds)
 	})
 }
 
@@ -257,8 +253,3 @@ func TestForeignEventsWithOlderVersions(t *testing.T) {
 		}
 	})
 }
-
-// badAssignment is what a factory makes of an Assignment without kinds.
-type badAssignment struct{ shard.Assignment }
-
-func (badAssignment) Unusable(shard.Field) error { return ErrNoKinds }

@@ -39,7 +39,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -66,8 +65,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := demo.NewFlags("controllerruntime")
 	var serve addresses
 	var made informer.ControllerRuntime
-	flags.Func("shard", "read the namespaces of this `share` alone, as in 0/3: the first of three; default: all", func(nth string) (err error) {
-		made.Shard, err = namespaces(nth)
+	flags.Func("shard", "read the namespaces of this `share` alone, as in 0/3: the first of three; default: all", func(nth string) error {
+		share, err := namespaces(nth)
+		made = made.WithShard(share, &corev1.Pod{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Secret{})
 		return err
 	})
 	budget := flags.Uint("budget", 0, "hold the objects packed, and this many `MiB` of them decoded as well; 0 for all decoded")
@@ -116,7 +116,6 @@ func watch(ctx context.Context, config *rest.Config, serve addresses, made infor
 	// informers in watched, set NewInformer to informer.ForControllerRuntime or, for packed objects and shares, to
 	// made.NewInformer.
 	config.Wrap(reflector.NewOwnWrites().Wire)
-	made.ShardKinds = []runtime.Object{&corev1.Pod{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Secret{}}
 	informers := &watched{scheme: scheme.Scheme, made: made}
 	m, err := ctrl.NewManager(config, ctrl.Options{
 		Cache: cache.Options{NewInformer: informers.newInformer},
