@@ -23,22 +23,10 @@ type ShardStatus struct {
 	// Foreign counts the objects and events outside of the share that the server has sent, and the informer
 	// has dropped.
 	Foreign uint64
-	// Server says whether the server leaves out what is outside of the share. Nothing depends on it but
-	// what arrives.
-	Server ServerFilter
+	// Server says whether the server leaves out what is outside of the share: it "filters" or "does not filter"; ""
+	// if the server has not shown it yet.
+	Server string
 }
-
-// ServerFilter says whether the server leaves out what is outside of a share.
-type ServerFilter = reflector.ServerFilter
-
-// What is known of the server.
-const (
-	FilterUnknown = reflector.FilterUnknown
-	// Filtered says that the last full state held nothing outside of the share.
-	Filtered = reflector.Filtered
-	// NotFiltered says that the server has sent something outside of the share.
-	NotFiltered = reflector.NotFiltered
-)
 
 // askShare asks for the share that the informer reads. The Assignment is the user's, so the reflector's goroutine asks,
 // once. The error says why the informer cannot read the share.
@@ -81,7 +69,7 @@ func (c *core) shardStatus() ShardStatus {
 	if share == nil {
 		return ShardStatus{}
 	}
-	return ShardStatus{share.Set(), share.Foreign(), share.Filter()}
+	return ShardStatus{share.Set(), share.Foreign(), share.Server()}
 }
 
 // outside reports whether the object of an answer is certainly outside of the share.

@@ -20,14 +20,14 @@ import (
 )
 
 // eachGate runs a test with a server that filters by share, and with one that does not.
-func eachGate(t *testing.T, test func(t *testing.T, k *kept, filter informer.ServerFilter)) {
-	for _, filter := range []informer.ServerFilter{informer.Filtered, informer.NotFiltered} {
-		t.Run(filter.String(), func(t *testing.T) {
+func eachGate(t *testing.T, test func(t *testing.T, k *kept, filters bool)) {
+	for name, filters := range map[string]bool{"filters": true, "does not filter": false} {
+		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				k := &kept{t: t, server: informertest.New(informertest.Options{ShardedListAndWatch: filter == informer.Filtered})}
+				k := &kept{t: t, server: informertest.New(informertest.Options{ShardedListAndWatch: filters})}
 				t.Cleanup(k.server.Close)
 				k.create("first", 20)
-				test(t, k, filter)
+				test(t, k, filters)
 			})
 		})
 	}
@@ -68,7 +68,7 @@ func (k *kept) create(name string, n int) {
 
 // Two informers divide the server's pods between them.
 func TestTwoInformersWithHalvesOfTheRing(t *testing.T) {
-	eachGate(t, func(t *testing.T, k *kept, _ informer.ServerFilter) {
+	eachGate(t, func(t *testing.T, k *kept, _ bool) {
 		var all []*informer.Informer[*corev1.Pod]
 		var stops []func()
 		defer func() {
@@ -99,7 +99,7 @@ func TestTwoInformersWithHalvesOfTheRing(t *testing.T) {
 func TestOwnWritesOfAShare(t *testing.T) {
 	for name, storage := range map[string]informer.Storage{"decoded": {}, "transformed": {}, "packed": {Decoded: informer.NewBudget(1 << 20)}} {
 		t.Run(name, func(t *testing.T) {
-			eachGate(t, func(t *testing.T, k *kept, _ informer.ServerFilter) {
+			eachGate(t, func(t *testing.T, k *kept, _ bool) {
 				require.NoError(t, k.server.StartInMemory())
 				config := k.server.ClientConfig()
 				config.Wrap(reflector.NewOwnWrites().Wire)
@@ -177,7 +177,7 @@ func TestOwnWritesOfAShare(t *testing.T) {
 
 // An audit compares the share alone, and finds what differs in it.
 func TestAuditOfAShare(t *testing.T) {
-	eachGate(t, func(t *testing.T, k *kept, _ informer.ServerFilter) {
+	eachGate(t, func(t *testing.T, k *kept, _ bool) {
 		k.create("pod", 60)
 		for _, field := range []shard.Field{shard.ByUID, shard.ByNamespace} {
 			half := nth(t, field, 1, 2)

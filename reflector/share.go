@@ -25,29 +25,6 @@ type Share struct {
 	unmixed atomic.Uint64
 }
 
-// ServerFilter says whether a server sends the objects of a [Share] alone. It is for people: nothing depends
-// on it.
-type ServerFilter uint8
-
-const (
-	// FilterUnknown is the state until a foreign object or a full state with objects has come.
-	FilterUnknown ServerFilter = iota
-	// Filtered means that the last full state had objects, none of them foreign, and that nothing foreign has
-	// come since.
-	Filtered
-	// NotFiltered means that a foreign object has come since the last full state without one.
-	NotFiltered
-)
-
-// String returns "unknown", "filtered" or "not filtered".
-func (f ServerFilter) String() string {
-	names := [...]string{"unknown", "filtered", "not filtered"}
-	if int(f) < len(names) {
-		return names[f]
-	}
-	return names[0]
-}
-
 // NewShare returns the Share of a set. [Reflector.Run] refuses one without a field.
 func NewShare(set shard.Set) *Share {
 	return &Share{items: wire.Share{Set: set}, selector: set.Selector()}
@@ -59,15 +36,17 @@ func (s *Share) Set() shard.Set { return s.items.Set }
 // Foreign returns the number of foreign objects and events that were dropped here.
 func (s *Share) Foreign() uint64 { return s.items.Dropped.Load() }
 
-// Filter says whether the server filters.
-func (s *Share) Filter() ServerFilter {
+// Server says whether the server leaves out foreign objects. It "filters" if the last full state had objects, none of
+// them foreign, and nothing foreign has come since. It "does not filter" if something foreign has come since the last
+// such state. Otherwise the word is "". It is for people: nothing depends on it.
+func (s *Share) Server() string {
 	switch foreign := s.Foreign(); {
 	case s.unmixed.Load() == foreign+1:
-		return Filtered
+		return "filters"
 	case foreign > 0:
-		return NotFiltered
+		return "does not filter"
 	default:
-		return FilterUnknown
+		return ""
 	}
 }
 

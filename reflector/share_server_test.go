@@ -193,7 +193,7 @@ func TestShare_TwoHalvesReadEveryObjectOnce(t *testing.T) {
 							maps.Copy(union, m.objects)
 							require.NotEmpty(t, m.objects)
 							m.mu.Unlock()
-							require.Equal(t, filters, m.share.Filter() == reflector.Filtered)
+							require.Equal(t, filters, m.share.Server() == "filters")
 							require.Equal(t, filters, m.share.Foreign() == 0)
 						}
 						require.Equal(t, all, union)

@@ -95,7 +95,7 @@ func TestShare_WhatHasNoSelector(t *testing.T) {
 	share := NewShare(shard.Whole(shard.ByUID))
 	f := follow(t, neverStreaming{source}, typeOfPod, Options{Share: share})
 	f.until(f.watching(1))
-	require.Equal(t, FilterUnknown, share.Filter(), "nobody was asked to filter")
+	require.Empty(t, share.Server(), "nobody was asked to filter")
 }
 
 // A foreign Added event at the beginning of a watch without a version moves no version, where its bytes are read, too:
@@ -190,8 +190,8 @@ func TestShare_ASlowStreamOfForeignObjects(t *testing.T) {
 func TestShare_FilterAtTheCommit(t *testing.T) {
 	set, err := shard.Nth(shard.ByNamespace, 0, 2)
 	require.NoError(t, err)
-	for words, want := range map[string]ServerFilter{"5 own/a@1": Filtered, "5 own/a@1 far/b@2": NotFiltered, "5": FilterUnknown} {
-		sink := &asking{newTaking(), NewShare(set), make(chan ServerFilter, 1)}
+	for words, want := range map[string]string{"5 own/a@1": "filters", "5 own/a@1 far/b@2": "does not filter", "5": ""} {
+		sink := &asking{newTaking(), NewShare(set), make(chan string, 1)}
 		reflectTo(t, funcs{list: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 			return list(strings.Fields(words)), nil
 		}}, sink, ofType[*partialObject](Options{Share: sink.share}))
@@ -203,11 +203,11 @@ func TestShare_FilterAtTheCommit(t *testing.T) {
 type asking struct {
 	*taking
 	share   *Share
-	filters chan ServerFilter
+	filters chan string
 }
 
 func (s *asking) Commit(context.Context, string) error {
-	s.filters <- s.share.Filter()
+	s.filters <- s.share.Server()
 	return nil
 }
 
@@ -229,8 +229,4 @@ func TestShare_WithoutAField(t *testing.T) {
 	err := New(silentSource{}, newTaking(), Options{Share: NewShare(shard.Set{})}).Run(t.Context())
 	require.ErrorIs(t, err, ErrBadOptions)
 	require.ErrorIs(t, err, shard.ErrField)
-}
-
-func TestServerFilterString(t *testing.T) {
-	require.Equal(t, []string{"unknown", "filtered", "not filtered", "unknown"}, []string{FilterUnknown.String(), Filtered.String(), NotFiltered.String(), ServerFilter(9).String()})
 }

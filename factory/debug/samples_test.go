@@ -126,7 +126,7 @@ func stale() sample {
 	s.status.OwnWrites = informer.OwnWrites{Linked: true, Shown: 12_345, Outside: 6, Waiting: 7, Doubtful: 2, Ghosts: 1, Pending: 3}
 	s.status.Stale, s.status.Confirmed, s.status.Staleness = true, ago(200*time.Second), 200*time.Second
 	half, _ := shard.Nth(shard.ByNamespace, 1, 2)
-	s.status.Shard = informer.ShardStatus{Share: half, Foreign: 7_001, Server: informer.NotFiltered}
+	s.status.Shard = informer.ShardStatus{Share: half, Foreign: 7_001, Server: "does not filter"}
 	s.figures.history = s.figures.history[:100]
 	return s
 }

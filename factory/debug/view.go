@@ -59,11 +59,8 @@ func share(s informer.ShardStatus) *shownShard {
 		return nil
 	}
 	shown := &shownShard{Share: s.Share.String(), Foreign: s.Foreign}
-	switch s.Server {
-	case informer.Filtered:
-		shown.Server = "the server filters"
-	case informer.NotFiltered:
-		shown.Server = "the server does not filter"
+	if s.Server != "" {
+		shown.Server = "the server " + s.Server
 	}
 	return shown
 }

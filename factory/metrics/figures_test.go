@@ -47,7 +47,7 @@ func status() informer.Status {
 			Waits:   8, Waited: 9 * time.Second,
 			Added: 10, Updated: 11, Deleted: 12, Bookmarks: 13, Shared: 14,
 		},
-		Shard:     informer.ShardStatus{Share: shard.Whole(shard.ByUID), Foreign: 33, Server: informer.NotFiltered},
+		Shard:     informer.ShardStatus{Share: shard.Whole(shard.ByUID), Foreign: 33, Server: "does not filter"},
 		Storage:   informer.StorageStatus{Budget: informer.NewBudget(0), Pinned: 30, Decodes: 31},
 		OwnWrites: informer.OwnWrites{Linked: true, Shown: 24, Outside: 25, Waiting: 26, Doubtful: 27, Ghosts: 28, Pending: 29},
 		Handlers:  []informer.HandlerStatus{{Name: "quick", Told: 15}, {Name: "slow", Told: 16, Backlog: 17, Failures: 18}},

@@ -4,7 +4,6 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/tidemark-k8s/tidemark/factory/readiness"
-	"github.com/tidemark-k8s/tidemark/informer"
 )
 
 // samples returns the numbers of an informer with these labels. Failures that have never occurred
@@ -65,8 +64,8 @@ func (f *figures) samples(labels []*dto.LabelPair) []sample {
 	if f.shard.Share.Field() != 0 {
 		add(foreign, float64(f.shard.Foreign))
 	}
-	if f.shard.Server != informer.FilterUnknown {
-		add(filters, number(f.shard.Server == informer.Filtered))
+	if f.shard.Server != "" {
+		add(filters, number(f.shard.Server == "filters"))
 	}
 	all = append(all, f.decoding.sample(decoding, labels))
 

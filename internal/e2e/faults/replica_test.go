@@ -34,8 +34,8 @@ type look struct {
 type reported struct {
 	Objects map[string]string // the UID and version of each pod, by its key
 	Shard   struct {
-		Foreign  uint64
-		Filtered informer.ServerFilter
+		Foreign uint64
+		Server  string
 	}
 	Relists     int
 	Differences int           // of an audit
@@ -130,7 +130,7 @@ func report(ctx context.Context, i *informer.Informer[*corev1.Pod], told *view[*
 	audit, err := i.Audit(ctx)
 	s := i.Status()
 	h.Differences, h.Relists = len(audit.Differences), s.Relists
-	h.Shard.Foreign, h.Shard.Filtered = s.Shard.Foreign, s.Shard.Server
+	h.Shard.Foreign, h.Shard.Server = s.Shard.Foreign, s.Shard.Server
 	return h, err
 }
 

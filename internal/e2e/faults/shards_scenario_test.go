@@ -26,17 +26,17 @@ const filters = "--feature-gates=ShardedListAndWatch=true"
 // Replicas share the pods of a server that filters. It is their number that changes: all of them end before others
 // start.
 func TestScenario_ShardsFiltered(t *testing.T) {
-	begin(t, harness.Options{Flags: []string{filters}}).shards(informer.Filtered)
+	begin(t, harness.Options{Flags: []string{filters}}).shards("filters")
 }
 
 // The same on a server with default flags, which sends everything to each.
 func TestScenario_ShardsUnfiltered(t *testing.T) {
-	begin(t, harness.Options{}).shards(informer.NotFiltered)
+	begin(t, harness.Options{}).shards("does not filter")
 }
 
 // shards lets 1, 2 and 4 replicas share the pods, under 100 writes a second, while connections are cut, the server
 // restarts, and a version is unknown to it.
-func (s *scenario) shards(server informer.ServerFilter) {
+func (s *scenario) shards(server string) {
 	n := size(400, 20_000)
 	s.createPods(n)
 	part := size(2*time.Second, 20*time.Second)
@@ -75,9 +75,9 @@ func (s *scenario) shards(server informer.ServerFilter) {
 		for _, h := range reports {
 			require.NotZero(s.t, h.Relists)
 			if number > 1 {
-				require.Equal(s.t, server, h.Shard.Filtered)
+				require.Equal(s.t, server, h.Shard.Server)
 			}
-			if number == 1 || server == informer.Filtered {
+			if number == 1 || server == "filters" {
 				require.Zero(s.t, h.Shard.Foreign)
 			} else {
 				require.NotZero(s.t, h.Shard.Foreign)
