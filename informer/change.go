@@ -104,18 +104,10 @@ type HandlerOptions struct {
 	// Resync is the period in which all objects are delivered again, as Updated from an object to
 	// itself; zero for the informer's own period, negative for never.
 	Resync time.Duration
-	// MaxBacklog, if not zero, is the backlog above which the handler is reported as lagging. It
-	// limits nothing: no event is dropped, and nobody waits for the handler. The report comes once
-	// until the handler has caught up: through Observe as [HandlerLagging], and in [HandlerStatus].
-	// The initial state does not count.
-	MaxBacklog int
 }
 
 func (o HandlerOptions) validate() error {
-	switch {
-	case o.MaxBacklog < 0:
-		return outOfRange("MaxBacklog", o.MaxBacklog)
-	case o.Delivery > Latest:
+	if o.Delivery > Latest {
 		return outOfRange("Delivery", o.Delivery)
 	}
 	return nil

@@ -78,7 +78,7 @@ func TestTheEndsOfALoop(t *testing.T) {
 		for range i.Changes(t.Context(), HandlerOptions{}) {
 			t.Error("the informer has stopped")
 		}
-		for range i.Changes(t.Context(), HandlerOptions{MaxBacklog: -1}) {
+		for range i.Changes(t.Context(), HandlerOptions{Delivery: 7}) {
 			t.Error("its options are wrong")
 		}
 		require.Len(t, told, 2)

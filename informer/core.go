@@ -103,7 +103,6 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 	c.processor = delivery.New(c.options.Name, c.writer, c.log, delivery.Reports{
 		Panicked: func(handler string, value any) { c.observe(HandlerPanicked{handler, value}) },
 		Exited:   func(handler string) { c.observe(HandlerExited{handler}) },
-		Lagging:  func(handler string, backlog int) { c.observe(HandlerLagging{handler, backlog}) },
 	})
 	c.lister = lister.New(c.writer.Indexer(), o.Resource)
 	return c

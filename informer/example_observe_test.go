@@ -91,8 +91,8 @@ func ExampleLogEvents_slog() {
 	defer klog.ClearLogger()
 
 	tell := informer.LogEvents(context.Background(), "pods")
-	tell(informer.HandlerLagging{Handler: "slow", Backlog: 5000})
-	tell(informer.HandlerLagging{Handler: "slow", Backlog: 5001}) // left out: within a second
+	tell(reflector.HistoryWentBack{From: "5000", To: "4000"})
+	tell(reflector.HistoryWentBack{From: "5001", To: "4000"}) // left out: within a second
 	// Output:
-	// level=INFO msg="The handler lags" informer=pods handler=slow backlog=5000
+	// level=INFO msg="The server's history went back, listing again" informer=pods from=5000 to=4000
 }

@@ -118,7 +118,7 @@ func (c *core) newHandler(to receiver, o HandlerOptions, by *owner) (*delivery.R
 // registration returns the registration of a handler, which is yet to be added.
 func (c *core) registration(to receiver, o HandlerOptions, by *owner) *delivery.Registration {
 	return c.processor.NewRegistration(c.withDecoding(to), delivery.Options{
-		Name: o.Name, Merge: o.Delivery != Every, Resync: o.Resync, MaxBacklog: o.MaxBacklog, Owner: by,
+		Name: o.Name, Merge: o.Delivery != Every, Resync: o.Resync, Owner: by,
 	})
 }
 

@@ -19,7 +19,7 @@ import (
 //
 // The options mean what they mean for any handler. Without a Name, the function's place in the source is its
 // name. With [Latest], the pending changes of an object are merged, as in a work queue, and an object that came
-// and went has no key. A resync delivers all keys again. A key counts as one event in MaxBacklog.
+// and went has no key. A resync delivers all keys again.
 //
 // HandleKeys returns [ErrNoHandler] if h is nil, [ErrNegative] for an option out of range, or [ErrStopped], as
 // Handle does.

@@ -59,8 +59,6 @@ func lineOf(e Event) (logLine, bool) {
 		}, true
 	case Ghost:
 		return logLine{message: "An object was shown as the program had written it, and the watch has not brought it", values: []any{"object", e.Key, "version", cut(e.Version)}, of: e.Key.String(), single: true}, true
-	case HandlerLagging:
-		return logLine{message: "The handler lags", values: []any{"handler", e.Handler, "backlog", e.Backlog}, of: e.Handler}, true
 	case error:
 		return logLine{level: levelError, err: e, message: "The informer is misused", of: e.Error()}, true
 	}

@@ -33,7 +33,7 @@ func logged() []Event {
 		reflector.NotServed{Err: err}, reflector.Served{},
 		reflector.Skipped{Err: err}, reflector.HistoryWentBack{}, reflector.HistoryUnknown{}, reflector.ClientDecoded{}, reflector.StreamRefused{}, reflector.SelectorRefused{},
 		&QuarantineError{Err: err}, &indexer.IndexError{}, &StorageError{Err: err}, &TransformStuckError{},
-		HandlerExited{}, HandlerLagging{}, Ghost{}, HandlerPanicked{}, err,
+		HandlerExited{}, Ghost{}, HandlerPanicked{}, err,
 		reflector.Asked{}, reflector.Committing{}, reflector.Paged{}, reflector.Listed{}, reflector.WatchStarted{}, reflector.WatchEnded{},
 		reflector.BackedOff{}, reflector.Undecodable{},
 	}
@@ -108,21 +108,22 @@ func TestLinesAreNotRepeated(t *testing.T) {
 		require.True(t, ok)
 		w.write(line, now)
 	}
+	one, two := errors.New("one"), reflector.HistoryWentBack{}
 	for range 100 {
-		write(HandlerLagging{Handler: "slow", Backlog: 7})
-		write(HandlerExited{Handler: "bad"})
+		write(one)
+		write(two)
 	}
-	write(HandlerLagging{Handler: "another"})
-	require.Equal(t, 2, l.Count("The handler lags"))
-	require.Equal(t, 1, l.Count("ended its goroutine"))
+	write(errors.New("another"))
+	require.Equal(t, 2, l.Count("The informer is misused"))
+	require.Equal(t, 1, l.Count("history went back"))
 	require.Zero(t, l.Count("repeated"))
 	now = now.Add(time.Second)
-	write(HandlerLagging{Handler: "slow", Backlog: 8})
-	write(HandlerExited{Handler: "bad"})
-	require.Equal(t, 3, l.Count("The handler lags"))
+	write(one)
+	write(two)
+	require.Equal(t, 3, l.Count("The informer is misused"))
 	require.Equal(t, 2, l.Count("repeated=99"))
 	now = now.Add(time.Second)
-	write(HandlerLagging{Handler: "slow", Backlog: 9})
+	write(one)
 	require.Equal(t, 2, l.Count("repeated"), "nothing was left out meanwhile")
 }
 

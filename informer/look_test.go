@@ -101,7 +101,7 @@ func newOnlooking(t *testing.T, o Options[*corev1.Pod]) *onlooking {
 		r, err := f.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
 			f.o.Look("handler")
 			time.Sleep(time.Second) // it lags
-		}), HandlerOptions{Delivery: delivery, MaxBacklog: 1})
+		}), HandlerOptions{Delivery: delivery})
 		require.NoError(t, err)
 		all = append(all, r)
 		r, err = f.HandleBatch(func(Batch[*corev1.Pod]) { f.o.Look("batch") }, 10, HandlerOptions{Delivery: delivery})

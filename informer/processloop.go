@@ -68,7 +68,6 @@ func (c *core) processLoop() {
 
 // applyMeasured calls applySome, and measures it if there are metrics.
 func (c *core) applyMeasured() {
-	defer c.processor.ReportOverBound()
 	m := c.hooks.metrics
 	if m == nil {
 		c.applySome()

@@ -125,9 +125,6 @@ type HandlerStatus struct {
 	Name    string
 	Synced  bool
 	Backlog int // undelivered events
-	// Lagging says that the backlog has grown above [HandlerOptions].MaxBacklog, and that the
-	// handler has not caught up since.
-	Lagging bool
 	// Failures counts the changes on which the handler panicked.
 	Failures int
 	// Told counts the events delivered, including resyncs and the initial state.

@@ -119,7 +119,7 @@ type shownHandler struct {
 	Name     string      `json:"name"`
 	Synced   bool        `json:"synced"`
 	Backlog  int         `json:"backlog"`
-	Lagging  bool        `json:"lagging"` // the backlog is above its bound
+	Lagging  bool        `json:"lagging"` // more than 10,000 events wait
 	Lag      float64     `json:"lagSeconds"`
 	Told     uint64      `json:"told"`
 	Failures int         `json:"failures"`

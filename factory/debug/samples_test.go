@@ -114,7 +114,7 @@ var errConnection = fmt.Errorf("list: %w", &net.OpError{
 func stuck() sample {
 	s := healthy()
 	s.of.id, s.of.name = "nodes.v1-1c9a11b2", "nodes"
-	s.status.Handlers[0].Backlog, s.status.Handlers[0].Lagging = 1_250, true
+	s.status.Handlers[0].Backlog = 12_500
 	s.figures.handlers[0].Calling, s.figures.handlers[0].Lag = ago(75*time.Second), 75*time.Second
 	s.figures.handlers[0].Slowest = append([]informer.SlowCall{{Key: indexer.Key{Name: "node-1"}, At: ago(75 * time.Second), Took: 75 * time.Second}}, s.figures.handlers[0].Slowest...)
 	return s

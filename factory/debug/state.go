@@ -29,7 +29,7 @@ const (
 	stateStuck state = "stuck"
 	// stateStale means the server has been silent for longer than a healthy server is.
 	stateStale state = "stale"
-	// stateLagging means a handler's backlog is above its bound.
+	// stateLagging means more than 10,000 events wait for a handler.
 	stateLagging state = "lagging"
 	// stateQuarantined means the informer holds back objects that cannot be decoded, transformed or
 	// indexed.
@@ -68,7 +68,7 @@ func examine(of subject, s informer.Status, handlers []shownHandler) (found []fi
 			found = append(found, finding{state, fmt.Sprintf(why, args...)})
 		}
 	}
-	for _, p := range show.Problems(s, 0) {
+	for _, p := range show.Problems(s, 0, 0) {
 		switch p.Condition {
 		case show.Stopped:
 			add(true, stateStopped, "The informer has stopped.")

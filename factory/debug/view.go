@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark-k8s/tidemark/factory/internal/show"
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
@@ -104,7 +105,7 @@ func handlers(of subject, told []informer.HandlerStatus, measured []informer.Han
 	var all []shownHandler
 	next := 0
 	for _, s := range told {
-		h := shownHandler{Name: printable(s.Name), Synced: s.Synced, Backlog: s.Backlog, Lagging: s.Lagging, Told: s.Told, Failures: s.Failures}
+		h := shownHandler{Name: printable(s.Name), Synced: s.Synced, Backlog: s.Backlog, Lagging: show.Lags(s, 0), Told: s.Told, Failures: s.Failures}
 		if i := slices.IndexFunc(measured[next:], func(m informer.HandlerMeasures) bool { return m.Name == s.Name }); i >= 0 {
 			h.fill(of, measured[next+i], now)
 			next += i + 1

@@ -48,7 +48,7 @@ func TestStates(t *testing.T) {
 		"not indexed":        {func(s *sample) { s.status.Unindexed = 1 }, []state{stateQuarantined}},
 		"all at once": {
 			func(s *sample) {
-				s.status.Stale, s.status.Unindexed, s.status.Handlers[0].Lagging = true, 1, true
+				s.status.Stale, s.status.Unindexed, s.status.Handlers[0].Backlog = true, 1, 10_001
 				s.figures.handlers[0].Calling = ago(time.Hour)
 			},
 			[]state{stateStuck, stateStale, stateLagging, stateQuarantined},
@@ -77,7 +77,7 @@ func TestStates(t *testing.T) {
 // informer that has not synced, and of a stuck handler.
 func TestThePageSaysWhatTheProbeSays(t *testing.T) {
 	for name, s := range samples() {
-		for _, f := range readiness.Examine(s.status, 0) {
+		for _, f := range readiness.Examine(s.status, readiness.Options{}) {
 			if f.Condition == readiness.NotSynced {
 				continue
 			}

@@ -75,7 +75,7 @@ func figuresOfStatus(s informer.Status) figures {
 		bookmarks: s.Totals.Bookmarks, shared: s.Totals.Shared, shard: s.Shard, ownWrites: s.OwnWrites, storage: s.Storage,
 		index: make(map[string]int, len(s.Handlers)),
 	}
-	for _, found := range readiness.Examine(s, 0) {
+	for _, found := range readiness.Examine(s, readiness.Options{}) {
 		f.conditions[found.Condition] = true
 	}
 	for _, h := range s.Handlers {

@@ -29,7 +29,7 @@ const (
 	// Quarantined means the informer holds back objects that cannot be decoded, transformed or
 	// indexed.
 	Quarantined Condition = "quarantined"
-	// Lagging means a handler's backlog is above its bound.
+	// Lagging means a handler has been told the initial state, and its backlog is above [Options].MaxBacklog.
 	Lagging Condition = "lagging"
 )
 
@@ -46,11 +46,10 @@ const longestWhy = 300
 var Conditions = []Condition{NotSynced, Stopped, NotServed, Parked, Failing, Stale, Quarantined, Lagging}
 
 // Examine returns the problems of an informer, the most serious first, whether or not they fail a
-// probe. If staleAfter is positive, the informer is stale after that time; otherwise the status
-// decides. While an informer is not synced, its last error is the reason for that and no other
+// probe. While an informer is not synced, its last error is the reason for that and no other
 // problem.
-func Examine(s informer.Status, staleAfter time.Duration) (found []Finding) {
-	for _, p := range show.Problems(s, staleAfter) {
+func Examine(s informer.Status, o Options) (found []Finding) {
+	for _, p := range show.Problems(s, o.StaleAfter, o.MaxBacklog) {
 		if p.Error.Err != nil && !s.Synced {
 			continue
 		}

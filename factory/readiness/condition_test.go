@@ -87,9 +87,9 @@ func TestExamine(t *testing.T) {
 		},
 		"lagging": {
 			func(s *informer.Status) {
-				s.Handlers = []informer.HandlerStatus{{Name: "quick", Backlog: 9}, {Name: "slow", Backlog: 1000, Lagging: true}}
+				s.Handlers = []informer.HandlerStatus{{Name: "quick", Synced: true, Backlog: 500}, {Name: "slow", Synced: true, Backlog: 501}, {Name: "late", Backlog: 20_000}}
 			},
-			[]Finding{{Lagging, "1,000 events waiting for handler slow"}},
+			[]Finding{{Lagging, "501 events waiting for handler slow"}},
 		},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestExamine(t *testing.T) {
 			if s.Stale {
 				own = 0
 			}
-			require.Equal(t, c.want, Examine(s, own))
+			require.Equal(t, c.want, Examine(s, Options{StaleAfter: own, MaxBacklog: 500}))
 		})
 	}
 }

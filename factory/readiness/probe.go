@@ -20,6 +20,8 @@ type Options struct {
 	// [Stale]. If it is zero, the informer's status decides: 2 minutes if the server sends
 	// bookmarks, and the duration of a watch otherwise.
 	StaleAfter time.Duration
+	// MaxBacklog is the number of waiting events above which a handler is [Lagging]; zero means 10,000.
+	MaxBacklog int
 }
 
 // Probe reports whether informers are ready. Use [New] to make one.
@@ -55,7 +57,7 @@ func (p *Probe) report() report {
 	for _, informers := range p.informers {
 		for held := range informers {
 			held = show.WithoutNames(held)
-			l := line{Name: held.Name(), Ready: true, Objects: held.Status.Objects, Findings: Examine(held.Status, p.options.StaleAfter)}
+			l := line{Name: held.Name(), Ready: true, Objects: held.Status.Objects, Findings: Examine(held.Status, p.options)}
 			l.Ready = !slices.ContainsFunc(l.Findings, p.fails)
 			r.Ready = r.Ready && l.Ready
 			r.Informers = append(r.Informers, l)

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/informer"
@@ -30,9 +31,18 @@ type Problem struct {
 	Handler   informer.HandlerStatus // of Lagging
 }
 
+// defaultMaxBacklog is the backlog above which a handler lags by default.
+const defaultMaxBacklog = 10_000
+
+// Lags reports whether a handler lags: whether its backlog is above maxBacklog, 10,000 by default. The initial state
+// is no lag.
+func Lags(h informer.HandlerStatus, maxBacklog int) bool {
+	return h.Synced && h.Backlog > cmp.Or(maxBacklog, defaultMaxBacklog)
+}
+
 // Problems returns the problems of an informer, the most serious first. If staleAfter is positive,
 // the informer is stale after that time; otherwise the status decides.
-func Problems(s informer.Status, staleAfter time.Duration) (found []Problem) {
+func Problems(s informer.Status, staleAfter time.Duration, maxBacklog int) (found []Problem) {
 	add := func(is bool, p Problem) {
 		if is {
 			found = append(found, p)
@@ -55,7 +65,7 @@ func Problems(s informer.Status, staleAfter time.Duration) (found []Problem) {
 	add(s.Running && stale, Problem{Condition: Stale})
 	add(s.Quarantined > 0 || s.Unindexed > 0, Problem{Condition: Quarantined})
 	for _, h := range s.Handlers {
-		add(h.Lagging, Problem{Condition: Lagging, Handler: h})
+		add(Lags(h, maxBacklog), Problem{Condition: Lagging, Handler: h})
 	}
 	return found
 }

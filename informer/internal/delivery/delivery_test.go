@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"errors"
-	"fmt"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -60,19 +59,6 @@ func TestAFeedThatIsClosedCountsNothing(t *testing.T) {
 		f.progress(1)
 		require.Zero(t, f.total())
 	}
-}
-
-// A handler that has caught up since its backlog was counted is not marked as lagging.
-func TestAHandlerThatHasCaughtUpDoesNotLag(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		handler := r.add(&journal{}, Options{MaxBacklog: 1})
-		r.begin()
-		r.list()
-		synctest.Wait()
-		require.False(t, r.markOverBound(handler))
-		require.False(t, r.States()[0].Lagging)
-	})
 }
 
 // A handler that is always behind lets go of the store as it was at the begin of a resync, once the
@@ -169,23 +155,4 @@ func TestWithin(t *testing.T) {
 	}()
 	<-ended
 	require.Equal(t, 1, exited)
-}
-
-// A backlog above its bound is reported once, until the handler has caught up.
-func TestABacklogAboveItsBound(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, j := newRig(t), &journal{gate: make(chan struct{})}
-		r.add(j, Options{Name: "slow", MaxBacklog: 2})
-		r.begin()
-		r.list()
-		for n := range 5 {
-			r.update(fmt.Sprint(n), 1)
-			r.ReportOverBound()
-		}
-		require.Equal(t, []string{"slow lags by 3"}, r.reported)
-		require.True(t, r.States()[0].Lagging)
-		close(j.gate)
-		synctest.Wait()
-		require.False(t, r.States()[0].Lagging)
-	})
 }

@@ -37,7 +37,6 @@ func (p *SharedProcessor) park(r *Registration) bool {
 		p.markAwake(r)
 		return false
 	}
-	r.overBound = false
 	if int(asleep) == len(p.registrations) {
 		p.clearRead()
 	}

@@ -39,7 +39,6 @@ type SharedProcessor struct {
 	count         atomic.Int32 // len(registrations); written under mu
 	asleep        atomic.Int32 // number of parked registrations; written under mu
 	merging       int          // number of registrations whose pending changes are merged
-	bounded       atomic.Int32 // number of registrations with a bound on the backlog; written under mu
 }
 
 // Reports are the functions that make what users hear of handlers. They are called with no lock held, and
@@ -47,7 +46,6 @@ type SharedProcessor struct {
 type Reports struct {
 	Panicked func(handler string, value any)
 	Exited   func(handler string) // the handler has ended its goroutine, and so its registration
-	Lagging  func(handler string, backlog int)
 }
 
 // New returns the processor of an informer's handlers, which reads a log of the changes of a store.
@@ -157,9 +155,6 @@ func (p *SharedProcessor) Add(tx *indexer.Tx, r *Registration) {
 	if r.Options.Merge {
 		p.merging++
 	}
-	if r.Options.MaxBacklog > 0 {
-		p.bounded.Add(1)
-	}
 	if p.run != nil {
 		p.launch(r)
 	}
@@ -236,40 +231,7 @@ func (p *SharedProcessor) remove(r *Registration) {
 	if r.Options.Merge {
 		p.merging--
 	}
-	if r.Options.MaxBacklog > 0 {
-		p.bounded.Add(-1)
-	}
 	p.markAwake(r)
-}
-
-// ReportOverBound reports each handler whose backlog has grown above its bound, once until the handler
-// has caught up.
-func (p *SharedProcessor) ReportOverBound() {
-	if p.bounded.Load() == 0 {
-		return
-	}
-	for _, r := range p.All() {
-		bound := r.Options.MaxBacklog
-		if bound == 0 {
-			continue
-		}
-		if backlog, initial := r.feed.pending(); backlog-initial > bound && p.markOverBound(r) {
-			p.reports.Lagging(r.Options.Name, backlog)
-		}
-	}
-}
-
-// markOverBound marks a registration as over its bound. It returns false if it is marked already, or has caught up
-// meanwhile.
-func (p *SharedProcessor) markOverBound(r *Registration) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-
-	if r.overBound || r.parking.state == parked {
-		return false
-	}
-	r.overBound = true
-	return true
 }
 
 // State is the state of a handler.
@@ -277,7 +239,6 @@ type State struct {
 	Name     string
 	Synced   bool
 	Backlog  int
-	Lagging  bool
 	Failures int    // how often the handler panicked
 	Told     uint64 // events delivered
 }
@@ -288,11 +249,9 @@ func (p *SharedProcessor) States() (all []State) {
 	defer p.mu.Unlock()
 
 	for _, r := range p.registrations {
-		backlog := r.Backlog()
 		all = append(all, State{
-			Name: r.Options.Name, Synced: closed(r.synced), Backlog: backlog,
-			// The mark stays until the goroutine parks, a moment after it has caught up.
-			Lagging: r.overBound && backlog > 0, Failures: int(r.failures.Load()), Told: r.feed.total(),
+			Name: r.Options.Name, Synced: closed(r.synced), Backlog: r.Backlog(),
+			Failures: int(r.failures.Load()), Told: r.feed.total(),
 		})
 	}
 	return all

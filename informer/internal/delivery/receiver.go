@@ -21,9 +21,8 @@ type Receiver interface {
 
 // Options configure the delivery to a handler.
 type Options struct {
-	Name       string        // for messages
-	Merge      bool          // the pending changes of an object become one
-	Resync     time.Duration // the period in which all objects are delivered again; none if not positive
-	MaxBacklog int           // the backlog above which the handler lags; 0 for none
-	Owner      any           // a mark of the caller's
+	Name   string        // for messages
+	Merge  bool          // the pending changes of an object become one
+	Resync time.Duration // the period in which all objects are delivered again; none if not positive
+	Owner  any           // a mark of the caller's
 }

@@ -35,9 +35,8 @@ type Registration struct {
 	taken atomic.Pointer[eventlog.Batch]
 
 	// Guarded by SharedProcessor.mu.
-	life      life
-	parking   parking
-	overBound bool // the backlog is above its bound, and this was reported
+	life    life
+	parking parking
 }
 
 // life is the state of a registration. Transitions: processor.go.

@@ -34,9 +34,6 @@ func newRig(t *testing.T) *rig {
 			r.reported = append(r.reported, fmt.Sprint(handler, " panicked: ", value))
 		},
 		Exited: func(handler string) { r.reported = append(r.reported, handler+" exited") },
-		Lagging: func(handler string, backlog int) {
-			r.reported = append(r.reported, fmt.Sprint(handler, " lags by ", backlog))
-		},
 	})
 	return r
 }
