@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
 	"github.com/tidemark-k8s/tidemark/informer/internal/limits"
+	"github.com/tidemark-k8s/tidemark/internal/audit"
 	"github.com/tidemark-k8s/tidemark/internal/report"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -258,8 +259,8 @@ func (i *clientgoInformer) WaitWritten(ctx context.Context) error { return i.cor
 // WaitFresh is [Informer.WaitFresh].
 func (i *clientgoInformer) WaitFresh(ctx context.Context) error { return i.core.WaitFresh(ctx) }
 
-// Audit is [Informer.Audit].
-func (i *clientgoInformer) Audit(ctx context.Context) (Audit, error) { return i.core.Audit(ctx) }
+// Frozen is for package audit, which tests use.
+func (i *clientgoInformer) Frozen() audit.Frozen { return i.core.frozen() }
 
 // Start is [Shared].Start.
 func (i *clientgoInformer) Start(ctx context.Context) (wait func() error, err error) {

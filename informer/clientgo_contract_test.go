@@ -15,7 +15,7 @@ import (
 func TestTheContractIsComplete(t *testing.T) {
 	text, err := os.ReadFile("CONTRACT.md")
 	require.NoError(t, err)
-	takenOut := []string{"B22", "B92", "B118"}
+	takenOut := []string{"B22", "B92", "B118", "D34"}
 	var got, want []string
 	for _, match := range regexp.MustCompile(`(?m)^\* \*\*([BDT]\d+)\*\* `).FindAllSubmatch(text, -1) {
 		got = append(got, string(match[1]))

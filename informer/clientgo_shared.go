@@ -36,8 +36,6 @@ type Shared interface {
 	WaitFresh(ctx context.Context) error
 	// WaitWritten is [Informer.WaitWritten].
 	WaitWritten(ctx context.Context) error
-	// Audit is [Informer.Audit].
-	Audit(ctx context.Context) (Audit, error)
 
 	// lend returns a view that owns its handlers.
 	lend(by *owner) *untypedView

@@ -22,6 +22,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/audit"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 	"github.com/tidemark-k8s/tidemark/reflector"
 	"github.com/tidemark-k8s/tidemark/shard"
@@ -427,8 +428,8 @@ func TestContract_D48_OwnWritesOfAShare(t *testing.T) {
 		require.NoError(t, i.WaitWritten(t.Context()))
 		require.NoError(t, i.WaitFresh(t.Context()))
 		d.holds(i, share)
-		audit, err := i.Audit(t.Context())
+		found, err := audit.Of(t.Context(), i.Shared())
 		require.NoError(t, err)
-		require.Empty(t, audit.Differences)
+		require.Empty(t, found.Differences)
 	})
 }

@@ -39,8 +39,6 @@ var (
 	// (runtime.Goexit, as t.FailNow of a test does). It comes with the function and, if there is one,
 	// the key of its object.
 	ErrExited = indexer.ErrExited
-	// ErrNoAudit is returned by Audit if the store cannot be compared with the server.
-	ErrNoAudit = errors.New("the store cannot be audited")
 	// ErrNotLinked is returned by WaitWritten if the informer learns nothing of the program's writes: a source sends
 	// its requests through no [reflector.OwnWrites], or has begun to send them to another server or as another user.
 	ErrNotLinked = errors.New("the informer does not see the program's writes: before the clients are made, add config.Wrap(reflector.NewOwnWrites().Wire)")

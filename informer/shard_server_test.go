@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/audit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
@@ -157,10 +158,10 @@ func TestOwnWritesOfAShare(t *testing.T) {
 				require.Positive(t, want.Shown)
 				require.Positive(t, want.Outside)
 
-				a, err := i.Audit(t.Context())
+				found, err := audit.Of(t.Context(), i.Shared())
 				require.NoError(t, err)
-				require.Equal(t, 0, a.Different)
-				require.Positive(t, a.Pending)
+				require.Empty(t, found.Differences)
+				require.Positive(t, found.Pending)
 
 				resume()
 				require.NoError(t, i.WaitFresh(t.Context()))
@@ -173,33 +174,4 @@ func TestOwnWritesOfAShare(t *testing.T) {
 			})
 		})
 	}
-}
-
-// An audit compares the share alone, and finds what differs in it.
-func TestAuditOfAShare(t *testing.T) {
-	eachGate(t, func(t *testing.T, k *kept, _ bool) {
-		k.create("pod", 60)
-		for _, field := range []shard.Field{shard.ByUID, shard.ByNamespace} {
-			half := nth(t, field, 1, 2)
-			i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet, Shard: shard.Static(half)})
-			stop := k.start(i)
-			require.NoError(t, i.WaitFresh(t.Context()))
-			a, err := i.Audit(t.Context())
-			require.NoError(t, err)
-			require.Equal(t, informer.Audit{Version: i.Indexer().Version(), Objects: i.Indexer().Len()}, a)
-			require.Positive(t, a.Objects)
-
-			var mine *corev1.Pod
-			for p := range i.Indexer().All() {
-				mine = p
-			}
-			require.NoError(t, i.Shared().GetStore().Delete(mine))
-			a, err = i.Audit(t.Context())
-			require.NoError(t, err)
-			require.Equal(t, []informer.Difference{{
-				Key: indexer.Key{Namespace: mine.Namespace, Name: mine.Name}, Kind: informer.Missing, Server: mine.ResourceVersion,
-			}}, a.Differences)
-			stop()
-		}
-	})
 }

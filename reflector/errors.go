@@ -37,9 +37,6 @@ var (
 	ErrSilent = errors.New("the server fell silent")
 )
 
-// ErrNotExact is returned by [ListAt] for a source that does not list at exactly a version.
-var ErrNotExact = errors.New("the source does not list at a version")
-
 // ErrUnexpected is wrapped by a [Skipped] event: an object or event is not of the requested kind.
 var ErrUnexpected = wire.ErrUnexpected
 
@@ -51,6 +48,8 @@ var (
 	errStreamEnded = errors.New("the stream ended before its initial state was complete")
 	// errNoBookmark means that a stream has brought changes, and not the bookmark that ends its initial state.
 	errNoBookmark = errors.New("the stream brought changes, and not the bookmark that ends its initial state")
+	// errFake means that a source is a fake, whose version proves nothing.
+	errFake = errors.New("the source is a fake")
 	// errSink means that the sink failed. It wraps the sink's error.
 	errSink = errors.New("the sink failed")
 )

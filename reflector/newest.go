@@ -3,7 +3,6 @@ package reflector
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -38,9 +37,6 @@ func Newest(ctx context.Context, source Source) (version string, err error) {
 	p, err := pageOf(list)
 	return p.version, err
 }
-
-// errFake means that a source is a fake.
-var errFake = fmt.Errorf("%w: it is a fake", ErrNotExact)
 
 // isFake reports whether a source certainly is a fake. It may call a user's method.
 func isFake(source Source) bool {

@@ -118,35 +118,6 @@ func TestShare_BeginningOfAServersWatch(t *testing.T) {
 	require.Equal(t, `list at "0", watch at "", watch at "", watch at "6"`, server.requests())
 }
 
-// ListAt visits the objects of a share, and asks for them if the server does not refuse that.
-func TestShare_ListAt(t *testing.T) {
-	set, err := shard.Nth(shard.ByNamespace, 0, 2)
-	require.NoError(t, err)
-	for _, refuses := range []bool{false, true} {
-		var asked []string
-		source := outermost{funcs{list: func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			asked = append(asked, strings.TrimSpace(o.Continue+selecting(o)))
-			switch {
-			case o.Continue != "":
-				return list(strings.Fields("5 far/c@3 own/d@4")), nil
-			case refuses && o.ShardSelector != "":
-				return nil, failure(t.Context(), []string{"invalid"})
-			}
-			return list(strings.Fields("5 more=next own/a@1 far/b@2")), nil
-		}}, StreamingSupported}
-		var visited []string
-		share := NewShare(set)
-		require.NoError(t, share.ListAt(t.Context(), source, "5", func(m metav1.Object) { visited = append(visited, m.GetName()) }))
-		require.Equal(t, []string{"a", "d"}, visited)
-		want := []string{"of the share", "next of the share"}
-		if refuses {
-			want = []string{"of the share", "", "next"}
-		}
-		require.Equal(t, want, asked)
-		require.Zero(t, share.Foreign(), "they are no news")
-	}
-}
-
 // Foreign objects are objects that a slow stream brings: a source that may be unable to stream is not listed for them.
 func TestShare_ASlowStreamOfForeignObjects(t *testing.T) {
 	set, err := shard.Nth(shard.ByNamespace, 0, 2)

@@ -75,7 +75,7 @@ var arrows = []arrow{
 	{
 		from: "informer",
 		to: []string{"./internal/verify", "./internal/object", "./internal/report", "./internal/pack", "./internal/share", "./internal/sharepass", "./internal/heapsize", "./shard", "./indexer", "./deltafifo", "./reflector", "./lister",
-			"./informer/internal/eventlog", "./informer/internal/measure", "./informer/internal/delivery", "./informer/internal/records", "./informer/internal/fences", "./informer/internal/clientgostore", "./informer/internal/limits", "./internal/ownwrites", apimachinery, clientCache,
+			"./informer/internal/eventlog", "./informer/internal/measure", "./informer/internal/delivery", "./informer/internal/records", "./informer/internal/fences", "./informer/internal/clientgostore", "./informer/internal/limits", "./internal/ownwrites", "./internal/audit", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/klog/v2"},
 		why: "an informer serves one kind that it is handed; knowing all kinds is the factory's part",
 	},
@@ -274,6 +274,11 @@ var arrows = []arrow{
 		from: "internal/ownwrites",
 		to:   []string{"./internal/fields", "./internal/jsondecode", "./internal/protodecode", "./indexer", apimachinery},
 		why:  "it says what requests and answers mean; who sends them, and who stores the objects, is not its affair",
+	},
+	{
+		from: "internal/audit",
+		to:   []string{"./internal/object", "./indexer", apimachinery, clientCache},
+		why:  "it compares what an informer says of itself with a server; how the informer came by it is not its affair",
 	},
 	{
 		from: "internal/e2e/launch/...",

@@ -23,6 +23,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/audit"
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -254,7 +255,7 @@ func TestScenario_OwnWrites(t *testing.T) {
 		w.writeMuch(late)
 		s.must(w.cache.WaitWritten(s.ctx))
 		s.must(w.cache.WaitFresh(s.ctx))
-		a, err := w.cache.Audit(s.ctx)
+		a, err := audit.Of(s.ctx, w.cache.Shared())
 		s.must(err)
 		require.Empty(t, a.Differences)
 		status := w.cache.Status().OwnWrites

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/audit"
 	"github.com/tidemark-k8s/tidemark/internal/process"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
@@ -127,9 +128,9 @@ func report(ctx context.Context, i *informer.Informer[*corev1.Pod], told *view[*
 		key, identity := identityOf(pod.Namespace, pod.Name, pod.UID, pod.ResourceVersion)
 		h.Objects[key] = identity
 	}
-	audit, err := i.Audit(ctx)
+	found, err := audit.Of(ctx, i.Shared())
 	s := i.Status()
-	h.Differences, h.Relists = len(audit.Differences), s.Relists
+	h.Differences, h.Relists = len(found.Differences), s.Relists
 	h.Shard.Foreign, h.Shard.Server = s.Shard.Foreign, s.Shard.Server
 	return h, err
 }

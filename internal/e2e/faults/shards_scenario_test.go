@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/audit"
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 	"github.com/tidemark-k8s/tidemark/reflector"
 	"github.com/tidemark-k8s/tidemark/shard"
@@ -169,7 +170,7 @@ func (s *scenario) ownWritesOfAShare() {
 	s.must(cache.WaitWritten(s.ctx))
 	s.must(cache.WaitFresh(s.ctx))
 	s.must(cache.WaitDelivered(s.ctx, cache.Indexer().Version()))
-	a, err := cache.Audit(s.ctx)
+	a, err := audit.Of(s.ctx, cache.Shared())
 	s.must(err)
 	require.Empty(t, a.Differences)
 	status := cache.Status().OwnWrites

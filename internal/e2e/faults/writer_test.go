@@ -20,6 +20,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/audit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -332,10 +333,10 @@ func (w *kindWriter[T]) settled() {
 		require.NoError(t, w.informer.WaitWritten(ctx), w.kind.name)
 	}
 	require.NoError(t, w.informer.WaitFresh(ctx), w.kind.name)
-	audit, err := w.informer.Audit(ctx)
+	found, err := audit.Of(ctx, w.informer.Shared())
 	require.NoError(t, err)
-	require.Empty(t, audit.Differences, w.kind.name)
-	require.Zero(t, audit.Pending, w.kind.name)
+	require.Empty(t, found.Differences, w.kind.name)
+	require.Zero(t, found.Pending, w.kind.name)
 	own := w.informer.Status().OwnWrites
 	require.Equal(t, w.line, own.Linked)
 	require.Zero(t, own.Pending, w.kind.name)

@@ -120,7 +120,6 @@ var statements = []statement{
 	{"D31", "what is known at its version is not decoded again"},
 	{"D32", "a resource that is not served is waited for, and a 404 deletes nothing"},
 	{"D33", "after WaitFresh a read is as new as the server's"},
-	{"D34", "an audit compares the store with the server at the store's version"},
 	{"D35", "own writes are shown until the watch has them"},
 	{"D36", "what own writes change for handlers and transforms"},
 	{"D37", "several queries of several conditions are answered at one moment"},

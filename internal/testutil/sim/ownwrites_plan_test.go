@@ -33,7 +33,7 @@ const (
 	holdLists    operation = "slow"    // lists are held from now on
 	askWritten   operation = "written" // the program waits for its writes
 	askFresh     operation = "fresh"   // the program waits for the newest state
-	audit        operation = "audit"   // the store is compared with the server
+	audits       operation = "audit"   // the store is compared with the server
 	setBack      operation = "back"    // the server is set back by n writes
 )
 
@@ -53,7 +53,7 @@ var ownMenu = []menuItem{
 	{writeByHand, 2, 1},
 	{askWritten, 2, 1},
 	{askFresh, 1, 1},
-	{audit, 2, 1},
+	{audits, 2, 1},
 	{settle, 3, 1},
 	{setBack, 1, 6},
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer/refs"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/audit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
@@ -446,11 +447,11 @@ func (w *ownWorld) audit() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	found, err := w.informer.Audit(ctx)
+	found, err := audit.Of(ctx, w.informer)
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		return // the informer is behind a compaction
 	}
-	if err != nil || found.Different > 0 || w.mutant.auditsPending {
+	if err != nil || len(found.Differences) > 0 || w.mutant.auditsPending {
 		w.fault("audit", "%+v, %v", found, err)
 	}
 }
@@ -532,7 +533,7 @@ func (w *ownWorld) do(s step) {
 		w.askWritten()
 	case askFresh:
 		w.askFresh()
-	case audit:
+	case audits:
 		w.audit()
 	case settle:
 		w.settle()
