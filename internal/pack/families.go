@@ -115,7 +115,7 @@ func (s *families) set(hash uint64, base *Object, name string) {
 
 // pace stops searching for equal bytes where there are none, which takes long. It is a family's, or that of the
 // objects without a base. After so many useless searches in a row (patience), the next objects are kept as they are
-// (restFor), and then fewer are tried, until one search pays.
+// (restingFor), and then fewer are tried, until one search pays.
 type pace struct {
 	useless uint8 // searches in a row
 	resting uint8 // objects that are not tried
