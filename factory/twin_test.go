@@ -312,7 +312,7 @@ func (r *rig) finish(t *testing.T, word string) {
 			close(i.over)
 		}
 	}
-	r.table.runs.Wait()
+	r.runs.Wait()
 }
 
 // In every word of calls, an informer runs exactly when the rules say so, and the factory has the informer that they

@@ -63,7 +63,6 @@ func TestADetectorKeepsNothingAlive(t *testing.T) {
 	d.add(p)
 	d.compare()
 	require.Len(t, d.watched, 1)
-	p = nil
 	collected(t, gone)
 	d.compare()
 	require.Empty(t, d.watched)

@@ -40,10 +40,11 @@ func (c *core) begin(ctx context.Context) error {
 		return fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
 	}
 	c.phase = running
-	c.run.Context, c.cancel = context.WithCancel(ctx)
+	run := &c.run
+	run.Context, c.cancel = context.WithCancel(ctx)
 	c.status.began()
 	c.logTo(ctx)
-	c.processor.Start(&c.run)
+	c.processor.Start(run)
 	c.beginInspection()
 	return nil
 }

@@ -123,14 +123,6 @@ func TestContract_D18_OfTwoRunsOneRuns(t *testing.T) {
 	})
 }
 
-// values is a user's context that cannot be compared, because it holds a map.
-type values struct {
-	context.Context
-	all map[any]any
-}
-
-func (v values) Value(key any) any { return v.all[key] }
-
 // sourceWithoutContext is a source whose lists or watches ignore their contexts.
 type sourceWithoutContext struct {
 	script

@@ -404,8 +404,7 @@ func TestMachineHasNoHotLoop(t *testing.T) {
 			waits := 0
 			for range 100 {
 				in := input{kind: inFailed, class: c}
-				switch w.action.op {
-				case doWait:
+				if w.action.op == doWait {
 					in = input{kind: inWaited}
 					waits++
 					require.Equal(t, waits, w.action.attempt, name)

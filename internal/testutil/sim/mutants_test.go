@@ -201,7 +201,6 @@ var mutants = []mutantCase{
 	{"a stopped informer that watches", "stopped", "", editsStatus(func(st *informer.Status) { st.Watching = true })},
 	{"a list of what is known that is told", "nothing new", "is told", mutant{extraCalls: 1}},
 	{"a full state that never comes", "relists", "", mutant{hidesFullStates: true}},
-	{"an error of long ago", "status", "before this run", mutant{status: func(st *informer.Status) { st.LastError = errFrail }}},
 	{"what a user has written is left as it is", "converges", "", mutant{skipsRelists: true}},
 	{"a user who writes what is no pod", "by hand", "", mutant{writesOtherType: true}},
 	{"an update that is told as a delete and an add", "needless", "a lost delete of what the list holds", delivers(func(_ *handler, c event) []event {

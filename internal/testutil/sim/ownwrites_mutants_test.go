@@ -75,16 +75,6 @@ func tellsTwice(kind string) ownMutant {
 	}}
 }
 
-// tellsAs returns a mutant in which handlers get some events as those of another kind.
-func tellsAs(kind, other string) ownMutant {
-	return ownMutant{tells: func(e ownEvent) []ownEvent {
-		if e.Kind == kind {
-			e.Kind, e.Lost = other, false
-		}
-		return []ownEvent{e}
-	}}
-}
-
 // endsLater returns a share whose ranges end one hash later.
 func endsLater(share shard.Set) shard.Set {
 	var ranges []shard.Range
