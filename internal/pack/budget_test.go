@@ -107,13 +107,14 @@ func TestTheBudgetKeepsNoColdObjectAlive(t *testing.T) {
 	k := newKind(NewBudget(8 * 500))
 	o, _ := arrive(t, k, "a", 100)
 	cold := weak.Make(o)
-	arrive(t, k, "b", 101)
+	next, _ := arrive(t, k, "b", 101) // kept, since a dead one makes room as well
 	hot, _ := arrive(t, k, "c", 102)
 	arrive(t, k, "d", 900) // in the array of the others
 	require.False(t, isHot(o))
 	require.True(t, isHot(hot))
 	runtime.GC()
 	require.Nil(t, cold.Value())
+	runtime.KeepAlive(next)
 	runtime.KeepAlive(k)
 }
 
