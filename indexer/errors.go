@@ -20,7 +20,7 @@ var (
 	ErrType = errors.New("the object is of another type")
 	// ErrExited reports a user's function that ended its goroutine (runtime.Goexit) instead of
 	// returning, as t.FailNow of a test does.
-	ErrExited = errors.New("the function ended its goroutine")
+	ErrExited = errors.New("a function ended its goroutine")
 )
 
 // maxText bounds each part of an error text, in characters: a user who names objects or values can

@@ -2,7 +2,6 @@ package informer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -35,7 +34,6 @@ type core struct {
 	namespaces    namespaces
 	lister        lister.Lister[any]
 	observerTurn  chan struct{} // full while the user's observer is called; nil without observer
-	exitNote      atomic.Pointer[error]
 	logger        lazyLogger
 	packing       *packing     // nil: the store holds the objects themselves
 	detector      *detector    // nil: nobody looks for programs that write into stored objects
@@ -100,10 +98,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		c.misuse = err
 		c.writer, _ = c.newStore(nil)
 	}
-	c.processor = delivery.New(c.options.Name, c.writer, c.log, delivery.Reports{
-		Panicked: func(handler string, value any) { c.observe(HandlerPanicked{handler, value}) },
-		Exited:   func(handler string) { c.observe(HandlerExited{handler}) },
-	})
+	c.processor = delivery.New(c.options.Name, c.writer, c.log, func(handler string, value any) { c.observe(HandlerPanicked{handler, value}) })
 	c.lister = lister.New(c.writer.Indexer(), o.Resource)
 	return c
 }
@@ -113,7 +108,7 @@ func (c *core) newStore(indexes []indexer.Index[any]) (*indexer.Writer, error) {
 		Indexes: indexes, LabelIndexes: c.options.LabelIndexes,
 		Labels:    object.Labels,
 		Namespace: object.Namespace,
-		Report:    c.unindexed,
+		Report:    func(e *indexer.IndexError) { c.observe(e) },
 	}
 	if c.packing != nil {
 		o.Codec = c.packing
@@ -121,33 +116,16 @@ func (c *core) newStore(indexes []indexer.Index[any]) (*indexer.Writer, error) {
 	return indexer.New(o)
 }
 
-// unindexed reports an index function that has failed on an object.
-func (c *core) unindexed(e *indexer.IndexError) {
-	if errors.Is(e, ErrExited) {
-		c.noteExit(e)
-	}
-	c.observe(e)
-}
-
 // observe passes an event to the user's observer and to the hook. If there is no observer and the
 // hook does not handle the event, observe logs it. Each of them may end the goroutine.
 func (c *core) observe(e Event) {
-	calling := "Observe"
-	defer func() {
-		if calling != "" {
-			c.noteExit(fmt.Errorf("%s, called with a %T: %w", calling, e, ErrExited))
-		}
-	}()
 	if c.options.Observe != nil {
 		c.callObserver(e)
 	}
-	calling = "the watch error handler"
 	handled := c.hooks.report != nil && c.hooks.report(e)
-	calling = "the logger"
 	if !handled && c.options.Observe == nil {
 		c.logger.log(e)
 	}
-	calling = ""
 }
 
 // callObserver calls the user's observer, for one event at a time.

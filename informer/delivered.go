@@ -13,7 +13,7 @@ import (
 // handler that calls it waits for itself.
 //
 // It returns the errors of WaitVersion, also while it waits for handlers, but no error if the
-// object of the version was quarantined; and [ErrExited] if a handler ends its goroutine meanwhile.
+// object of the version was quarantined.
 func (i *Informer[T]) WaitDelivered(ctx context.Context, version string) error {
 	return i.core.WaitDelivered(ctx, version)
 }
@@ -57,7 +57,6 @@ func (c *core) waitTold(ctx context.Context, w *delivery.Waiter) error {
 	select {
 	case <-w.Told():
 	case <-w.Handler().Stopped():
-		return w.Handler().Err()
 	case <-c.stopped:
 		return c.status.because(fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped))
 	case <-ctx.Done():

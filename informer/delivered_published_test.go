@@ -3,7 +3,6 @@ package informer
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,44 +103,28 @@ func TestWaitDeliveredDoesNotWaitForAResync(t *testing.T) {
 	}
 }
 
-// WaitDelivered no longer waits for a handler that is removed meanwhile. It returns an error if a handler
-// ends its goroutine.
+// WaitDelivered no longer waits for a handler that is removed meanwhile.
 func TestWaitDeliveredReturnsWhereTheHandlerLeaves(t *testing.T) {
-	for how, leave := range map[string]func(Registration){
-		"is removed":                  func(r Registration) { r.Stop() },
-		"ends its goroutine":          func(Registration) { runtime.Goexit() },
-		"removes itself, and ends it": func(r Registration) { r.Stop(); runtime.Goexit() },
-	} {
-		for _, delivery := range deliveries {
-			t.Run(how, func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
-					s, gate := newScript("5", kit.Pod("a", "5")), make(chan struct{})
-					i := New(s, Options[*corev1.Pod]{Observe: observed})
-					var r Registration
-					r, err := i.Handle(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
-						if c.New.Name == "a" {
-							<-gate
-							leave(r)
-						}
-					}), HandlerOptions{Delivery: delivery})
-					require.NoError(t, err)
-					start(t, i)
-					s.Send(watch.Added, kit.Pod("b", "6"))
-					ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-					defer cancel()
-					result := waiting(ctx, i, "6")
-					pends(t, result)
-					close(gate)
-					synctest.Wait()
-					if err := <-result; how == "ends its goroutine" {
-						require.ErrorIs(t, err, ErrExited)
-						require.ErrorContains(t, err, "handler")
-					} else {
-						require.NoError(t, err)
-					}
-					require.NoError(t, i.WaitDelivered(ctx, "6"), "it is no handler any more")
-				})
-			})
-		}
-	}
+	eachDelivery(t, func(t *testing.T, delivery Delivery) {
+		s, gate := newScript("5", kit.Pod("a", "5")), make(chan struct{})
+		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		var r Registration
+		r, err := i.Handle(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+			if c.New.Name == "a" {
+				<-gate
+				r.Stop()
+			}
+		}), HandlerOptions{Delivery: delivery})
+		require.NoError(t, err)
+		start(t, i)
+		s.Send(watch.Added, kit.Pod("b", "6"))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		result := waiting(ctx, i, "6")
+		pends(t, result)
+		close(gate)
+		synctest.Wait()
+		require.NoError(t, <-result)
+		require.NoError(t, i.WaitDelivered(ctx, "6"), "it is no handler any more")
+	})
 }

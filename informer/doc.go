@@ -29,18 +29,16 @@
 //     which it fails is quarantined: reported, counted and tried again, while all other objects go
 //     on. A delete is always applied.
 //   - A transform or index function that panics has failed on that object.
-//   - A handler that ends its goroutine (runtime.Goexit, as a test's t.FailNow does) ends its
-//     registration, with [ErrExited]; see [HandlerExited]. Any other user's function that does ends
-//     the run, with an error that names it. What is stored stays readable. On a user's own goroutine, as in a write by hand, that goroutine ends, and no lock
-//     stays held.
+//   - A function that ends its goroutine (runtime.Goexit, as a test's t.FailNow does) ends the run
+//     with [ErrExited], whether it is a handler or another one. What is stored stays readable. On a
+//     program's own goroutine, as in a write by hand, that goroutine ends, and no lock stays held.
 //   - A loop over [Informer.Changes] is a handler on the caller's goroutine: it gets the initial
 //     state first, and Run waits for its body. With Every delivery, its backlog is bounded only by
 //     memory, as for any handler.
 //   - With reflector.OwnWrites in the client's config, the program's own writes are in the store when their
 //     calls return, and their events change nothing (D35, D36 in CONTRACT.md).
 //   - With [Options].Shard the store holds the objects of a share, and no others.
-//   - Nothing waits without end: Run returns when its context has ended and the handlers have
-//     returned. It does not wait for a stuck transform.
+//   - Run returns when its context has ended, and the handlers and the transform have returned.
 //   - Everyone shares the stored objects and must never change them; the informer never does. In tests,
 //     KUBE_CACHE_MUTATION_DETECTOR=true or TIDEMARK_VERIFY=1 ends programs that do (T15 in CONTRACT.md).
 //   - Every method may be called from any goroutine and from within a handler, except that a

@@ -35,9 +35,8 @@ var (
 	ErrQuarantined = errors.New("the object is quarantined")
 	// ErrDecode is reported, wrapped in a [QuarantineError], if an object could not be decoded.
 	ErrDecode = errors.New("the object cannot be decoded")
-	// ErrExited is returned by Run and by waits if a user's function has ended its goroutine
-	// (runtime.Goexit, as t.FailNow of a test does). It comes with the function and, if there is one,
-	// the key of its object.
+	// ErrExited is returned by Run and by waits if a function, a handler for instance, has ended a goroutine of the
+	// run (runtime.Goexit, as t.FailNow of a test does).
 	ErrExited = indexer.ErrExited
 	// ErrNotLinked is returned by WaitWritten if the informer learns nothing of the program's writes: a source sends
 	// its requests through no [reflector.OwnWrites], or has begun to send them to another server or as another user.
@@ -81,13 +80,3 @@ func (e *QuarantineError) Error() string {
 
 // Unwrap returns the reason.
 func (e *QuarantineError) Unwrap() error { return e.Err }
-
-// TransformStuckError reports that a transform had not returned at the end of a run. The run ended
-// without it, and drops its result.
-type TransformStuckError struct {
-	Key indexer.Key // the key of the transform's object
-}
-
-func (e *TransformStuckError) Error() string {
-	return fmt.Sprintf("the transform does not return for object %.*q", object.MaxText, e.Key)
-}

@@ -4,8 +4,8 @@ import "github.com/tidemark-k8s/tidemark/indexer"
 
 // Event is one observable fact about an informer, passed to [Options].Observe. It is an event of
 // the reflector, or of this package: *[QuarantineError], *[StorageError],
-// *[TransformStuckError], *[indexer.IndexError], [HandlerPanicked],
-// [HandlerExited], [Ghost]; or the error of a loop over [Informer.Changes] that could not begin.
+// *[indexer.IndexError], [HandlerPanicked], [Ghost]; or the error of a loop over
+// [Informer.Changes] that could not begin.
 type Event any
 
 // HandlerPanicked reports that a handler panicked on a change. The change is not delivered again.
@@ -13,10 +13,6 @@ type HandlerPanicked struct {
 	Handler string
 	Value   any
 }
-
-// HandlerExited reports that a handler ended its goroutine (runtime.Goexit, as t.FailNow of a test
-// does), which has ended its registration.
-type HandlerExited struct{ Handler string }
 
 // Ghost reports an object that the store has shown as a write of this program had returned it, and that
 // the watch has passed without bringing it: the object was deleted or changed in a way that the source does

@@ -48,10 +48,11 @@ func Join[T Object](sources []reflector.Source, o Options[T]) *Informer[T] {
 // view returns an informer's view of type T.
 func view[T Object](v *untypedView) *Informer[T] { return (*Informer[T])(v) }
 
-// Run mirrors the source until ctx ends. It then waits for all goroutines of the informer, stuck
-// handlers included, and returns nil. An informer runs once: a second Run returns [ErrRunning], or
-// [ErrStopped] after the first has returned. If a user's function other than a handler ends its
-// goroutine (runtime.Goexit), the run ends, and Run returns [ErrExited].
+// Run mirrors the source until ctx ends. It then waits for all goroutines of the informer, a stuck
+// handler or transform included, and returns nil. An informer runs once: a second Run returns
+// [ErrRunning], or [ErrStopped] after the first has returned. If a function ends its goroutine
+// (runtime.Goexit, as t.FailNow of a test does), be it a handler or another one, the run ends, and
+// Run returns [ErrExited].
 func (i *Informer[T]) Run(ctx context.Context) error { return i.core.Run(ctx) }
 
 // Start is Run in the background: wait returns when Run would, with its error.

@@ -258,50 +258,6 @@ func TestWaitSyncedTellsThatTheInformerStopped(t *testing.T) {
 	})
 }
 
-func TestContract_D8_RunWaitsOnceForManyStuckTransforms(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		var sources []reflector.Source
-		for _, n := range []string{"a", "b", "c", "d"} {
-			sources = append(sources, newScript("5", kit.Pod(n, "1")))
-		}
-		i := Join(sources, Options[*corev1.Pod]{Observe: observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) { <-gate; return p, nil }})
-		ctx, cancel := context.WithCancel(t.Context())
-		wait, err := i.Start(ctx)
-		require.NoError(t, err)
-		synctest.Wait()
-		began := time.Now()
-		cancel()
-		require.NoError(t, wait())
-		require.LessOrEqual(t, time.Since(began), abandonAfter)
-		close(gate)
-		synctest.Wait()
-	})
-}
-
-// A transform returns at the moment at which its run stops waiting for it. The race detector checks
-// both sides.
-func TestATransformThatReturnsAsItIsAbandoned(t *testing.T) {
-	for range 200 {
-		bubble(t, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			s := newScript("5", kit.Pod("a", "1"))
-			i := New(s, Options[*corev1.Pod]{Observe: observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
-				<-ctx.Done()
-				time.Sleep(abandonAfter)
-				p.Name = "other"
-				return p, nil
-			}})
-			wait, err := i.Start(ctx)
-			require.NoError(t, err)
-			synctest.Wait()
-			cancel()
-			require.NoError(t, wait())
-			synctest.Wait()
-		})
-	}
-}
-
 // A run whose context has ended before the run begins still waits for the goroutines of its
 // sources.
 func TestARunThatIsOverBeforeItBegins(t *testing.T) {

@@ -44,19 +44,9 @@ func lineOf(e Event) (logLine, bool) {
 	case *QuarantineError:
 		return logLine{level: levelError, err: e, message: "Object quarantined", of: e.Key.String(), single: true}, true
 	case *indexer.IndexError:
-		if errors.Is(e, ErrExited) { // the run's error tells operators
-			return logLine{level: levelDetail, message: "An index function has ended its goroutine", values: []any{"err", e}, of: e.Error(), single: true}, true
-		}
 		return logLine{level: levelError, err: e, message: "Object left out of an index", of: e.Error(), single: true}, true
 	case *StorageError:
 		return logLine{level: levelError, err: e, message: "Object cannot be packed or read", of: e.Key.String(), single: true}, true
-	case *TransformStuckError:
-		return logLine{level: levelError, err: e, message: "The informer has stopped without waiting for its transform"}, true
-	case HandlerExited:
-		return logLine{
-			level: levelError, message: "The handler has ended its goroutine, and so its registration",
-			values: []any{"handler", e.Handler}, of: e.Handler,
-		}, true
 	case Ghost:
 		return logLine{message: "An object was shown as the program had written it, and the watch has not brought it", values: []any{"object", e.Key, "version", cut(e.Version)}, of: e.Key.String(), single: true}, true
 	case error:

@@ -32,8 +32,8 @@ func logged() []Event {
 		reflector.Failed{Operation: reflector.OpList, Err: reflector.ErrNotServed},
 		reflector.NotServed{Err: err}, reflector.Served{},
 		reflector.Skipped{Err: err}, reflector.HistoryWentBack{}, reflector.HistoryUnknown{}, reflector.ClientDecoded{}, reflector.StreamRefused{}, reflector.SelectorRefused{},
-		&QuarantineError{Err: err}, &indexer.IndexError{}, &StorageError{Err: err}, &TransformStuckError{},
-		HandlerExited{}, Ghost{}, HandlerPanicked{}, err,
+		&QuarantineError{Err: err}, &indexer.IndexError{}, &StorageError{Err: err},
+		Ghost{}, HandlerPanicked{}, err,
 		reflector.Asked{}, reflector.Committing{}, reflector.Paged{}, reflector.Listed{}, reflector.WatchStarted{}, reflector.WatchEnded{},
 		reflector.BackedOff{}, reflector.Undecodable{},
 	}

@@ -92,8 +92,8 @@ func (s *informerSink) prepared(d *deltafifo.Delta) any {
 		return nil
 	}
 	defer s.endTurn()
-	obj, failed, err := s.transformInRun(d, s.core.options.Transform)
-	if failed != nil || err != nil {
+	obj, err := s.callTransform(s.core.options.Transform, d.Object)
+	if err != nil {
 		return nil
 	}
 	s.transformedTo(d, obj)

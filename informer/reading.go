@@ -3,31 +3,21 @@ package informer
 import (
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
-
-// abandonAfter is how long the end of a run waits for a transform.
-const abandonAfter = 100 * time.Millisecond
 
 // reading reads all sources, with a goroutine and a sink for each.
 type reading struct {
 	core  *core
 	sinks []*informerSink
-	group sync.WaitGroup // goroutines that certainly end with the run
-	// ended has a channel for each source, closed when its goroutine has ended. It is used if there
-	// is a transform, which may not return; otherwise group counts the goroutines.
-	ended []chan struct{}
+	group sync.WaitGroup
 }
 
 func (c *core) newReading() *reading {
 	r := &reading{core: c}
 	for i := range c.sources {
 		r.sinks = append(r.sinks, newInformerSink(c, uint16(i))) //nolint:gosec // at most maxSources
-		if c.options.Transform != nil {
-			r.ended = append(r.ended, make(chan struct{}))
-		}
 	}
 	return r
 }
@@ -40,57 +30,19 @@ func (r *reading) begin() {
 			c.run.Within(func() { p.tend(c.run.Context, c.writer) })
 		})
 	}
-	for i, sink := range r.sinks {
-		end := r.group.Done
-		if r.ended != nil {
-			end = func() { close(r.ended[i]) }
-		} else {
-			r.group.Add(1)
-		}
-		go func() {
-			defer end()
+	for _, sink := range r.sinks {
+		r.group.Go(func() {
 			c.run.Within(func() { c.mirror(sink) })
-		}()
-	}
-}
-
-// wait waits for the end of reading. It abandons a source whose transform does not return.
-func (r *reading) wait() {
-	r.group.Wait()
-	if r.ended == nil {
-		return
-	}
-	late := make(chan struct{})
-	patience := time.AfterFunc(abandonAfter, func() { close(late) })
-	defer patience.Stop()
-	for i, sink := range r.sinks {
-		select {
-		case <-r.ended[i]:
-		case <-late:
-			if r.abandon(sink) {
-				continue
-			}
-			if !closed(sink.abandoned) {
-				<-r.ended[i] // soon: no transform begins any more
-			}
-		}
-		select {
-		case sink.turn <- struct{}{}: // nobody else prepares an object any more
-		case <-late:
-			r.abandon(sink)
-		}
-	}
-}
-
-// abandon gives up a sink whose transform is running, and reports that.
-func (r *reading) abandon(sink *informerSink) (stuck bool) {
-	key, stuck := sink.abandon()
-	if stuck {
-		r.core.run.Handlers.Go(func() {
-			r.core.run.Within(func() { r.core.observe(&TransformStuckError{Key: key}) })
 		})
 	}
-	return stuck
+}
+
+// wait waits for the end of reading.
+func (r *reading) wait() {
+	r.group.Wait()
+	for _, sink := range r.sinks {
+		sink.turn <- struct{}{} // nobody else prepares an object any more
+	}
 }
 
 // mirror mirrors one source into a sink until the run ends.
@@ -130,9 +82,6 @@ func (c *core) reflector(sink *informerSink) *reflector.Reflector {
 
 // observe takes note of an event of the reflector, and passes it on.
 func (s *informerSink) observe(e reflector.Event) {
-	if closed(s.abandoned) {
-		return
-	}
 	s.core.status.reflected(int(s.source), e)
 	switch e.(type) {
 	case reflector.WatchStarted:

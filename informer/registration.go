@@ -20,10 +20,6 @@ type Registration interface {
 	// be running when Stop returns; see Done. A second call does nothing.
 	Stop()
 	// Done returns a channel that is closed once nothing more will be delivered: the registration
-	// or the informer was stopped, and the last call of the handler has returned; or the handler has
-	// ended its goroutine (runtime.Goexit), which ends the registration.
+	// or the informer was stopped, and the last call of the handler has returned.
 	Done() <-chan struct{}
-	// Err returns an error that wraps [ErrExited] if the handler has ended its goroutine, and nil
-	// otherwise.
-	Err() error
 }

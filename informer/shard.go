@@ -34,16 +34,12 @@ func (c *core) askShare() (err error) {
 	if c.options.Shard == nil {
 		return nil
 	}
-	asked := false
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("asking for the share: %w: %v\n%s", reflector.ErrPanic, p, debug.Stack())
-		} else if !asked {
-			c.noteExit(fmt.Errorf("the Assignment of the share: %w", ErrExited))
 		}
 	}()
 	of := c.options.Shard.Share()
-	asked = true
 	if of.Field() == 0 {
 		return shard.ErrField
 	}

@@ -128,7 +128,7 @@ func TestAnAssignmentThatFails(t *testing.T) {
 		says  string
 	}{
 		"panics":             {func() shard.Set { panic("no share") }, reflector.ErrPanic, "no share"},
-		"ends its goroutine": {func() shard.Set { runtime.Goexit(); return shard.Set{} }, ErrExited, "the Assignment"},
+		"ends its goroutine": {func() shard.Set { runtime.Goexit(); return shard.Set{} }, ErrExited, "ended its goroutine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
-	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/internal/sharepass"
@@ -30,22 +29,11 @@ type informerSink struct {
 	// writes prepare objects, too, one at a time: a goroutine that puts a token into turn has its turn.
 	linked atomic.Bool
 	turn   chan struct{}
-
-	// transforming is the key of the object passed to the running transform, nil while none runs.
-	// The goroutine that sets it to nil decides about the object: either the reflector's, after
-	// the transform, or the goroutine that abandons the sink, if the transform does not return
-	// soon after the end of the run. Then the transform's result is dropped.
-	transforming atomic.Pointer[indexer.Key]
-	abandoned    chan struct{} // closed when the sink is abandoned; nil without a transform
 }
 
 // newInformerSink returns the sink of a source.
 func newInformerSink(c *core, source uint16) *informerSink {
-	s := &informerSink{core: c, source: source, turn: make(chan struct{}, 1)}
-	if c.options.Transform != nil {
-		s.abandoned = make(chan struct{})
-	}
-	return s
+	return &informerSink{core: c, source: source, turn: make(chan struct{}, 1)}
 }
 
 var (
@@ -112,9 +100,10 @@ func (s *informerSink) prepareBatch(ctx context.Context, batch []deltafifo.Delta
 				d.Object = undecodable(err)
 			}
 		case transform != nil:
-			if err := s.transform(d, transform); err != nil {
-				return err
+			if ctx.Err() != nil { // the rest of the batch would be dropped
+				return context.Cause(ctx)
 			}
+			s.transform(d, transform)
 		}
 	}
 	s.packBatch(batch)

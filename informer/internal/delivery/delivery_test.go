@@ -121,20 +121,18 @@ func (e *exits) CallHandler(b *eventlog.Batch) {
 	runtime.Goexit()
 }
 
-// A handler that ends its goroutine ends its registration, and nothing else.
+// A handler that ends its goroutine ends the run.
 func TestAHandlerThatEndsItsGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, other := newRig(t), &journal{}
-		gone := r.add(&exits{}, Options{Name: "leaver"})
-		r.add(other, Options{})
+		r := newRig(t)
+		var ended error
+		r.run.Exit = func(err error) { ended = err }
+		r.add(&exits{}, Options{})
 		r.begin()
+		require.NoError(t, ended)
 		r.list("a", "b")
-		r.update("a", 2)
-		require.True(t, closed(gone.Done()))
-		require.ErrorIs(t, gone.Err(), indexer.ErrExited)
-		require.Equal(t, []string{"leaver exited"}, r.reported)
-		require.Len(t, other.lines, 3)
-		require.Len(t, r.All(), 1)
+		synctest.Wait()
+		require.ErrorIs(t, ended, indexer.ErrExited)
 	})
 }
 
@@ -143,7 +141,7 @@ func TestWithin(t *testing.T) {
 	exited := 0
 	run := &Run{Exit: func(err error) {
 		exited++
-		require.NoError(t, err)
+		require.ErrorIs(t, err, indexer.ErrExited)
 	}}
 	run.Within(func() {})
 	require.PanicsWithError(t, "on purpose", func() { run.Within(func() { panic(errors.New("on purpose")) }) })

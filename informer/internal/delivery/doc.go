@@ -7,9 +7,7 @@
 // feed, which yields the handler's events: the initial state, then the log, and for a resync the objects
 // again. The changes of a feed are either all of the log, or merged into one for each object.
 //
-// The package knows no handlers of users. Package informer makes a [Receiver] of each handler, and makes
-// what users hear of handlers ([Reports]).
+// The package knows no handlers of users. Package informer makes a [Receiver] of each handler.
 //
-// No lock is held while a handler or one of these functions is called. A handler that is stuck holds up
-// nobody but those who wait for it.
+// No lock is held while a handler is called. A handler that is stuck holds up nobody but those who wait for it.
 package delivery

@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -23,7 +22,7 @@ const Burst = 64
 type SharedProcessor struct {
 	informer string // for messages
 	store    *indexer.Writer
-	reports  Reports
+	panicked func(handler string, value any) // is told of a handler's panic
 	log      *eventlog.Log
 	// syncedAt is the position of the log at which the store was complete, MaxUint64 before that.
 	syncedAt atomic.Uint64
@@ -41,16 +40,10 @@ type SharedProcessor struct {
 	merging       int          // number of registrations whose pending changes are merged
 }
 
-// Reports are the functions that make what users hear of handlers. They are called with no lock held, and
-// may end the goroutine.
-type Reports struct {
-	Panicked func(handler string, value any)
-	Exited   func(handler string) // the handler has ended its goroutine, and so its registration
-}
-
-// New returns the processor of an informer's handlers, which reads a log of the changes of a store.
-func New(informer string, store *indexer.Writer, log *eventlog.Log, reports Reports) *SharedProcessor {
-	p := &SharedProcessor{informer: informer, store: store, log: log, reports: reports}
+// New returns the processor of an informer's handlers, which reads a log of the changes of a store. A handler's
+// goroutine calls panicked, with no lock held.
+func New(informer string, store *indexer.Writer, log *eventlog.Log, panicked func(handler string, value any)) *SharedProcessor {
+	p := &SharedProcessor{informer: informer, store: store, log: log, panicked: panicked}
 	p.batches.New = func() any { return eventlog.NewBatch(Burst) }
 	p.syncedAt.Store(math.MaxUint64)
 	return p
@@ -189,21 +182,9 @@ func (*SharedProcessor) bury(r *Registration) {
 	close(r.done)
 }
 
-// exited is called when a user's function has ended the goroutine of a registration: the handler, which
-// ends the registration, or the observer, which ends the run.
-func (p *SharedProcessor) exited(r *Registration, run *Run) {
-	if r.observing {
-		r.observing = false
-		run.Exit(nil)
-		return
-	}
-	p.stop(r, fmt.Errorf("handler %q of informer %s: %w", r.Options.Name, p.informer, indexer.ErrExited))
-	run.Within(func() { p.reports.Exited(r.Options.Name) })
-}
-
-// stop ends a registration without waiting for its goroutine, since the handler may be stuck. err is
-// nil, or the reason. A second call does nothing.
-func (p *SharedProcessor) stop(r *Registration, err error) {
+// stop ends a registration without waiting for its goroutine, since the handler may be stuck. A second
+// call does nothing.
+func (p *SharedProcessor) stop(r *Registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
@@ -213,7 +194,6 @@ func (p *SharedProcessor) stop(r *Registration, err error) {
 	if r.life == idle {
 		p.bury(r)
 	}
-	r.err = err
 	close(r.stopCalled)
 	r.feed.close() // first: without handlers the publisher clears the events read
 	r.taken.Store(nil)

@@ -25,9 +25,7 @@ type Registration struct {
 	stopCalled chan struct{} // closed by Stop
 	synced     chan struct{} // closed once the initial state has been told
 	done       chan struct{} // closed once nothing more will be delivered
-	err        error         // why the registration was stopped, set before stopCalled is closed
 	failures   atomic.Int64  // how often the handler panicked
-	observing  bool          // its goroutine calls the observer
 	waiters    waiters
 	timing     atomic.Pointer[measure.Stopwatch] // nil until somebody inspects the informer
 
@@ -79,18 +77,10 @@ func (r *Registration) Synced() <-chan struct{} { return r.synced }
 func (r *Registration) Done() <-chan struct{} { return r.done }
 
 // Stop ends the registration, and drops its pending events.
-func (r *Registration) Stop() { r.processor.stop(r, nil) }
+func (r *Registration) Stop() { r.processor.stop(r) }
 
 // Stopped returns a channel that is closed once the registration was stopped.
 func (r *Registration) Stopped() <-chan struct{} { return r.stopCalled }
-
-// Err returns an error that wraps [indexer.ErrExited] if the handler has ended its goroutine.
-func (r *Registration) Err() error {
-	if closed(r.stopCalled) {
-		return r.err
-	}
-	return nil
-}
 
 // Backlog returns the number of undelivered events, without a resync.
 func (r *Registration) Backlog() int {
@@ -103,12 +93,11 @@ func (r *Registration) stopped(run *Run) bool {
 	return closed(r.stopCalled) || run.Context.Err() != nil
 }
 
-// work delivers for a run, until the run ends or the registration is stopped. If the handler ends the
-// goroutine, the registration ends.
+// work delivers for a run, until the run ends or the registration is stopped.
 func (r *Registration) work(run *Run) {
 	tick, stop := r.ticker()
 	defer stop()
-	guard(func() { r.loop(r.receiver.Context(run.Context), run, tick) }, func() { r.processor.exited(r, run) })
+	run.Within(func() { r.loop(r.receiver.Context(run.Context), run, tick) })
 }
 
 func (r *Registration) loop(ctx context.Context, run *Run, tick <-chan time.Time) {
@@ -204,9 +193,7 @@ func Crash(ctx context.Context, value any, informer, handler string, b *eventlog
 func (r *Registration) panicked(_ context.Context, value any) {
 	r.failures.Add(1)
 	r.publishProgress() // first: the observer may end the goroutine
-	r.observing = true
-	r.processor.reports.Panicked(r.Options.Name, value)
-	r.observing = false
+	r.processor.panicked(r.Options.Name, value)
 }
 
 // takeMore returns the batch of events to deliver: the rest of the last one, or the next events of

@@ -20,21 +20,15 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // rig is a processor with a store, to which the test writes.
 type rig struct {
 	*SharedProcessor
-	t        *testing.T
-	reported []string
-	run      *Run
+	t   *testing.T
+	run *Run
 }
 
 func newRig(t *testing.T) *rig {
 	store, err := indexer.New(indexer.Options{})
 	require.NoError(t, err)
 	r := &rig{t: t, run: &Run{Context: t.Context()}}
-	r.SharedProcessor = New("pods", store, eventlog.New(), Reports{
-		Panicked: func(handler string, value any) {
-			r.reported = append(r.reported, fmt.Sprint(handler, " panicked: ", value))
-		},
-		Exited: func(handler string) { r.reported = append(r.reported, handler+" exited") },
-	})
+	r.SharedProcessor = New("pods", store, eventlog.New(), func(string, any) {})
 	return r
 }
 

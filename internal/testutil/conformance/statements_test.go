@@ -114,7 +114,7 @@ var statements = []statement{
 	{"D25", "informers of a type hold that type, others anything"},
 	{"D26", "lists without versions, until one had one"},
 	{"D27", "an object that moves between joined sources"},
-	{"D28", "a function that ends its goroutine ends its handler, or the run"},
+	{"D28", "a function that ends its goroutine ends the run"},
 	{"D29", "equal nested values are stored once"},
 	{"D30", "an object that cannot be decoded costs itself"},
 	{"D31", "what is known at its version is not decoded again"},

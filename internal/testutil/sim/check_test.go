@@ -129,7 +129,6 @@ var restCheckers = []worldChecker{
 	{"fold", handlersDiffer},
 	{"synced late", syncedLate},
 	{"status", statusWrong},
-	{"exits told", goexitsReported},
 	{"awaited", awaited},
 	{"presence", presence},
 	{"frozen", func(w *world) []string { return w.frozen.check() }},
@@ -463,27 +462,6 @@ func statusWrong(w *world) (problems []string) {
 	say(failed > 0 && st.LastError == nil, "there is no last error after %d", failed)
 	say(!st.Running || st.Stopped || !st.Synced, "it is running %v, stopped %v, synced %v", st.Running, st.Stopped, st.Synced)
 	say(st.Objects != w.informer.Indexer().Len(), "%d objects are counted", st.Objects)
-	return problems
-}
-
-// goexitsReported checks that the informer reports each handler that ends its goroutine, by name.
-func goexitsReported(w *world) (problems []string) {
-	if w.lease {
-		return nil // the factory's informer has no observer here
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, a := range w.handlers {
-		told := 0
-		for _, fact := range w.facts {
-			if strings.Contains(fact, a.String()) {
-				told++
-			}
-		}
-		if n := int(a.exited.Load()); told < n {
-			problems = append(problems, fmt.Sprintf("%v has ended its goroutine %d times, of which %d are told", a, n, told))
-		}
-	}
 	return problems
 }
 

@@ -3,7 +3,6 @@ package sim_test
 import (
 	"fmt"
 	"hash/fnv"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,7 +23,6 @@ type kind struct {
 	blocks        bool          // blocks now and then, until it is unblocked
 	blocksAlways  bool          // blocks at every event
 	panics        bool          // now and then
-	goexits       bool          // ends its goroutine at some event, and so its registration
 	callsInformer bool          // calls the informer
 	leaves        int           // leaves during this call; 0 for never
 }
@@ -39,8 +37,6 @@ var kinds = []kind{
 	{name: "clumsy", panics: true},
 	{name: "clumsy latest", delivery: informer.Latest, panics: true, slow: 20 * time.Millisecond},
 	{name: "curious", callsInformer: true},
-	{name: "exits", goexits: true},
-	{name: "exits latest", delivery: informer.Latest, goexits: true, slow: 20 * time.Millisecond},
 	{name: "leaver", leaves: 7},
 	{name: "restless latest", delivery: informer.Latest, resync: 2 * time.Second, slow: 300 * time.Millisecond},
 	{name: "resyncing", resync: 31 * time.Second},
@@ -69,8 +65,7 @@ type handler struct {
 	heldBack *event // an event that a mutant delays
 
 	calls    atomic.Int64
-	untraced atomic.Bool  // its events depend on the scheduler
-	exited   atomic.Int64 // how often it has ended its goroutine
+	untraced atomic.Bool // its events depend on the scheduler
 	busy     atomic.Bool
 	left     atomic.Bool // removed: no event may follow
 
@@ -231,11 +226,6 @@ func (a *handler) behave(c event, n int) {
 	}
 	if a.panics && dice%7 == 0 {
 		panic("clumsy")
-	}
-	if a.goexits && dice%7 == 0 {
-		a.left.Store(true)
-		a.exited.Add(1)
-		runtime.Goexit()
 	}
 }
 

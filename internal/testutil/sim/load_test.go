@@ -76,7 +76,6 @@ func (w *world) awaitDelivery(r *rand.Rand) {
 	if !w.running || w.blank || w.zones > 0 || !closed(w.informer.Synced()) {
 		return
 	}
-	w.addHandler(kindNamed("exits latest"), true)
 	w.writeBurst(r, 5)
 	c := w.model.randomChange(r, w.setup)
 	w.send(c)
@@ -98,7 +97,7 @@ func (w *world) awaitDelivery(r *rand.Rand) {
 		case closed(wait.returned), wait.stuck():
 			looking = false
 		case wait.delivered():
-			w.reportLateWaiter(wait)
+			w.fault("await", "all has been delivered, and who waits for that still does")
 			looking = false
 		}
 		w.send(w.model.randomChange(r, w.setup))
@@ -142,16 +141,6 @@ func (wait *waiter) delivered() bool {
 	return all
 }
 
-// exited reports whether one of the handlers has ended its goroutine.
-func (wait *waiter) exited() bool {
-	for a := range wait.handlers {
-		if a.exited.Load() > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // stuck reports whether one of the handlers is blocked.
 func (wait *waiter) stuck() bool {
 	for a := range wait.handlers {
@@ -162,15 +151,6 @@ func (wait *waiter) stuck() bool {
 	return false
 }
 
-// reportLateWaiter reports a waiter that has not returned.
-func (w *world) reportLateWaiter(wait *waiter) {
-	why := "for what comes later, too"
-	if wait.exited() {
-		why = "for a handler that has ended its goroutine"
-	}
-	w.fault("await", "all has been delivered, and who waits for that still does: %s", why)
-}
-
 // awaited checks that WaitDelivered has returned once everything is delivered, or the informer has
 // stopped.
 func awaited(w *world) (problems []string) {
@@ -178,7 +158,6 @@ func awaited(w *world) (problems []string) {
 		switch {
 		case !closed(wait.returned):
 			problems = append(problems, fmt.Sprintf("somebody still waits for %v@%v", wait.key, wait.mark))
-		case errors.Is(wait.err, informer.ErrExited) && wait.exited():
 		case wait.err != nil && (w.running || !errors.Is(wait.err, informer.ErrStopped)):
 			problems = append(problems, wait.err.Error())
 		}

@@ -195,7 +195,6 @@ var mutants = []mutantCase{
 	{"twenty requests where one would do", "budget", "", mutant{extraRequests: 20}},
 	{"twenty requests at a time", "pace", "", mutant{extraRequests: 20}},
 	{"someone changes an object", "frozen", "", mutant{changesStored: true}},
-	{"handlers end their goroutines, and it is not told", "exits told", "", editsEvents(func(a *handler, _ *event) { a.exited.Add(1) })},
 	{"a last event that moves back", "looked", "", editsStatus(func(st *informer.Status) { st.LastEvent = time.Unix(0, -time.Now().UnixNano()) })},
 	{"an informer that does not run as it stops", "running", "", mutant{status: func(st *informer.Status) { st.Running = false }}},
 	{"a stopped informer that watches", "stopped", "", editsStatus(func(st *informer.Status) { st.Watching = true })},

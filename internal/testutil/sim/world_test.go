@@ -84,7 +84,6 @@ type world struct {
 	listed     int            // objects in the first lists; guarded by mu
 	lists      int            // complete lists; guarded by mu
 	refused    int            // streams reported as refused; guarded by mu
-	facts      []string       // the informer's events other than the reflector's; guarded by mu
 }
 
 func newWorld(p plan, s mutant) *world {
@@ -217,9 +216,6 @@ func (w *world) observe(e informer.Event) {
 		}
 	case reflector.StreamRefused:
 		w.refused++
-	case reflector.Event:
-	default:
-		w.facts = append(w.facts, fmt.Sprintf("%+v", e))
 	}
 }
 
