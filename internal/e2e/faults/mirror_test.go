@@ -27,8 +27,7 @@ type mirror[T informer.Object] struct {
 	requests harness.Requests
 	indexes  []indexer.Index[T]
 	views    []*view[T]
-	packed   bool   // it decodes an object for each reader
-	stop     func() // stops the informer and waits for its end
+	packed   bool // it decodes an object for each reader
 
 	mu     sync.Mutex
 	events []informer.Event
@@ -130,17 +129,10 @@ func (m *mirror[T]) start() {
 	latest := newView[T]("latest")
 	latest.Merged = true
 	m.handle(latest, informer.HandlerOptions{Delivery: informer.Latest})
-	m.run()
-}
-
-// run starts the informer, for the first time or after stop.
-func (m *mirror[T]) run() {
-	m.s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	wait, err := m.informer.Start(ctx)
 	require.NoError(m.s.t, err)
-	m.stop = sync.OnceFunc(func() { cancel(); require.NoError(m.s.t, wait()) })
-	m.s.t.Cleanup(m.stop)
+	m.s.t.Cleanup(func() { cancel(); require.NoError(m.s.t, wait()) })
 }
 
 // synced waits until the store is complete.

@@ -68,7 +68,7 @@ func (w *ownWriter) write(ctx context.Context, i, n int) {
 }
 
 // Informers that hold their pods packed have what an unpacked one and the server have, after churn, cut watches,
-// a version that the server does not know, an outage and a second run; and one shows the program's own writes.
+// a version that the server does not know, and an outage; and one shows the program's own writes.
 func TestScenario_Packed(t *testing.T) {
 	s := begin(t, harness.Options{})
 	n := size(1000, 20_000)
@@ -131,21 +131,6 @@ func TestScenario_Packed(t *testing.T) {
 		s.must(s.cluster.Etcd.Thaw())
 		s.sleep(part)
 	})
-	converge()
-	for _, m := range all {
-		m.stop()
-	}
-	c := s.churn(8, n-ownPods, 2*time.Millisecond)
-	s.sleep(part)
-	c.end()
-	for _, m := range all {
-		m.run()
-	}
-	for _, m := range all {
-		m.watching() // a write that begins before the run's first request is not known (D35)
-	}
-	s.heal()
-	during(func() { s.sleep(part) })
 	converge()
 	require.NotZero(t, w.shown.Load())
 	st := cold.informer.Status()
