@@ -234,7 +234,7 @@ func TestContract_D45_NobodyWaitsForAnUnusableShare(t *testing.T) {
 	}
 }
 
-// The Assignment may be usable later: the next Start asks it again.
+// An Assignment that becomes usable later serves the next informer.
 func TestAShareThatIsUsableLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &moved{}
@@ -257,7 +257,7 @@ func TestAShareThatIsUsableLater(t *testing.T) {
 	})
 }
 
-// moved is an Assignment that a test changes between two runs.
+// moved is an Assignment that a test changes between two informers.
 type moved struct{ shard.Set }
 
 func (m *moved) Share() shard.Set { return m.Set }

@@ -103,8 +103,8 @@ func (c *core) endRun(reading *reading, detected func()) {
 	close(c.returned)
 }
 
-// dropQueued is called when nothing moves any more. The sources have sent more than the store has: the rest is
-// dropped, and those who wait for answers among it are told so.
+// dropQueued drops the changes that the store does not have yet, and notifies the callers that wait for an answer
+// among them. It is called when nothing moves any more.
 func (c *core) dropQueued() {
 	c.queue.Close()
 	rest, _ := c.queue.Drain(context.Background()) // closed: it does not wait

@@ -132,7 +132,7 @@ func TestScenario_CRDRemovedAndCreatedAnew(t *testing.T) {
 
 		s.createCRD(client)
 		m.comesUp(time.Now())
-		s.eventually("the deletions are told", func() error {
+		s.eventually("the deletions are delivered", func() error {
 			if n := m.views[0].deletions(); n != 50*(round+1) {
 				return fmt.Errorf("%d deletions", n)
 			}

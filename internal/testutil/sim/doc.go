@@ -27,15 +27,15 @@
 // compared with that of a new one.
 //
 // In some worlds the resource itself is removed and comes back, and requests are denied with 404 or
-// 401 (resource_test.go). In others the informers belong to factories. They live as long as leases
-// (tenants_test.go) or pins hold them, and are stopped and restarted one by one (pins_test.go).
+// 401 (resource_test.go). In others the informers belong to factories, and run once: as long as leases
+// (tenants_test.go) or pins (pins_test.go) hold them and the context of their Start lives.
 //
 // The worlds of own writes (ownwrites_test.go and the files beside it) have a server, a transport and checkers
 // of their own: the informer reads informertest over pipes, and the program writes through an OwnWrites, with
 // answers that are late, lost or broken. In some worlds the informer's client has a time-out, or a proxy answers
 // some lists and watches with a text. In others the informer reads a share, and others read the rest of the
-// ring (ownwrites_shards_test.go): its cuts change between two runs, objects are created anew in other shares, the
-// server begins or ceases to filter, and requests with a selector are refused.
+// ring (ownwrites_shards_test.go): objects are created anew in other shares, the server begins or ceases to filter, and
+// requests with a selector are refused.
 //
 // A failing world is shrunk to the fewest steps that still fail, and printed as a transcript
 // (shrink_test.go). A fixed bug leaves a transcript in testdata. Each checker has a mutant: a wrong

@@ -202,7 +202,7 @@ var mutants = []mutantCase{
 	{"a full state that never comes", "relists", "", mutant{hidesFullStates: true}},
 	{"what a user has written is left as it is", "converges", "", mutant{skipsRelists: true}},
 	{"a user who writes what is no pod", "by hand", "", mutant{writesOtherType: true}},
-	{"an update that is told as a delete and an add", "needless", "a lost delete of what the list holds", delivers(func(_ *handler, c event) []event {
+	{"an update delivered as a delete and an add", "needless", "a lost delete of what the list holds", delivers(func(_ *handler, c event) []event {
 		if c.Kind == informer.Updated && c.Old != c.New {
 			return []event{{Kind: informer.Deleted, Old: c.Old, Lost: true}, {Kind: informer.Added, New: c.New}}
 		}
@@ -219,7 +219,7 @@ var mutants = []mutantCase{
 	{"a resource that is there, and is said to be missing", "presence", "it is missing: false", mutant{worlds: newResourcePlan, status: func(st *informer.Status) { st.NotServedSince = time.Now() }}},
 	{"an informer that does not run for its users", "tenants", "nothing runs", mutant{worlds: newTenantPlan, status: func(st *informer.Status) { st.Running = false }}},
 	{"a lease that is not released", "tenants", "runs for nobody", mutant{worlds: newTenantPlan, leaksLease: true}},
-	{"a factory that keeps what nobody uses", "held", "is kept", mutant{worlds: newTenantPlan, leaksLease: true}},
+	{"a factory that keeps unused informers", "held", "is kept", mutant{worlds: newTenantPlan, leaksLease: true}},
 	{"an informer that is not kept for who asked for it", "held", "is there: false", mutant{worlds: newTenantPlan, ignoresPins: true}},
 	{"who waits for the state of now does not wait", "fresh", "long after", mutant{worlds: newTenantPlan, skipsFreshWait: true}},
 	{"who waits for the state of now waits on", "fresh", "in vain", mutant{worlds: newTenantPlan, waitsForever: true}},

@@ -158,7 +158,7 @@ var ownMutants = []struct {
 	{"a time-out that is a failure", "canceled", "", ownMutant{cancels: true}},
 	{"a version that goes back", "version", "and is", editsVersion(func(version int) int { return 100_000 - version })},
 	{"progress in front of an own event", "current", "of the store's version", editsVersion(func(version int) int { return version + 1000 })},
-	{"an update that is told as a delete", "events", "a delete of what exists", ownMutant{tells: func(e ownEvent) []ownEvent {
+	{"an update delivered as a delete", "events", "a delete of what exists", ownMutant{tells: func(e ownEvent) []ownEvent {
 		if e.Kind == "updated" {
 			return []ownEvent{{Kind: "deleted", Old: e.Old}}
 		}

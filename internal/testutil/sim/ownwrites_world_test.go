@@ -66,7 +66,7 @@ type ownWorld struct {
 	version  int       // the store's, after the last step
 	replicas []*replica
 
-	changed []key // of which the handler of every event was told since the last check
+	changed []key // delivered to the handler of every event since the last check
 
 	canceled atomic.Int64 // watches that failed by the time-out of their client
 

@@ -246,7 +246,7 @@ func (t *tenancy) checkStep() {
 		}
 		switch w := t.wishes[s.namespace]; {
 		case w == nil && ok:
-			t.fault("held", "the informer of namespace %s is kept, and nobody uses it", s.namespace)
+			t.fault("held", "the informer of namespace %s is kept without users", s.namespace)
 		case w != nil && (!ok || h.Pinned != w.pinned || h.Users != w.users):
 			t.fault("held", "the informer of namespace %s is there: %v, pinned %v, with %d users, and not %+v", s.namespace, ok, h.Pinned, h.Users, *w)
 		}

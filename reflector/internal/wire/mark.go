@@ -36,7 +36,7 @@ func (m *Mark) hides(r *http.Request, err error) error {
 	return err
 }
 
-// Reader is whoever wants to see the objects of a list or a watch, and sends the request for them.
+// A Reader sends the requests of lists and watches, and receives their objects.
 type Reader interface {
 	// End is called when what the requests bring is not seen any more.
 	End()
