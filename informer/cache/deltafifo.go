@@ -116,6 +116,9 @@ func (f *DeltaFIFO) enqueue(kind DeltaType, obj any) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
+	if kind == Deleted && !f.knows(key) { // the deletion was processed while the object was transformed
+		return nil
+	}
 	f.push(key, Delta{Type: kind, Object: obj})
 	f.check()
 	return nil
@@ -129,10 +132,18 @@ func (f *DeltaFIFO) Delete(obj any) error {
 		return KeyError{Obj: obj, Err: err}
 	}
 	f.used()
-	if !f.knows(key) {
+	if !f.mayDelete(key) {
 		return nil
 	}
 	return f.enqueue(Deleted, obj)
+}
+
+// mayDelete is knows for a caller without mu. It spares the object of an unknown key the transform.
+func (f *DeltaFIFO) mayDelete(key string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	return f.knows(key)
 }
 
 // used records a first call other than Replace: then there is no initial population.
@@ -143,11 +154,8 @@ func (f *DeltaFIFO) used() {
 	f.populate(0)
 }
 
-// knows reports whether a key is queued or known.
+// knows reports whether a key is queued or known. The caller holds mu.
 func (f *DeltaFIFO) knows(key string) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-
 	if _, queued := f.items[key]; queued || f.known == nil {
 		return queued
 	}

@@ -235,6 +235,26 @@ func TestContract_B29_D13_TheTransformOfAQueue(t *testing.T) {
 	require.NoError(t, f.Replace(nil, "1"))
 }
 
+// The object of a Delete is transformed without the queue's lock. If a relist has queued the deletion meanwhile, and the
+// consumer has processed it, Delete queues nothing.
+func TestContract_B27_ADeletionIsQueuedOnce(t *testing.T) {
+	known := NewStore(thingKey)
+	require.NoError(t, known.Add(keyedObject{"a", 1}))
+	var f *DeltaFIFO
+	f = NewDeltaFIFOWithOptions(DeltaFIFOOptions{
+		KeyFunction: thingKey, KnownObjects: known,
+		Transformer: func(obj any) (any, error) {
+			require.NoError(t, f.Replace(nil, "2"))
+			require.Equal(t, Deleted, popOne(t, f).Newest().Type)
+			return obj, known.Delete(obj)
+		},
+	})
+	require.NoError(t, f.Delete(keyedObject{"a", 2}))
+	f.Close()
+	_, err := f.Pop(func(any, bool) error { return nil })
+	require.ErrorIs(t, err, ErrFIFOClosed)
+}
+
 func TestContract_T21_KeysOfAQueue(t *testing.T) {
 	f := newThings()
 	for _, k := range []string{"a/b/c", "/x", "", "a/"} {
