@@ -140,10 +140,10 @@ func appendTyped[T any](dst []T, c *column) []T {
 
 // List returns the objects as a slice that belongs to the caller, nil if there are none.
 func (s Snapshot[T]) List() []T {
-	if s.size == 0 {
-		return nil
+	if all := s.AppendTo(make([]T, 0, s.size)); len(all) > 0 {
+		return all
 	}
-	return s.AppendTo(make([]T, 0, s.size))
+	return nil
 }
 
 // list returns a copy of a snapshot for readers, with its version and decoder.

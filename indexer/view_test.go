@@ -138,6 +138,7 @@ func TestAViewOfWhatIsNotOfItsType(t *testing.T) {
 	require.Equal(t, []*item{nil}, items(w).Snapshot().List())
 	require.Equal(t, []*item{nil}, slices.Collect(items(w).All()))
 	require.ElementsMatch(t, []any{(*item)(nil), 7, nil}, w.Indexer().Snapshot().List())
+	require.Nil(t, View[*Key](w.Indexer()).Snapshot().List(), "there are none")
 }
 
 // SelectChecked names the key of an object of another type, whichever list the selection starts from.
