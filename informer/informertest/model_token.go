@@ -7,7 +7,7 @@ import (
 
 // token is a continue token: the version of the list, and the path of its next object, relative to
 // the namespace of the list. Clients must not interpret it. It has the form of a real server's
-// tokens, for people who read a recorded session.
+// tokens.
 type token struct {
 	API string `json:"v"`
 	// Version is negative if the list continues at the current state.

@@ -136,7 +136,7 @@ func (p *pace) tries() bool {
 	return false
 }
 
-// note notes whether packing an object has paid. It returns true at the first that has after a rest.
+// note notes whether packing an object has paid. It returns true at the first that has after many that have not.
 func (p *pace) note(paid bool) (again bool) {
 	if paid {
 		again = p.useless >= patience-impatience
