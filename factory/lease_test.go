@@ -168,27 +168,6 @@ func TestContract_D24_HandlersEndWithTheirLease(t *testing.T) {
 	}
 }
 
-// A loop over the changes of a lease ends with it.
-func TestContract_D24_LoopsEndWithTheirLease(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		server := newWidgetServer(t)
-		f := newWidgetFactory(t, server)
-		begin(t, ctx, f)
-		l, other := acquire(t, f, Scope{}), acquire(t, f, Scope{})
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			for range l.Informer().Changes(ctx, informer.HandlerOptions{}) {
-				t.Error("there is nothing to tell")
-			}
-		}()
-		synctest.Wait()
-		l.Release()
-		<-ended
-		other.Release()
-	})
-}
-
 // The last release drops the informer. Acquired again, the objects are read again; the old store stays readable.
 func TestContract_D24_AcquiredAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {

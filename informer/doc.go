@@ -3,9 +3,8 @@
 //
 // [New] makes an [Informer] of a Go type; a factory lends one. [Informer.Indexer] and
 // [Informer.Lister] read its store. [Informer.Handle] registers a handler for single changes,
-// [Informer.HandleBatch] a handler for several changes at once, [Informer.HandleKeys] a function that
-// gets the keys of the changed objects, and [Informer.Changes] returns a loop whose body is the
-// handler. [Informer.Run] does the work until its context ends. Programs written for client-go get
+// [Informer.HandleBatch] a handler for several changes at once, and [Informer.HandleKeys] a function that
+// gets the keys of the changed objects. [Informer.Run] does the work until its context ends. Programs written for client-go get
 // the same informer under client-go's interfaces, see [Informer.Shared]; package informer/cache has
 // client-go's constructors.
 //
@@ -32,9 +31,6 @@
 //   - A function that ends its goroutine (runtime.Goexit, as a test's t.FailNow does) ends the run
 //     with [ErrExited], whether it is a handler or another one. What is stored stays readable. On a
 //     program's own goroutine, as in a write by hand, that goroutine ends, and no lock stays held.
-//   - A loop over [Informer.Changes] is a handler on the caller's goroutine: it gets the initial
-//     state first, and Run waits for its body. With Every delivery, its backlog is bounded only by
-//     memory, as for any handler.
 //   - With reflector.OwnWrites in the client's config, the program's own writes are in the store when their
 //     calls return, and their events change nothing (D35, D36 in CONTRACT.md).
 //   - With [Options].Shard the store holds the objects of a share, and no others.

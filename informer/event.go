@@ -4,8 +4,7 @@ import "github.com/tidemark-k8s/tidemark/indexer"
 
 // Event is one observable fact about an informer, passed to [Options].Observe. It is an event of
 // the reflector, or of this package: *[QuarantineError], *[StorageError],
-// *[indexer.IndexError], [HandlerPanicked], [Ghost]; or the error of a loop over
-// [Informer.Changes] that could not begin.
+// *[indexer.IndexError], [HandlerPanicked], [Ghost].
 type Event any
 
 // HandlerPanicked reports that a handler panicked on a change. The change is not delivered again.

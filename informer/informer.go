@@ -89,21 +89,9 @@ func (i *Informer[T]) HandleBatch(h func(Batch[T]), n int, o HandlerOptions) (Re
 	return i.core.handle(&batchReceiver[T]{h, n}, o, i.owner)
 }
 
-// handle registers a handler, given as its receiver.
+// handle registers a handler, given as its receiver. The handler's name and the informer's resync
+// period stand in for options that are not set.
 func (c *core) handle(to receiver, o HandlerOptions, by *owner) (Registration, error) {
-	r, err := c.newHandler(to, o, by)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.addHandler(r); err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// newHandler returns a registration. The handler's name and the informer's resync period stand in
-// for options that are not set.
-func (c *core) newHandler(to receiver, o HandlerOptions, by *owner) (*delivery.Registration, error) {
 	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("informer %s: handler %q: %w", c.options.Name, o.Name, err)
 	}
@@ -113,7 +101,11 @@ func (c *core) newHandler(to receiver, o HandlerOptions, by *owner) (*delivery.R
 	if o.Resync == 0 {
 		o.Resync = c.options.Resync
 	}
-	return c.registration(to, o, by), nil
+	r := c.registration(to, o, by)
+	if err := c.addHandler(r); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // registration returns the registration of a handler, which is yet to be added.

@@ -49,8 +49,6 @@ func lineOf(e Event) (logLine, bool) {
 		return logLine{level: levelError, err: e, message: "Object cannot be packed or read", of: e.Key.String(), single: true}, true
 	case Ghost:
 		return logLine{message: "An object was shown as the program had written it, and the watch has not brought it", values: []any{"object", e.Key, "version", cut(e.Version)}, of: e.Key.String(), single: true}, true
-	case error:
-		return logLine{level: levelError, err: e, message: "The informer is misused", of: e.Error()}, true
 	}
 	return logLine{level: levelAll, message: "Event", values: []any{"kind", e}, of: fmt.Sprintf("%T", e)}, true
 }

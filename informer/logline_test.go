@@ -33,7 +33,7 @@ func logged() []Event {
 		reflector.NotServed{Err: err}, reflector.Served{},
 		reflector.Skipped{Err: err}, reflector.HistoryWentBack{}, reflector.HistoryUnknown{}, reflector.ClientDecoded{}, reflector.StreamRefused{}, reflector.SelectorRefused{},
 		&QuarantineError{Err: err}, &indexer.IndexError{}, &StorageError{Err: err},
-		Ghost{}, HandlerPanicked{}, err,
+		Ghost{}, HandlerPanicked{},
 		reflector.Asked{}, reflector.Committing{}, reflector.Paged{}, reflector.Listed{}, reflector.WatchStarted{}, reflector.WatchEnded{},
 		reflector.BackedOff{}, reflector.Undecodable{},
 	}
@@ -57,9 +57,6 @@ func TestLogsAreWrittenDown(t *testing.T) {
 			level, keys = "error", append([]string{"`err`"}, keys...)
 		}
 		event := strings.TrimPrefix(fmt.Sprintf("%T", e), "*")
-		if event == "errors.errorString" {
-			event = "error"
-		}
 		fmt.Fprintf(&table, "| %s | %s | %s | `%s` |\n", level, l.message, strings.Join(keys, ", "), event)
 	}
 	for _, message := range []string{floodMessage, floodedMessage} {
@@ -108,19 +105,19 @@ func TestLinesAreNotRepeated(t *testing.T) {
 		require.True(t, ok)
 		w.write(line, now)
 	}
-	one, two := errors.New("one"), reflector.HistoryWentBack{}
+	one, two := reflector.Failed{Operation: reflector.OpList, Err: errors.New("one")}, reflector.HistoryWentBack{}
 	for range 100 {
 		write(one)
 		write(two)
 	}
-	write(errors.New("another"))
-	require.Equal(t, 2, l.Count("The informer is misused"))
+	write(reflector.Failed{Operation: reflector.OpWatch, Err: errors.New("another")})
+	require.Equal(t, 2, l.Count("Request failed"))
 	require.Equal(t, 1, l.Count("history went back"))
 	require.Zero(t, l.Count("repeated"))
 	now = now.Add(time.Second)
 	write(one)
 	write(two)
-	require.Equal(t, 3, l.Count("The informer is misused"))
+	require.Equal(t, 3, l.Count("Request failed"))
 	require.Equal(t, 2, l.Count("repeated=99"))
 	now = now.Add(time.Second)
 	write(one)

@@ -125,11 +125,6 @@ func (f *onlooking) live(t *testing.T) {
 	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), f.o.Logger()))
 	wait, err := f.Start(ctx)
 	require.NoError(t, err)
-	go func() {
-		for range f.Changes(ctx, HandlerOptions{}) {
-			f.o.Look("loop")
-		}
-	}()
 	synctest.Wait()
 	f.s.Send(watch.Added, kit.Pod("b", "11", kit.Label("unindexed", "yes")))
 	f.s.Send(watch.Modified, kit.Pod("a", "12", kit.Label("app", "web")))
@@ -153,7 +148,7 @@ func (f *onlooking) live(t *testing.T) {
 func TestAProgramThatLooksAtTheInformer(t *testing.T) {
 	kit.EndsSoon(t)
 	kit.SurvivePanics(t)
-	always := []string{"source", "transform", "index function", "handler", "batch", "client-go's handler", "loop"}
+	always := []string{"source", "transform", "index function", "handler", "batch", "client-go's handler"}
 	t.Run("with an observer", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			var f *onlooking

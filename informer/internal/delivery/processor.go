@@ -157,11 +157,6 @@ func (p *SharedProcessor) Add(tx *indexer.Tx, r *Registration) {
 func (p *SharedProcessor) launch(r *Registration) {
 	r.life = delivering
 	run := p.run
-	if r.runs != nil { // never blocks: there is one run
-		run.Handlers.Add(1)
-		r.runs <- run
-		return
-	}
 	run.Handlers.Go(func() {
 		defer p.returned(r)
 		r.work(run)

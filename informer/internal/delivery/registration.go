@@ -21,7 +21,6 @@ type Registration struct {
 	receiver  Receiver
 	feed      feed
 
-	runs       chan *Run     // has the run for a loop on its caller's goroutine; nil for a handler
 	stopCalled chan struct{} // closed by Stop
 	synced     chan struct{} // closed once the initial state has been told
 	done       chan struct{} // closed once nothing more will be delivered
@@ -149,13 +148,11 @@ func (r *Registration) deliver(ctx context.Context, run *Run) (some bool) {
 	if r.takeMore() == nil {
 		return false
 	}
-	if r.runs == nil {
-		defer func() {
-			if value := recover(); value != nil {
-				Crash(ctx, value, r.processor.informer, r.Options.Name, r.taken.Load(), r.panicked)
-			}
-		}()
-	}
+	defer func() {
+		if value := recover(); value != nil {
+			Crash(ctx, value, r.processor.informer, r.Options.Name, r.taken.Load(), r.panicked)
+		}
+	}()
 	defer r.stopTiming()
 	some = true
 	synced := closed(r.synced)  // never reset; reading the channel costs a third of a delivery
