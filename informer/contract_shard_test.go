@@ -296,7 +296,7 @@ func TestContract_D44_ForeignEventsMoveTheVersion(t *testing.T) {
 			pod := podIn("team-0", fmt.Sprint("late-", n))
 			require.NoError(t, d.server.Create(t.Context(), pod))
 			began := time.Now()
-			require.NoError(t, i.WaitVersion(t.Context(), pod.ResourceVersion))
+			require.NoError(t, i.WaitDelivered(t.Context(), pod.ResourceVersion))
 			require.LessOrEqual(t, time.Since(began), 150*time.Millisecond)
 			_, ok := i.Indexer().Get(indexer.Key{Namespace: pod.Namespace, Name: pod.Name})
 			require.Equal(t, share.Has(pod.Namespace, pod.UID), ok)

@@ -545,7 +545,7 @@ func TestDeletedSecretsAreForgotten(t *testing.T) {
 			}
 		}
 		remove()
-		require.NoError(t, i.WaitVersion(t.Context(), "219"))
+		require.NoError(t, i.WaitDelivered(t.Context(), "219"))
 		requireGone(t, gone, seen)
 	})
 	t.Run("typed", func(t *testing.T) {
@@ -562,7 +562,7 @@ func TestDeletedSecretsAreForgotten(t *testing.T) {
 			}
 		}
 		remove()
-		require.NoError(t, i.WaitVersion(t.Context(), "219"))
+		require.NoError(t, i.WaitDelivered(t.Context(), "219"))
 		requireGone(t, gone, seen)
 	})
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 )
 
-// WaitDelivered waits as WaitVersion does, and then until each registered handler has been told
-// everything published so far: a test that has written an object can then check the outcome. It
-// does not wait for later events, for a resync, or for a handler that is stopped meanwhile. A
-// handler that calls it waits for itself.
+// WaitDelivered waits until the store holds every change up to a resourceVersion, and then until each
+// registered handler has been told everything published so far: a test that has written an object can
+// then check the outcome. With several sources, all have to reach the version. WaitDelivered does not wait
+// for later events, for a resync, or for a handler that is stopped meanwhile. A handler that calls it waits
+// for itself.
 //
-// It returns the errors of WaitVersion, also while it waits for handlers, but no error if the
-// object of the version was quarantined.
+// It returns the errors of [Informer.WaitFor], but none for an object that is quarantined.
 func (i *Informer[T]) WaitDelivered(ctx context.Context, version string) error {
 	return i.core.WaitDelivered(ctx, version)
 }

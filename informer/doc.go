@@ -44,8 +44,7 @@
 //
 //	for the initial state               WaitSynced
 //	for this object, as it was written  WaitFor        returns at once after an own write that is shown
-//	for this version                    WaitVersion    of the watch, also for an own write
 //	for all writes of this program      WaitWritten    needs reflector.OwnWrites
 //	for all that the server has now     WaitFresh
-//	for the handlers                    WaitDelivered
+//	for this version, and the handlers  WaitDelivered  of the watch, also for an own write
 package informer

@@ -24,14 +24,13 @@ var (
 	// ErrNotSynced is returned by WaitSynced if the store did not become complete in time. The
 	// error also wraps the context's cause and the last error of a list or watch.
 	ErrNotSynced = errors.New("the informer is not synced")
-	// ErrVersion is returned by WaitVersion for a resourceVersion that cannot be compared with
-	// the store's.
+	// ErrVersion is returned by waits for a resourceVersion that cannot be compared with the store's.
 	ErrVersion = errors.New("the resourceVersion cannot be compared")
 	// ErrTransform is reported, wrapped in a [QuarantineError], if the transform failed on an
 	// object.
 	ErrTransform = errors.New("the transform failed")
-	// ErrQuarantined is returned by a wait for a version or an object that is quarantined: the
-	// store does not hold it. Observe got the [QuarantineError] with the reason.
+	// ErrQuarantined is returned by WaitFor for an object that is quarantined: the store does not
+	// hold it. Observe got the [QuarantineError] with the reason.
 	ErrQuarantined = errors.New("the object is quarantined")
 	// ErrDecode is reported, wrapped in a [QuarantineError], if an object could not be decoded.
 	ErrDecode = errors.New("the object cannot be decoded")

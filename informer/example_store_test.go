@@ -80,9 +80,9 @@ func ExampleInformer_WaitSynced() {
 	// <nil>
 }
 
-// After a write, WaitVersion waits until the store shows the write. Without this wait, a controller
+// After a write, WaitFor waits until the store shows the write. Without this wait, a controller
 // may read an old version and repeat its write.
-func ExampleInformer_WaitVersion() {
+func ExampleInformer_WaitFor() {
 	server := informertest.New(informertest.Options{}) // stands for a cluster
 	defer server.Close()
 	pods := informer.New(server.Source(corev1.SchemeGroupVersion.WithResource("pods"), ""), informer.Options[*corev1.Pod]{})
@@ -97,7 +97,7 @@ func ExampleInformer_WaitVersion() {
 	if err := server.Create(ctx, written); err != nil {
 		fmt.Println(err)
 	}
-	if err := pods.WaitVersion(ctx, written.ResourceVersion); err != nil {
+	if err := pods.WaitFor(ctx, written); err != nil {
 		fmt.Println(err)
 	}
 	_, err := pods.Lister().Namespace("prod").Get("web-1")

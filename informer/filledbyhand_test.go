@@ -68,8 +68,8 @@ func TestContract_T19_ANativeHandlerAndAStoreFilledByHandBeforeRun(t *testing.T)
 }
 
 // A version that a program has put into the store before the first full state is no progress of the
-// source: WaitVersion waits for the source.
-func TestContract_D19_WaitVersionDoesNotCountWhatWasWrittenByHand(t *testing.T) {
+// source: WaitDelivered waits for the source.
+func TestContract_D33_WaitDeliveredDoesNotCountWhatWasWrittenByHand(t *testing.T) {
 	for name, write := range map[string]func(x cache.Indexer) error{
 		"add":      func(x cache.Indexer) error { return x.Add(kit.Pod("only", "100")) },
 		"replace":  func(x cache.Indexer) error { return x.Replace([]any{kit.Pod("only", "1")}, "100") },
@@ -84,7 +84,7 @@ func TestContract_D19_WaitVersionDoesNotCountWhatWasWrittenByHand(t *testing.T) 
 				require.Equal(t, "100", i.Shared().LastSyncResourceVersion(), "B39")
 				starts(t, i)
 				waited := make(chan error, 1)
-				go func() { waited <- i.WaitVersion(t.Context(), "50") }()
+				go func() { waited <- i.WaitDelivered(t.Context(), "50") }()
 				synctest.Wait()
 				pends(t, waited)
 				s.Fail(nil)
@@ -97,7 +97,7 @@ func TestContract_D19_WaitVersionDoesNotCountWhatWasWrittenByHand(t *testing.T) 
 }
 
 // Nor is it while the write is being made.
-func TestContract_D19_WaitVersionDoesNotCountWhatIsBeingWrittenByHand(t *testing.T) {
+func TestContract_D33_WaitDeliveredDoesNotCountWhatIsBeingWrittenByHand(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	var i *Informer[*corev1.Pod]
@@ -105,7 +105,7 @@ func TestContract_D19_WaitVersionDoesNotCountWhatIsBeingWrittenByHand(t *testing
 	looks := indexer.Index[*corev1.Pod]{Name: "looks", Append: func(values []string, p *corev1.Pod) []string {
 		if p.Name == "second" {
 			require.NotEmpty(t, i.Indexer().Version(), "the first write shows already")
-			waited = append(waited, i.WaitVersion(ended, "50"))
+			waited = append(waited, i.WaitDelivered(ended, "50"))
 		}
 		return values
 	}}

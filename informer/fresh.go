@@ -20,7 +20,7 @@ import (
 // cluster; WaitFresh then takes some seconds more. Calls at the same time share a question. The second step
 // leaves out fakes, and sources whose lists have no version.
 //
-// To wait for a certain write, use [Informer.WaitVersion], which asks the server nothing.
+// To wait for a certain write, use [Informer.WaitFor], which asks the server nothing.
 //
 // WaitFresh returns [ErrStopped] if the informer stops first, and [ErrNotSynced] with the context's
 // cause if ctx ends first; both come with the last error of a list or watch, or of the question. If the

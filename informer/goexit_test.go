@@ -114,8 +114,7 @@ func TestContract_D28_AFunctionThatEndsTheRun(t *testing.T) {
 				s.Send(watch.Modified, kit.Pod("a", "11"))
 				synctest.Wait()
 
-				waits := make(chan error, 3)
-				go func() { waits <- i.WaitVersion(t.Context(), "99") }()
+				waits := make(chan error, 2)
 				go func() { waits <- i.WaitDelivered(t.Context(), "99") }()
 				go func() { waits <- i.WaitFor(t.Context(), kit.Pod("z", "99")) }()
 				synctest.Wait()

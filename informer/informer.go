@@ -149,18 +149,5 @@ func (i *Informer[T]) Done() <-chan struct{} { return i.core.stopped }
 // that error.
 func (i *Informer[T]) WaitSynced(ctx context.Context) error { return i.core.WaitSynced(ctx) }
 
-// WaitVersion waits until the store holds every change up to a resourceVersion, and then returns
-// nil. With the resourceVersion that a write returned, a caller reads its own writes. WaitVersion
-// sees a write by its event or, if a selector filters the event out, by the next event or bookmark.
-//
-// It returns [ErrVersion] if the version cannot be compared with the store's or the source has no
-// versions, [ErrQuarantined] if the object of exactly this version could not be prepared, and
-// [ErrStopped] if the informer stops. Otherwise, the error wraps the context's cause and the last
-// error of a list or watch. If there are several sources, all have to reach the version; see
-// [Informer.WaitFor].
-func (i *Informer[T]) WaitVersion(ctx context.Context, version string) error {
-	return i.core.WaitVersion(ctx, version)
-}
-
 // Status returns the state of the informer: what it does now, and its last errors.
 func (i *Informer[T]) Status() Status { return i.core.Status() }

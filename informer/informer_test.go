@@ -92,7 +92,7 @@ func TestAnInformerFromListToHandler(t *testing.T) {
 		s.Send(watch.Deleted, kit.Pod("b", "13"))
 		require.Equal(t, []string{"update a@1 a@11", "add c@12", "delete b@13"}, early.take())
 		require.Equal(t, "13", i.Indexer().Version())
-		require.NoError(t, i.WaitVersion(t.Context(), "13"))
+		require.NoError(t, i.WaitDelivered(t.Context(), "13"))
 
 		late := &journal{}
 		_, err = i.Handle(late, HandlerOptions{})

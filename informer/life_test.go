@@ -163,7 +163,7 @@ func TestContract_D8_RunReturnsThoughTheSourceDoesNot(t *testing.T) {
 }
 
 // D10, D19: every error of a list or watch is observed and shows in Status, and WaitSynced and
-// WaitVersion return why they have failed.
+// WaitDelivered return why they have failed.
 func TestContract_D10_D19_ErrorsShow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		forbidden := errors.New("forbidden")
@@ -184,7 +184,7 @@ func TestContract_D10_D19_ErrorsShow(t *testing.T) {
 		require.ErrorIs(t, err, ErrNotSynced)
 		require.ErrorIs(t, err, why)
 		require.ErrorIs(t, err, forbidden)
-		err = i.WaitVersion(ctx, "10")
+		err = i.WaitDelivered(ctx, "10")
 		require.ErrorIs(t, err, why)
 		require.ErrorIs(t, err, forbidden)
 		failures := of[reflector.Failed](seen)
@@ -220,13 +220,13 @@ func TestContract_D10_D19_ErrorsShow(t *testing.T) {
 	})
 }
 
-func TestContract_D19_WaitVersion(t *testing.T) {
+func TestContract_D33_WaitDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
 		i := New(s, Options[*corev1.Pod]{Observe: observed})
 		results := make(chan error, 3)
 		for _, version := range []string{"9", "12", "99"} {
-			go func() { results <- i.WaitVersion(t.Context(), version) }()
+			go func() { results <- i.WaitDelivered(t.Context(), version) }()
 		}
 		synctest.Wait()
 		stop := start(t, i)
@@ -236,11 +236,11 @@ func TestContract_D19_WaitVersion(t *testing.T) {
 		require.Empty(t, results)
 		s.Send(watch.Modified, kit.Pod("a", "12"))
 		require.NoError(t, <-results)
-		require.ErrorIs(t, i.WaitVersion(t.Context(), "nonsense"), ErrVersion)
-		require.ErrorIs(t, i.WaitVersion(t.Context(), ""), ErrVersion)
+		require.ErrorIs(t, i.WaitDelivered(t.Context(), "nonsense"), ErrVersion)
+		require.ErrorIs(t, i.WaitDelivered(t.Context(), ""), ErrVersion)
 		stop()
 		require.ErrorIs(t, <-results, ErrStopped)
-		require.NoError(t, i.WaitVersion(t.Context(), "12"), "what is there is there")
+		require.NoError(t, i.WaitDelivered(t.Context(), "12"), "what is there is there")
 	})
 }
 

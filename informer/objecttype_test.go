@@ -97,7 +97,7 @@ func TestContract_D25_WhatIsDecoded(t *testing.T) {
 		require.ErrorIs(t, skipped[0].Err, ErrType)
 		s.Send(watch.Modified, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
 		s.Send(watch.Modified, kit.Pod("a", "11"))
-		require.NoError(t, i.WaitVersion(t.Context(), "11"))
+		require.NoError(t, i.WaitDelivered(t.Context(), "11"))
 		require.Len(t, of[reflector.Skipped](seen), 1)
 		a, _ := i.Indexer().Get(named("a"))
 		require.Equal(t, "11", a.ResourceVersion)

@@ -201,12 +201,12 @@ func TestAnObjectStaysQuarantinedWhereAFullStateIsGivenUp(t *testing.T) {
 		return d
 	}
 	f.apply(poison("7"))
-	require.ErrorIs(t, f.WaitVersion(t.Context(), "7"), ErrQuarantined)
+	require.ErrorIs(t, f.WaitFor(t.Context(), kit.Pod("a", "7")), ErrQuarantined)
 	f.beginReplace()
 	f.apply(poison("7"), deltaOf(deltafifo.Modified, kit.Pod("a", "8")), deltafifo.Delta{Op: deltafifo.Abort})
 	require.Equal(t, 1, f.Status().Quarantined)
-	require.ErrorIs(t, f.WaitVersion(t.Context(), "7"), ErrQuarantined)
+	require.ErrorIs(t, f.WaitFor(t.Context(), kit.Pod("a", "7")), ErrQuarantined)
 	f.beginReplace()
 	f.apply(poison("7"), poison("8"), deltafifo.Delta{Op: deltafifo.Abort})
-	require.ErrorIs(t, f.WaitVersion(t.Context(), "7"), ErrQuarantined)
+	require.ErrorIs(t, f.WaitFor(t.Context(), kit.Pod("a", "7")), ErrQuarantined)
 }

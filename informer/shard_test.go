@@ -105,7 +105,7 @@ func TestAShareIsAskedForOnce(t *testing.T) {
 		x.Send(watch.Modified, kit.Pod("c", "11"))
 		require.Empty(t, j.take())
 		require.Equal(t, ShardStatus{Share: pods("a", "b"), Foreign: 2, Server: "does not filter"}, x.i.Status().Shard)
-		require.NoError(t, x.i.WaitVersion(t.Context(), "11"), "the version of a foreign event counts")
+		require.NoError(t, x.i.WaitDelivered(t.Context(), "11"), "the version of a foreign event counts")
 		require.Zero(t, x.i.Status().Staleness, "and so does that the server has sent it")
 		require.Equal(t, before.LastEvent, x.i.Status().LastEvent, "it is no event of the store")
 		x.Set("20", kit.Pod("a", "1"), kit.Pod("b", "12"), kit.Pod("c", "11"))

@@ -106,7 +106,7 @@ func TestDecodeTimes(t *testing.T) {
 		require.NoError(t, server.Create(t.Context(), p))
 		version = p.ResourceVersion
 	}
-	require.NoError(t, i.WaitVersion(t.Context(), version))
+	require.NoError(t, i.WaitDelivered(t.Context(), version))
 	d := inspector.Decoding()
 	require.EqualValues(t, 3, d.Sampled)
 	require.Positive(t, d.Took)

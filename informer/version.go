@@ -23,38 +23,23 @@ func (a *applier) version() string {
 	return a.reached.Lowest()
 }
 
-// WaitVersion is [Informer.WaitVersion].
-func (c *core) WaitVersion(ctx context.Context, version string) error {
-	if err := c.waitReached(ctx, version); err != nil {
-		return err
-	}
-	return c.checkQuarantine(version)
-}
-
-// waitReached waits until the store has reached a version. It does not check whether the object of
-// the version is quarantined.
+// waitReached waits until the store has reached a version.
 func (c *core) waitReached(ctx context.Context, version string) error {
 	return c.waitVersion(ctx, version, func() (bool, error) {
 		return c.atLeast(c.storeVersion, version)
 	})
 }
 
-// checkQuarantine returns an error if the object of a version is quarantined.
-func (c *core) checkQuarantine(version string) error {
-	if key, ok := c.allQuarantined.At(version); ok {
-		return fmt.Errorf("version %s, of %.*q: %w", version, object.MaxText, key, ErrQuarantined)
-	}
-	return nil
-}
-
 // WaitFor waits until the store shows an object as a write has returned it, or a newer version: a
-// caller reads its own writes. With several sources, WaitFor waits for less than
-// [Informer.WaitVersion]: only for the sources whose namespace is the object's (see
-// [reflector.Scoped]), and for no source once the object itself has come.
+// caller reads its own writes. The store shows a write by its event or, if the informer does not read
+// the object, by the next event or bookmark. With several sources, WaitFor waits only for those whose
+// namespace is the object's (see [reflector.Scoped]), and for none once the object itself has come.
 //
-// It returns the errors of WaitVersion, [ErrType] for an object without metadata, and
-// [ErrNoSource] if no source reads the object's namespace. [ErrQuarantined] may also be because of a
-// later version of the object, if the store has an older one.
+// It returns [ErrVersion] if the object's version cannot be compared with the store's or the source has
+// no versions, [ErrQuarantined] if this version of the object or a later one could not be prepared,
+// [ErrType] for an object without metadata, [ErrNoSource] if no source reads the object's namespace, and
+// [ErrStopped] if the informer stops. Otherwise, the error wraps the context's cause and the last error
+// of a list or watch.
 func (i *Informer[T]) WaitFor(ctx context.Context, obj T) error { return i.core.WaitFor(ctx, obj) }
 
 // WaitFor is [Informer.WaitFor].
@@ -94,7 +79,7 @@ func (c *core) WaitFor(ctx context.Context, obj any) error {
 	if !came && c.allQuarantined.Holds(key) { // at this version or a later one: the store has an older one
 		return fmt.Errorf("version %s, of %.*q, or a later one: %w", version, object.MaxText, key, ErrQuarantined)
 	}
-	return c.checkQuarantine(version)
+	return nil
 }
 
 // namespaces are the namespaces of an informer's sources, "" for all or unknown. They are asked for

@@ -38,7 +38,7 @@ func TestATypedViewOfAnInformerOfAnything(t *testing.T) {
 		require.ElementsMatch(t, []string{"initial a@1", "initial b@2"}, every.take())
 		s.Send(watch.Modified, kit.Pod("a", "11", kit.Label("app", "x")))
 		require.Equal(t, []string{"update a@1 a@11"}, every.take())
-		require.NoError(t, i.WaitVersion(t.Context(), "11"))
+		require.NoError(t, i.WaitDelivered(t.Context(), "11"))
 
 		x := i.Indexer()
 		a, ok := x.Get(named("a"))

@@ -64,7 +64,7 @@ func TestWaitForWaitsForTheObjectsOwnSource(t *testing.T) {
 		require.ErrorIs(t, <-result, ErrNoSource)
 
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() { result <- i.WaitVersion(ctx, "9") }()
+		go func() { result <- i.WaitDelivered(ctx, "9") }()
 		pends(t, result)
 		cancel()
 		require.ErrorIs(t, <-result, context.Canceled, "the other source has not reached it")
@@ -73,41 +73,39 @@ func TestWaitForWaitsForTheObjectsOwnSource(t *testing.T) {
 	})
 }
 
-// Waiting for the version of a quarantined object fails with ErrQuarantined, until a newer version
-// is stored or the object is gone.
-func TestWhoWaitsForAQuarantinedVersionIsTold(t *testing.T) {
+// Waiting for a quarantined object fails with ErrQuarantined, until a newer version is stored or the
+// object is gone.
+func TestWhoWaitsForAQuarantinedObjectIsTold(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("5", kit.Pod("a", "3", kit.Label("poison", "error")), kit.Pod("b", "4"))
 		i := New(s, Options[*corev1.Pod]{Observe: observed, Transform: failByLabel})
 		stop := start(t, i)
-		require.NoError(t, i.WaitVersion(t.Context(), "4"))
-		require.ErrorIs(t, i.WaitVersion(t.Context(), "3"), ErrQuarantined, "of a list")
+		require.NoError(t, i.WaitFor(t.Context(), kit.Pod("b", "4")))
+		require.ErrorIs(t, i.WaitFor(t.Context(), kit.Pod("a", "3")), ErrQuarantined, "of a list")
 		s.Send(watch.Modified, kit.Pod("b", "6", kit.Label("poison", "panic")))
-		require.ErrorIs(t, i.WaitVersion(t.Context(), "6"), ErrQuarantined)
 		require.ErrorIs(t, i.WaitFor(t.Context(), kit.Pod("b", "6")), ErrQuarantined)
 		s.Send(watch.Modified, kit.Pod("b", "7"))
-		require.NoError(t, i.WaitVersion(t.Context(), "7"))
-		require.NoError(t, i.WaitVersion(t.Context(), "6"), "the object has come, in a newer version")
+		require.NoError(t, i.WaitFor(t.Context(), kit.Pod("b", "7")))
+		require.NoError(t, i.WaitFor(t.Context(), kit.Pod("b", "6")), "the object has come, in a newer version")
 		s.Set("10", kit.Pod("b", "7"))
 		s.Expire()
-		require.NoError(t, i.WaitVersion(t.Context(), "10"))
-		require.NoError(t, i.WaitVersion(t.Context(), "3"), "the list does not hold it any more")
-		for _, version := range []string{"3", "6", "7", "10"} {
-			_, quarantined := i.core.allQuarantined.At(version)
-			require.False(t, quarantined)
+		require.NoError(t, i.WaitDelivered(t.Context(), "10"))
+		require.NoError(t, i.WaitFor(t.Context(), kit.Pod("a", "3")), "the list does not hold it any more")
+		for _, name := range []string{"a", "b"} {
+			require.False(t, i.core.allQuarantined.Holds(named(name)))
 		}
 		stop()
 	})
 }
 
-// WaitVersion fails with ErrVersion if the source has no versions, or versions that do not compare.
+// A wait fails with ErrVersion if the source has no versions, or versions that do not compare.
 func TestWhoWaitsForAVersionThatNeverComesIsTold(t *testing.T) {
 	for _, version := range []string{"", "a/b"} {
 		t.Run(fmt.Sprintf("%q", version), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				i := New(newScript(version, kit.Pod("a", "")), Options[*corev1.Pod]{Observe: observed})
 				result := make(chan error, 1)
-				go func() { result <- i.WaitVersion(t.Context(), "5") }()
+				go func() { result <- i.WaitDelivered(t.Context(), "5") }()
 				pends(t, result)
 				stop := start(t, i)
 				require.ErrorIs(t, <-result, ErrVersion)
@@ -169,13 +167,13 @@ func TestWaitForIsToldOfALaterFailure(t *testing.T) {
 		stop := start(t, i)
 		s.Send(watch.Modified, kit.Pod("a", "6", kit.Label("poison", "error")))
 		s.Send(watch.Modified, kit.Pod("a", "7", kit.Label("poison", "error")))
-		require.NoError(t, i.WaitVersion(t.Context(), "6"))
+		require.NoError(t, i.WaitDelivered(t.Context(), "6"))
 		require.ErrorIs(t, i.WaitFor(t.Context(), kit.Pod("a", "6")), ErrQuarantined)
 		require.ErrorIs(t, i.WaitFor(t.Context(), kit.Pod("a", "7")), ErrQuarantined)
 		require.NoError(t, i.WaitFor(t.Context(), kit.Pod("a", "3")), "the store has it")
 		require.NoError(t, i.WaitFor(t.Context(), kit.Pod("b", "4")))
 		s.Send(watch.Modified, kit.Pod("a", "8"))
-		require.NoError(t, i.WaitVersion(t.Context(), "8"))
+		require.NoError(t, i.WaitDelivered(t.Context(), "8"))
 		require.NoError(t, i.WaitFor(t.Context(), kit.Pod("a", "6")), "a newer one has come")
 		stop()
 	})
@@ -205,7 +203,6 @@ func TestContract_D19_AWaitThatEndsSaysWhy(t *testing.T) {
 		"WaitSynced":    (*Informer[*corev1.Pod]).WaitSynced,
 		"WaitFresh":     (*Informer[*corev1.Pod]).WaitFresh,
 		"WaitFor":       func(i *Informer[*corev1.Pod], ctx context.Context) error { return i.WaitFor(ctx, kit.Pod("a", "99")) },
-		"WaitVersion":   func(i *Informer[*corev1.Pod], ctx context.Context) error { return i.WaitVersion(ctx, "99") },
 		"WaitDelivered": func(i *Informer[*corev1.Pod], ctx context.Context) error { return i.WaitDelivered(ctx, "99") },
 	} {
 		for _, ends := range []string{"the context", "the informer"} {

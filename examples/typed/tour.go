@@ -126,7 +126,7 @@ func owners(pods *indexer.Indexer[*corev1.Pod]) (all []metav1.Object) {
 }
 
 // annotate writes to a pod, and reads back the result. The store is a moment behind the server;
-// WaitVersion waits for it.
+// WaitFor waits for it.
 func (t tour) annotate(ctx context.Context, client kubernetes.Interface, pods *informer.Informer[*corev1.Pod]) error {
 	if t.mark == (indexer.Key{}) {
 		return nil
@@ -136,7 +136,7 @@ func (t tour) annotate(ctx context.Context, client kubernetes.Interface, pods *i
 	if err != nil {
 		return fmt.Errorf("pod %s is not marked: %w", t.mark, err)
 	}
-	if err := pods.WaitVersion(ctx, written.ResourceVersion); err != nil {
+	if err := pods.WaitFor(ctx, written); err != nil {
 		return err
 	}
 	pod, ok := pods.Indexer().Get(t.mark)

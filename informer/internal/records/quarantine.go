@@ -12,8 +12,8 @@ import (
 // MaxQuarantined is the number of quarantined objects whose errors are kept.
 const MaxQuarantined = 100
 
-// Quarantine holds the quarantined objects of all sources for other goroutines: a wait for the
-// version of such an object has to fail, and the inspector shows the errors.
+// Quarantine holds the quarantined objects of all sources for other goroutines: a wait for such an
+// object has to fail, and the inspector shows the errors.
 type Quarantine struct {
 	mu       sync.Mutex
 	versions map[string]countedVersion
@@ -38,15 +38,6 @@ type countedObject struct {
 type countedVersion struct {
 	key   indexer.Key
 	times int
-}
-
-// At returns the key of the quarantined object of a version, if there is one.
-func (q *Quarantine) At(version string) (key indexer.Key, ok bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-
-	found, ok := q.versions[version]
-	return found.key, ok
 }
 
 // Holds reports whether the object of a key is quarantined, at whatever version.

@@ -226,7 +226,7 @@ func relistAndGet(m *section, q *questions, first, second *corev1.PodList) laten
 		}
 	}, func() {
 		w.expire()
-		require.NoError(m.b, pods.WaitVersion(m.b.Context(), second.ResourceVersion))
+		require.NoError(m.b, pods.WaitFor(m.b.Context(), &second.Items[0]))
 	})
 	m.end()
 

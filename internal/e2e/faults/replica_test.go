@@ -106,7 +106,7 @@ func report(ctx context.Context, i *informer.Informer[*corev1.Pod], told *view[*
 	if err := i.WaitSynced(ctx); err != nil {
 		return h, err
 	}
-	if err := i.WaitVersion(ctx, o.Version); err != nil {
+	if err := i.WaitDelivered(ctx, o.Version); err != nil {
 		return h, err
 	}
 	if began := time.Now(); o.Fresh {
@@ -114,9 +114,9 @@ func report(ctx context.Context, i *informer.Informer[*corev1.Pod], told *view[*
 			return h, err
 		}
 		h.Fresh = time.Since(began)
-	}
-	if err := i.WaitDelivered(ctx, i.Indexer().Version()); err != nil {
-		return h, err
+		if err := i.WaitDelivered(ctx, i.Indexer().Version()); err != nil {
+			return h, err
+		}
 	}
 	if err := told.Differs(i.Indexer().All()); err != nil {
 		return h, err
