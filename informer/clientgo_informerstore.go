@@ -23,10 +23,7 @@ func newInformerStore(c *core) *informerStore {
 func (s *informerStore) Check(obj any) (any, error) { return obj, s.core.objects.validate(obj) }
 
 // Begin begins a write section.
-func (s *informerStore) Begin() *indexer.Tx {
-	s.core.writtenByHand.Store(true)
-	return s.core.writer.Begin()
-}
+func (s *informerStore) Begin() *indexer.Tx { return s.core.writer.Begin() }
 
 // Apply makes one write.
 func (s *informerStore) Apply(tx *indexer.Tx, w clientgostore.Write) {
@@ -66,7 +63,6 @@ func (*informerStore) Faults(*indexer.Tx) error { return nil }
 // ReplaceAll makes the store hold the objects of the writes, and no others.
 func (s *informerStore) ReplaceAll(writes []clientgostore.Write, version string) {
 	c := s.core
-	c.writtenByHand.Store(true)
 	staging := c.writer.StageAll(c.sourceByHand())
 	for _, w := range writes {
 		staging.Put(w.Key, w.Object, records.StampByHand)

@@ -28,20 +28,19 @@ import (
 type core struct {
 	applier
 
-	objects       objectType
-	sources       []reflector.Source
-	misuse        error // the error in the constructor's arguments; nil if they are valid
-	namespaces    namespaces
-	lister        lister.Lister[any]
-	observerTurn  chan struct{} // full while the user's observer is called; nil without observer
-	logger        lazyLogger
-	packing       *packing     // nil: the store holds the objects themselves
-	detector      *detector    // nil: nobody looks for programs that write into stored objects
-	ownLogger     *klog.Logger // from the constructor; if nil, the context of Run has the logger
-	decodeTimes   reflector.DecodeTimes
-	reflectors    []atomic.Pointer[reflector.Reflector] // by source; nil before the first request
-	writtenByHand atomic.Bool                           // a user has written into the store
-	newest        newest
+	objects      objectType
+	sources      []reflector.Source
+	misuse       error // the error in the constructor's arguments; nil if they are valid
+	namespaces   namespaces
+	lister       lister.Lister[any]
+	observerTurn chan struct{} // full while the user's observer is called; nil without observer
+	logger       lazyLogger
+	packing      *packing     // nil: the store holds the objects themselves
+	detector     *detector    // nil: nobody looks for programs that write into stored objects
+	ownLogger    *klog.Logger // from the constructor; if nil, the context of Run has the logger
+	decodeTimes  reflector.DecodeTimes
+	reflectors   []atomic.Pointer[reflector.Reflector] // by source; nil before the first request
+	newest       newest
 
 	mu       sync.Mutex // guards phase, and the beginning of run
 	phase    phase

@@ -3,8 +3,6 @@ package informer
 import (
 	"context"
 	"fmt"
-
-	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 )
 
 // WaitDelivered waits until the store holds every change up to a resourceVersion, and then until each
@@ -13,54 +11,32 @@ import (
 // for later events, for a resync, or for a handler that is stopped meanwhile. A handler that calls it waits
 // for itself.
 //
-// It returns the errors of [Informer.WaitFor], but none for an object that is quarantined.
+// It returns [ErrVersion] if the version cannot be compared with the store's.
 func (i *Informer[T]) WaitDelivered(ctx context.Context, version string) error {
 	return i.core.WaitDelivered(ctx, version)
 }
 
 // WaitDelivered is [Informer.WaitDelivered].
 func (c *core) WaitDelivered(ctx context.Context, version string) error {
-	if err := c.waitReached(ctx, version); err != nil {
+	history, points := c.versions.history(), make([]point, len(c.sources))
+	for i := range points {
+		points[i] = point{uint16(i), version, history} //nolint:gosec // at most maxSources
+	}
+	if err := c.await(ctx, func() (pending, error) { return c.upTo(points) }, nil); err != nil {
 		return err
 	}
-	added := make(chan []*delivery.Waiter, 1)
-	go func() { added <- c.processor.AddWaiters() }() // it may wait for a write section with an index function that is stuck
-	var waiters []*delivery.Waiter
-	select {
-	case waiters = <-added:
-	case <-ctx.Done():
-		go func() { removeWaiters(<-added) }()
-		return c.status.because(fmt.Errorf("informer %s writes to its store: %w", c.options.Name, context.Cause(ctx)))
-	}
-	defer removeWaiters(waiters)
-	for _, w := range waiters {
-		if err := c.waitTold(ctx, w); err != nil {
-			return err
+	waiters := c.processor.AddWaiters()
+	defer func() {
+		for _, w := range waiters {
+			w.Remove()
 		}
-	}
-	return nil
-}
-
-func removeWaiters(all []*delivery.Waiter) {
-	for _, w := range all {
-		w.Remove()
-	}
-}
-
-// waitTold waits until a waiter's handler has been told everything up to its position, or is stopped.
-func (c *core) waitTold(ctx context.Context, w *delivery.Waiter) error {
-	select {
-	case <-w.Told():
-		return nil
-	default:
-	}
-	select {
-	case <-w.Told():
-	case <-w.Handler().Stopped():
-	case <-c.stopped:
-		return c.status.because(fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped))
-	case <-ctx.Done():
-		return c.status.because(fmt.Errorf("handler %q of informer %s is not told everything: %w", w.Handler().Name(), c.options.Name, context.Cause(ctx)))
-	}
-	return nil
+	}()
+	return c.await(ctx, func() (pending, error) {
+		for _, w := range waiters {
+			if !closed(w.Told()) {
+				return pending{missing: fmt.Errorf("handler %q is not told everything", w.Handler().Name()), more: w.Told()}, nil
+			}
+		}
+		return pending{}, nil
+	}, nil)
 }

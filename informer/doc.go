@@ -47,4 +47,11 @@
 //	for all writes of this program      WaitWritten    needs reflector.OwnWrites
 //	for all that the server has now     WaitFresh
 //	for this version, and the handlers  WaitDelivered  of the watch, also for an own write
+//
+// A wait that has what it waits for returns nil, also with a context that has ended and after the informer has
+// stopped. It ends in vain with its context, with the informer ([ErrStopped]), or when the server's history goes back:
+// WaitFresh then asks the server again, WaitFor and WaitDelivered return [ErrVersion]. Versions that do not compare are
+// ErrVersion, too. Where there is no version, as from most fakes, there is nothing to compare, and the first full state
+// is enough. Each error names the informer and the reason, and wraps the last error of the source. If the arguments of
+// New were invalid, waits return that error.
 package informer

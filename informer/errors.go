@@ -21,10 +21,11 @@ var (
 	ErrRunning = errors.New("the informer is running")
 	// ErrStopped is returned by methods that need an informer that has not stopped.
 	ErrStopped = errors.New("the informer has stopped")
-	// ErrNotSynced is returned by WaitSynced if the store did not become complete in time. The
-	// error also wraps the context's cause and the last error of a list or watch.
+	// ErrNotSynced is returned by waits whose context ends before the store is complete. The error also
+	// wraps the context's cause and the last error of a source.
 	ErrNotSynced = errors.New("the informer is not synced")
-	// ErrVersion is returned by waits for a resourceVersion that cannot be compared with the store's.
+	// ErrVersion is returned by waits for a resourceVersion that cannot be compared with the store's:
+	// it is no positive number, or the server's history has gone back.
 	ErrVersion = errors.New("the resourceVersion cannot be compared")
 	// ErrTransform is reported, wrapped in a [QuarantineError], if the transform failed on an
 	// object.
@@ -45,6 +46,15 @@ var (
 	ErrSharded = errors.New("the informer cannot read a share")
 	// ErrType is returned for an object that is not of the informer's type.
 	ErrType = indexer.ErrType
+)
+
+// The reasons of waits that end in vain.
+var (
+	errNewHistory = fmt.Errorf("%w: the server's history has gone back", ErrVersion)
+	errNamespace  = errors.New("a source does not say which namespace it reads")
+	errNotWatched = errors.New("a source is not watched")
+	errNewest     = errors.New("the newest version is not known")
+	errNoAnswer   = errors.New("the source has not answered in time")
 )
 
 // The reasons of a [StorageError]: those for which an object is pinned, and that a packed one is lost.

@@ -143,10 +143,8 @@ func (i *Informer[T]) Synced() <-chan struct{} { return i.core.synced }
 // Done returns a channel that is closed once the informer has stopped.
 func (i *Informer[T]) Done() <-chan struct{} { return i.core.stopped }
 
-// WaitSynced waits until the store is complete, and then returns nil. It returns [ErrStopped] if
-// the informer stops first, and [ErrNotSynced] with the context's cause if ctx ends first; both
-// come with the last error of a list or watch. If the arguments of New were invalid, it returns
-// that error.
+// WaitSynced waits until the store is complete, and then returns nil. Waits, in the documentation of
+// the package, describes the errors.
 func (i *Informer[T]) WaitSynced(ctx context.Context) error { return i.core.WaitSynced(ctx) }
 
 // Status returns the state of the informer: what it does now, and its last errors.

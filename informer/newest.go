@@ -3,6 +3,7 @@ package informer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -13,92 +14,99 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// newest asks the sources for their newest versions, for callers that share a question. An
-// answer is as new as the beginning of its question, so a caller shares only one that has not begun: while
-// one is under way, all who come wait for the next.
+// questionPatience is how long a source may take to answer with its newest version.
+const questionPatience = 30 * time.Second
+
+// newest asks the sources for their newest versions, with one attempt at a time. An answer is as new as the
+// beginning of its attempt, so callers share the next attempt, and none that has begun.
 type newest struct {
-	mu   sync.Mutex
-	last *question
+	mu     sync.Mutex
+	queued *attempt // the next one; nil if nobody asks
+	busy   bool     // a goroutine makes attempts, or pauses after one that has failed
 }
 
-// question asks each source once, and again as long as that fails and somebody waits.
-type question struct {
-	ctx  context.Context // ends with the run, and when nobody waits any more
-	end  context.CancelFunc
-	done chan struct{}
-
-	// newest.mu guards these.
-	callers  int
-	begun    bool  // or given up: nobody can share it
-	err      error // of the last attempt
-	versions []string
+// attempt asks each source once. done is closed when the other fields are set. It stays open if the run ends first.
+type attempt struct {
+	done     chan struct{}
+	versions []string // by source
+	err      error
+	failed   uint16 // the source with the error
 }
 
-// ask returns the newest version of each source. If ctx or the run ends first, it returns nil, and the
-// error of the last attempt, if there was one.
-func (n *newest) ask(ctx context.Context, c *core) (versions []string, failed error) {
-	q := n.join(c)
-	defer n.leave(q)
-	select {
-	case <-q.done:
-	case <-ctx.Done():
-	}
+// next returns an attempt that begins after the call.
+func (n *newest) next(c *core) *attempt {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return q.versions, q.err
+
+	if n.queued == nil {
+		n.queued = &attempt{done: make(chan struct{})}
+	}
+	if !n.busy {
+		n.busy = true
+		go n.work(c)
+	}
+	return n.queued
 }
 
-// join returns a question that begins after the call.
-func (n *newest) join(c *core) *question {
+// begin returns the attempt that is queued, or nil if the goroutine of work is to end.
+func (n *newest) begin() *attempt {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if before := n.last; before == nil || before.begun {
-		n.last = &question{done: make(chan struct{})}
-		n.last.ctx, n.last.end = context.WithCancel(c.run.Context)
-		go n.answer(n.last, before, c)
-	}
-	n.last.callers++
-	return n.last
+
+	a := n.queued
+	n.queued, n.busy = nil, a != nil
+	return a
 }
 
-func (n *newest) leave(q *question) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if q.callers--; q.callers == 0 {
-		q.begun = true
-		q.end()
+// work makes the attempts that are asked for, until the run ends. The pauses are those of a list that fails.
+func (n *newest) work(c *core) {
+	run, pauses := c.run.Context, wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 6, Cap: 30 * time.Second}
+	pause := pauses
+	for a := n.begin(); a != nil; a = n.begin() {
+		c.ask(a)
+		if run.Err() != nil {
+			return
+		}
+		close(a.done)
+		if a.err == nil {
+			pause = pauses
+			continue
+		}
+		timer := time.NewTimer(pause.Step())
+		select {
+		case <-timer.C:
+		case <-run.Done():
+			timer.Stop()
+			return
+		}
 	}
 }
 
-// answer asks the sources, once the question before has been answered. A source that ends the goroutine
-// ends the run.
-func (n *newest) answer(q, before *question, c *core) {
-	defer close(q.done)
-	defer q.end()
-	if before != nil {
-		<-before.done
-	}
-	n.mu.Lock()
-	q.begun = true
-	n.mu.Unlock()
-	versions := make([]string, len(c.sources))
+// ask makes an attempt. A source that ends the goroutine ends the run.
+func (c *core) ask(a *attempt) {
+	a.versions = make([]string, len(c.sources))
 	for i, from := range c.sources {
 		source := uint16(i) //nolint:gosec // at most maxSources
 		since, linked := c.written.before(source)
-		var err error
-		if versions[i], err = n.persist(q, from); err != nil {
-			if errors.Is(err, ErrExited) {
-				c.exit(err)
+		if a.versions[i], a.err = c.newestOf(from); a.err != nil {
+			a.failed = source
+			c.status.unanswered(source, fmt.Errorf("its newest version: %w", a.err))
+			if errors.Is(a.err, ErrExited) {
+				c.exit(a.err)
 			}
 			return
 		}
 		if linked {
-			c.date(source, ownwrites.Answer{Kind: ownwrites.Dated, Version: versions[i], Before: since})
+			c.date(source, ownwrites.Answer{Kind: ownwrites.Dated, Version: a.versions[i], Before: since})
 		}
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	q.versions = versions
+}
+
+// newestOf asks one source.
+func (c *core) newestOf(source reflector.Source) (version string, err error) {
+	ctx, cancel := context.WithTimeoutCause(c.run.Context, questionPatience, errNoAnswer)
+	defer cancel()
+	return reflector.Newest(ctx, source)
 }
 
 // date passes on that a source has reached a version since a moment, and waits until the processLoop knows:
@@ -111,25 +119,5 @@ func (c *core) date(source uint16, a ownwrites.Answer) {
 	select {
 	case <-on.applied:
 	case <-c.run.Context.Done():
-	}
-}
-
-// persist asks one source until it answers. The pauses are those of a list that fails.
-func (n *newest) persist(q *question, source reflector.Source) (version string, err error) {
-	pause := wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 6, Cap: 30 * time.Second}
-	for {
-		if version, err = reflector.Newest(q.ctx, source); err == nil || q.ctx.Err() != nil || errors.Is(err, ErrExited) {
-			return version, err
-		}
-		n.mu.Lock()
-		q.err = err
-		n.mu.Unlock()
-		timer := time.NewTimer(pause.Step())
-		select {
-		case <-timer.C:
-		case <-q.ctx.Done():
-			timer.Stop()
-			return "", err
-		}
 	}
 }

@@ -155,8 +155,8 @@ func (a *applier) countApplied(changes []deltafifo.Delta) {
 // a write section. Only the changes made so far count.
 func (a *applier) publishChanges(tx *indexer.Tx) {
 	tx.SetVersion(a.version())
-	a.reached.Publish()
 	a.publish()
+	a.reached.Publish() // after the log: a wait then adds the handlers' waiters behind what it has waited for
 	a.markStoreSynced()
 }
 

@@ -106,7 +106,7 @@ func TestAVersionIsComparedWithWhatTheFirstFullStateHasSet(t *testing.T) {
 		for range cap(results) {
 			go func() {
 				for {
-					if done, err := f.atLeast(f.writer.Indexer().Version, "1"); done || err != nil {
+					if done, err := f.hasReached(point{version: "1"}); done || err != nil {
 						results <- err
 						return
 					}

@@ -2,7 +2,6 @@ package informer
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -76,19 +75,20 @@ type sourceStatus struct {
 	opened                                       time.Time // when a watch last began
 	progress                                     Progress  // of the full state being read
 	receipts                                     receipts
-	failing                                      RecentError       // zero if the last list or watch did not fail
+	last                                         RecentError       // kept when it is over
+	failing                                      bool              // the last list or watch has failed, with the last error
 	notes                                        [noteKinds]string // empty for no note
 }
 
 // absent reports whether the server does not have the resource. An answer that it is refused, say,
 // means that it is there.
 func (p *sourceStatus) absent() bool {
-	return !p.notServed.IsZero() && (p.failing.Err == nil || p.failing.Class == reflector.ErrorNotServed)
+	return !p.notServed.IsZero() && (!p.failing || p.last.Class == reflector.ErrorNotServed)
 }
 
 // read records a full state: the source has what it took.
 func (p *sourceStatus) read(e reflector.Listed) {
-	p.progress, p.notServed, p.failing = Progress{}, time.Time{}, RecentError{}
+	p.progress, p.notServed, p.failing = Progress{}, time.Time{}, false
 	if e.Version != "" {
 		p.notes[noteVersions] = ""
 	}
@@ -107,7 +107,7 @@ func (s *status) reflected(i int, e reflector.Event) {
 	case reflector.WatchStarted:
 		s.totals.Watches++
 		p.watching = time.Now()
-		p.opened, p.failing = p.watching, RecentError{}
+		p.opened, p.failing = p.watching, false
 	case reflector.WatchEnded:
 		p.watching = time.Time{}
 	case reflector.Listed: // also if another reflector reported that the resource is not served
@@ -135,7 +135,7 @@ func (s *status) reflected(i int, e reflector.Event) {
 	case reflector.Skipped:
 		s.leftOut.add(e.Err)
 	case reflector.Failed:
-		p.failing = s.failed(e)
+		p.last, p.failing = s.failed(e), true
 	}
 }
 
@@ -227,7 +227,7 @@ func (s *status) stopped() {
 
 	for i := range s.bySource {
 		p := &s.bySource[i]
-		p.watching, p.progress, p.failing = time.Time{}, Progress{}, RecentError{}
+		p.watching, p.progress, p.failing = time.Time{}, Progress{}, false
 	}
 }
 
@@ -239,28 +239,40 @@ func (s *status) synced() {
 	s.syncTook = time.Since(s.started)
 }
 
-// watchesAll reports whether all sources are being watched.
-func (s *status) watchesAll() bool {
+// unwatched returns a source that is not being watched, if there is one.
+func (s *status) unwatched() (source uint16, some bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	for i := range s.bySource {
-		if s.bySource[i].watching.IsZero() {
-			return false
-		}
-	}
-	return true
+	i := slices.IndexFunc(s.bySource, func(p sourceStatus) bool { return p.watching.IsZero() })
+	return uint16(i), i >= 0 //nolint:gosec // at most maxSources
 }
 
-// because adds the last error of a list or watch to an error.
-func (s *status) because(err error) error {
+// unanswered records that a source has not answered with its newest version. That is no failure to read it.
+func (s *status) unanswered(source uint16, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	if s.lastError == nil {
-		return err
+	if p := &s.bySource[source]; !p.failing {
+		p.last = RecentError{At: time.Now(), Class: reflector.ClassOf(err), Err: err}
 	}
-	return fmt.Errorf("%w; last error: %w", err, s.lastError)
+}
+
+// lastErrorOf returns the last error of some sources, nil for all: of those that fail now, if there are any.
+func (s *status) lastErrorOf(sources []uint16) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	var last sourceStatus
+	for i, p := range s.bySource {
+		if sources != nil && !slices.Contains(sources, uint16(i)) { //nolint:gosec // at most maxSources
+			continue
+		}
+		if p.failing && !last.failing || p.failing == last.failing && p.last.At.After(last.last.At) {
+			last = p
+		}
+	}
+	return last.last.Err
 }
 
 // fill copies the record into a Status.
@@ -285,8 +297,8 @@ func (s *status) fill(to *Status) {
 			if to.NotServedSince.IsZero() || p.notServed.Before(to.NotServedSince) {
 				to.NotServedSince = p.notServed
 			}
-		case p.failing.Err != nil:
-			to.addFailing(p.failing)
+		case p.failing:
+			to.addFailing(p.last)
 		}
 		to.Progress.add(p.progress)
 		to.LastEvent = later(to.LastEvent, p.lastEvent)

@@ -175,6 +175,9 @@ func (a *applier) committed(p *sourceState, i uint16, version string) {
 		p.histories++
 	}
 	a.publishFences(i)
+	if p.newHistory && a.reached.Version(i) != "" { // versions before do not compare with those that are published from now on
+		a.versions.histories.Add(1)
+	}
 	if p.newHistory || a.reached.Version(i) == "" {
 		a.reached.Set(i, version)
 	} else {
@@ -211,7 +214,6 @@ func (a *applier) publishReplace(tx *indexer.Tx, p *sourceState, first bool) {
 	a.allQuarantined.LeaveAll(&p.objects)
 	p.objects, p.next = p.next, records.ServerObjects{}
 	a.recount(p, was)
-	a.reached.Publish()
 	if first {
 		a.tally.Added(a.writer.Indexer().Len())
 	}
@@ -219,6 +221,7 @@ func (a *applier) publishReplace(tx *indexer.Tx, p *sourceState, first bool) {
 	if first {
 		a.processor.StartFeeds(tx.Snapshot())
 	}
+	a.reached.Publish() // as in publishChanges
 	a.markStoreSynced()
 }
 

@@ -130,7 +130,7 @@ func TestFailingIsWhatHasFailedLast(t *testing.T) {
 	s.reflected(0, refused)
 	s.reflected(1, forbidden)
 	require.Equal(t, []reflector.ErrorClass{reflector.ErrorConnection, reflector.ErrorForbidden}, failing(), "each source")
-	s.bySource[0].failing.At = time.Now().Add(-time.Hour)
+	s.bySource[0].last.At = time.Now().Add(-time.Hour)
 	s.reflected(1, reflector.Failed{Operation: reflector.OpList, Class: reflector.ErrorConnection, Err: reflector.ErrSilent})
 	var same Status
 	s.fill(&same)

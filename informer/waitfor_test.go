@@ -98,20 +98,22 @@ func TestWhoWaitsForAQuarantinedObjectIsTold(t *testing.T) {
 	})
 }
 
-// A wait fails with ErrVersion if the source has no versions, or versions that do not compare.
-func TestWhoWaitsForAVersionThatNeverComesIsTold(t *testing.T) {
-	for _, version := range []string{"", "a/b"} {
-		t.Run(fmt.Sprintf("%q", version), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				i := New(newScript(version, kit.Pod("a", "")), Options[*corev1.Pod]{Observe: observed})
-				result := make(chan error, 1)
-				go func() { result <- i.WaitDelivered(t.Context(), "5") }()
-				pends(t, result)
-				stop := start(t, i)
-				require.ErrorIs(t, <-result, ErrVersion)
-				stop()
+// A source without versions, such as most fakes, has nothing to compare: the waits end once it has been read.
+func TestWaitsOfASourceWithoutVersions(t *testing.T) {
+	for name, wait := range allWaits {
+		for _, version := range []string{"", "5"} {
+			t.Run(fmt.Sprintf("%s %q", name, version), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					i := New(newScript("", kit.Pod("a", "")), Options[*corev1.Pod]{Observe: observed})
+					result := make(chan error, 1)
+					go func() { result <- wait(i, t.Context(), version) }()
+					pends(t, result)
+					stop := start(t, i)
+					require.NoError(t, <-result)
+					stop()
+				})
 			})
-		})
+		}
 	}
 }
 
@@ -193,6 +195,28 @@ func TestWaitForOfASourceWithoutAWord(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		require.ErrorIs(t, i.WaitFor(ctx, kit.Pod("a", "7")), context.DeadlineExceeded)
+	})
+}
+
+// The error of a wait has the last error of the source that it has waited for, and not of another one.
+func TestAWaitNamesTheErrorOfItsSource(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		ofA, ofB := errors.New("of a"), errors.New("of b")
+		a, b := newScript("5"), newScript("5")
+		i := Join([]reflector.Source{inNamespace{a, "a"}, inNamespace{b, "b"}}, Options[*corev1.Pod]{Observe: observed})
+		start(t, i)
+		for s, err := range map[*script]error{a: ofA, b: ofB} {
+			s.Fail(err)
+			s.Expire()
+			time.Sleep(time.Minute)
+		}
+		for namespace, want := range map[string]error{"a": ofA, "b": ofB} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			err := i.WaitFor(ctx, kit.Pod("x", "9", inside(namespace)))
+			cancel()
+			require.ErrorIs(t, err, want)
+			require.NotErrorIs(t, err, map[string]error{"a": ofB, "b": ofA}[namespace])
+		}
 	})
 }
 

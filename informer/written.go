@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -44,6 +45,7 @@ func (c *core) WaitWritten(ctx context.Context) error {
 	if err := c.WaitSynced(ctx); err != nil {
 		return err
 	}
+	history := c.versions.history()
 	missed, doubts, linked := c.written.missed()
 	switch {
 	case !linked:
@@ -55,7 +57,10 @@ func (c *core) WaitWritten(ctx context.Context) error {
 		c.written.settle(doubts)
 		return nil
 	}
-	return c.waitNewest(ctx, missed)
+	if err := c.waitNewest(ctx, missed, history); !errors.Is(err, errNewHistory) {
+		return err
+	}
+	return c.WaitWritten(ctx)
 }
 
 // written holds what the goroutines of writes and of waits need to know of the fences. An informer without a

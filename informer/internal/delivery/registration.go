@@ -78,9 +78,6 @@ func (r *Registration) Done() <-chan struct{} { return r.done }
 // Stop ends the registration, and drops its pending events.
 func (r *Registration) Stop() { r.processor.stop(r) }
 
-// Stopped returns a channel that is closed once the registration was stopped.
-func (r *Registration) Stopped() <-chan struct{} { return r.stopCalled }
-
 // Backlog returns the number of undelivered events, without a resync.
 func (r *Registration) Backlog() int {
 	events, _ := r.feed.pending()

@@ -1,33 +1,24 @@
 package delivery
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
 // Waiter waits for a handler to be told everything up to a position of the log.
 type Waiter struct {
 	of       *Registration
 	position uint64
-	told     chan struct{} // closed when the handler has been told
+	told     chan struct{} // closed when the handler has been told, or is stopped
 }
 
-// AddWaiters adds a waiter to each handler, for everything published so far. The handlers know of
-// the waiters before any later event is published, and check for them before they deliver it.
-// AddWaiters freezes the store, because the store's version may be visible a moment before the
-// events of its write section are.
+// AddWaiters adds a waiter to each handler, for everything published so far.
 func (p *SharedProcessor) AddWaiters() (all []*Waiter) {
-	p.store.Freeze(func(*indexer.Tx) {
-		position := p.log.End()
-		for _, r := range p.All() {
-			all = append(all, r.waiters.add(r, position))
-		}
-	})
-	for _, w := range all {
-		w.of.wakeWaiters() // the handler may have delivered before it knew of the waiter
+	for _, r := range p.All() {
+		all = append(all, r.waiters.add(r))
+		r.wakeWaiters() // the handler may have delivered before it knew of the waiter
 	}
 	return all
 }
@@ -35,7 +26,7 @@ func (p *SharedProcessor) AddWaiters() (all []*Waiter) {
 // Handler returns the registration of the waiter's handler.
 func (w *Waiter) Handler() *Registration { return w.of }
 
-// Told returns a channel that is closed when the handler has been told everything.
+// Told returns a channel that is closed when the handler has been told everything, or is stopped.
 func (w *Waiter) Told() <-chan struct{} { return w.told }
 
 // Remove ends the wait.
@@ -49,14 +40,15 @@ type waiters struct {
 	all []*Waiter
 }
 
-// add adds a waiter for a position to the waiters of a registration.
-func (w *waiters) add(of *Registration, position uint64) *Waiter {
+// add adds a waiter to the waiters of a registration. The handler looks for it before each event that is published
+// later, since it counts before its position is read.
+func (w *waiters) add(of *Registration) *Waiter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	waiter := &Waiter{of: of, position: position, told: make(chan struct{})}
-	w.all = append(w.all, waiter)
 	w.count.Add(1)
+	waiter := &Waiter{of: of, position: of.processor.log.End(), told: make(chan struct{})}
+	w.all = append(w.all, waiter)
 	return waiter
 }
 
@@ -73,13 +65,16 @@ func (w *waiters) remove(waiter *Waiter) {
 // some reports whether there are waiters.
 func (w *waiters) some() bool { return w.count.Load() > 0 }
 
-// wakeWaiters wakes the waiters whose position the handler has reached. The registration's goroutine
-// calls it after each burst, and before each event while there are waiters.
+// wakeWaiters wakes the waiters whose position the handler has reached, or all if it is stopped. The
+// registration's goroutine calls it after each burst, and before each event while there are waiters.
 func (r *Registration) wakeWaiters() {
 	if !r.waiters.some() {
 		return
 	}
 	position, ok := r.feed.delivered()
+	if closed(r.stopCalled) { // it is told nothing more
+		position, ok = math.MaxUint64, true
+	}
 	if !ok {
 		return
 	}

@@ -15,10 +15,10 @@ type Reached struct {
 	versions    []string // by source
 	low         uint16   // if known is set, the source with the lowest version
 	known       bool
-	unpublished []uint16 // sources whose versions are ahead of published; not used with a single source
+	unpublished []uint16 // sources whose versions are ahead of published
 
 	mu        sync.Mutex
-	published []string // by source: versions whose changes readers find in the store; not used with a single source
+	published []string // by source: versions whose changes readers find in the store, and handlers get
 }
 
 // NewReached returns the record of some sources, none of which has reached a version.
@@ -26,9 +26,8 @@ func NewReached(sources int) *Reached {
 	return &Reached{versions: make([]string, sources), published: make([]string, sources)}
 }
 
-// PublishedVersion returns the version of a source whose changes readers find in the store. It is for
-// informers with several sources: the version of a single source is the store's. Any goroutine may call
-// it.
+// PublishedVersion returns the version of a source whose changes readers find in the store, and handlers
+// get. Any goroutine may call it.
 func (r *Reached) PublishedVersion(source uint16) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -36,7 +35,8 @@ func (r *Reached) PublishedVersion(source uint16) string {
 	return r.published[source]
 }
 
-// Publish publishes the versions at the end of a write section, when its changes are in the store.
+// Publish publishes the versions at the end of a write section, when its changes are in the store and
+// in the log.
 func (r *Reached) Publish() {
 	if len(r.unpublished) == 0 {
 		return
@@ -52,7 +52,7 @@ func (r *Reached) Publish() {
 
 func (r *Reached) move(source uint16, version string) {
 	r.versions[source] = version
-	if n := len(r.unpublished); len(r.versions) > 1 && (n == 0 || r.unpublished[n-1] != source) {
+	if n := len(r.unpublished); n == 0 || r.unpublished[n-1] != source {
 		r.unpublished = append(r.unpublished, source)
 	}
 }
