@@ -52,6 +52,28 @@ func TestHandlersWithNothingToDoSleep(t *testing.T) {
 	}
 }
 
+// To publish many events takes a while. A busy handler is behind none of those that are not published yet.
+func TestNoBacklogIsNegative(t *testing.T) {
+	const many = 1 << 19
+	r, b := newRig(t), eventlog.NewBatch(Burst)
+	f := &r.NewRegistration(&journal{}, Options{}).feed
+	f.start(indexer.Snapshot[any]{}, r.log.Published())
+	for range many {
+		r.log.Append(eventlog.Event{Header: eventlog.Header{Kind: eventlog.Added}})
+	}
+	go r.log.Publish()
+	for taken := 0; taken < many; {
+		if f.take(b) {
+			taken += b.Left()
+			b.Empty()
+			f.progress(0)
+		}
+		if events, _ := f.pending(); events < 0 {
+			t.Fatalf("after %d events the backlog is %d", taken, events)
+		}
+	}
+}
+
 func TestAFeedThatIsClosedCountsNothing(t *testing.T) {
 	for _, merge := range []bool{false, true} {
 		f := &newRig(t).NewRegistration(&journal{}, Options{Merge: merge}).feed

@@ -1,10 +1,6 @@
 package delivery
 
-import (
-	"math"
-
-	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
-)
+import "github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 
 // everyChange are all changes of the log, in their order. A resync is delivered at its place in the
 // log, between two changes.
@@ -25,7 +21,7 @@ func (e *everyChange) take(b *eventlog.Batch) bool {
 		return true
 	}
 	f.state = feedFollowing
-	return e.takeLog(b, math.MaxUint64)
+	return e.takeLog(b, f.log.End()) // and none that are being published: they do not count yet
 }
 
 func (e *everyChange) takeLog(b *eventlog.Batch, limit uint64) bool {
