@@ -54,11 +54,12 @@ func (l *latestChanges) takeTable(b *eventlog.Batch) bool {
 }
 
 // takeResync takes objects that have not changed since the resync began. The handler has seen each of
-// them: no change of it is pending.
+// them: no change of it is pending. If all have changed, it looks at a few of them at a time: the publisher
+// may wait for mu.
 func (l *latestChanges) takeResync(b *eventlog.Batch) bool {
 	f := l.feed
 	b.Limit(l.most)
-	for f.walk.left() > 0 && !b.Full() {
+	for n := max(Burst, l.most); n > 0 && f.walk.left() > 0 && !b.Full(); n-- {
 		if obj := f.walk.pop(); l.unchanged(obj) {
 			b.Add(resyncEvent(obj))
 		}
@@ -67,7 +68,7 @@ func (l *latestChanges) takeResync(b *eventlog.Batch) bool {
 		f.state, f.walk = feedFollowing, walk{}
 	}
 	f.inHand, l.turn = inHand{b.Left(), feedResyncing}, feedFollowing
-	return b.Left() > 0
+	return b.Left() > 0 || f.walk.left() > 0
 }
 
 // unchanged reports whether an object is stored, and no change of it is pending.
