@@ -83,6 +83,7 @@ func (c *core) applyMeasured() {
 // applySome applies the first deltas of the batch: a run of single changes in one write section, or one
 // delta of a replacement, or the answer to one write of the program.
 func (a *applier) applySome() {
+	defer a.processor.MergeBehind()
 	n := 0
 	for n < len(a.batch) && n < maxSection && a.single(&a.batch[n]) {
 		n++

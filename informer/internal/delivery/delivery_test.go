@@ -75,6 +75,22 @@ func TestNoBacklogIsNegative(t *testing.T) {
 	}
 }
 
+// Events are merged for a handler that lags after the write section that has published them.
+func TestAWriteSectionMergesNothing(t *testing.T) {
+	r := newRig(t)
+	lagging := r.add(&journal{}, Options{Merge: true})
+	r.list()
+	tx := r.store.Begin()
+	for range 2 * BehindLimit {
+		r.log.Append(eventlog.Event{Pair: eventlog.Pair{New: pod("a", 1)}, Header: eventlog.Header{Kind: eventlog.Added}})
+	}
+	r.Publish()
+	tx.Commit()
+	require.Equal(t, 2*BehindLimit, lagging.Backlog())
+	r.MergeBehind()
+	require.Equal(t, 1, lagging.Backlog(), "one object")
+}
+
 func TestAFeedThatIsClosedCountsNothing(t *testing.T) {
 	for _, merge := range []bool{false, true} {
 		f := &newRig(t).NewRegistration(&journal{}, Options{Merge: merge}).feed

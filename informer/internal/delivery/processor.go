@@ -38,6 +38,7 @@ type SharedProcessor struct {
 	count         atomic.Int32 // len(registrations); written under mu
 	asleep        atomic.Int32 // number of parked registrations; written under mu
 	merging       int          // number of registrations whose pending changes are merged
+	filled        atomic.Bool  // events published since MergeBehind have filled a segment of the log
 }
 
 // New returns the processor of an informer's handlers, which reads a log of the changes of a store. A handler's
@@ -67,20 +68,23 @@ func (p *SharedProcessor) recycle(b *eventlog.Batch) {
 
 // Publish makes the appended events visible to the handlers. The caller is in a write section.
 func (p *SharedProcessor) Publish() {
-	filled := p.log.Publish()
+	if p.log.Publish() {
+		p.filled.Store(true)
+	}
 	if p.count.Load() == 0 {
 		p.log.Discard()
 	}
 	if p.asleep.Load() > 0 {
 		p.wakeAll()
 	}
-	if filled {
-		p.mergeBehind()
-	}
 }
 
-// mergeBehind merges the pending events of the handlers that lag too far, where the delivery merges.
-func (p *SharedProcessor) mergeBehind() {
+// MergeBehind merges the pending events of the handlers that lag too far, where the delivery merges. The
+// publisher calls it after its write section: to merge the events of a large full state takes a while.
+func (p *SharedProcessor) MergeBehind() {
+	if !p.filled.Swap(false) {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
