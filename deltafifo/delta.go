@@ -49,11 +49,8 @@ func (o Op) String() string {
 type Delta struct {
 	Op Op
 	// NewHistory, on Begin, says that the source's history is a new one: equal versions no longer
-	// mean equal objects.
+	// mean equal objects, and each object of the full state replaces the present one.
 	NewHistory bool
-	// ReuseNothing, on Begin, says that the consumer must trust none of the objects it holds from this
-	// source: each object of the full state replaces the present one, whatever the versions.
-	ReuseNothing bool
 	// Lost, on Deleted, says that the object's final state was missed: Object is the last known
 	// state, or the zero value.
 	Lost bool

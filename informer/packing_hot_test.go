@@ -90,7 +90,6 @@ func TestReuseOfPackedObjectsDecodesNothing(t *testing.T) {
 	unverified(t)
 	f := newTestCore(t, packedCold(), 1)
 	f.list("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-	f.in.reuseNothing.Store(false)
 	decoded := f.decodes()
 	a, _ := f.writer.Stored(named("a"))
 	listed := []deltafifo.Delta{deltaOf(deltafifo.Added, kit.Pod("a", "1")), deltaOf(deltafifo.Added, kit.Pod("b", "3")), deltaOf(deltafifo.Added, kit.Pod("c", "4"))}

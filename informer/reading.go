@@ -83,11 +83,8 @@ func (c *core) reflector(sink *informerSink) *reflector.Reflector {
 // observe takes note of an event of the reflector, and passes it on.
 func (s *informerSink) observe(e reflector.Event) {
 	s.core.status.reflected(int(s.source), e)
-	switch e.(type) {
-	case reflector.WatchStarted:
+	if _, ok := e.(reflector.WatchStarted); ok {
 		s.core.versions.wake() // WaitFresh checks the watches, too
-	case reflector.HistoryWentBack:
-		s.reuseNothing.Store(true)
 	}
 	if u, ok := e.(reflector.Undecodable); ok {
 		s.core.observe(&QuarantineError{Key: u.Key, Err: undecodable(u.Err)})

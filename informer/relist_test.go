@@ -165,7 +165,7 @@ func TestContract_D13_TheTransformSeesWhatDidNotChange(t *testing.T) {
 }
 
 // A sink replaces a listed object with the stored object of the same version, unless a user has put
-// the stored object or the stored objects must not be trusted.
+// the stored object.
 func TestWhatASinkReuses(t *testing.T) {
 	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	f.list("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
@@ -189,11 +189,6 @@ func TestWhatASinkReuses(t *testing.T) {
 	all := listed()
 	f.in.Reuse(all)
 	require.Equal(t, []string{"a"}, recalled(all))
-
-	f.in.reuseNothing.Store(true)
-	all = listed()
-	f.in.Reuse(all)
-	require.Empty(t, recalled(all))
 }
 
 func TestContract_D7_ATransformThatClearsIdentitiesBlindsNothing(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 // may not have the server's then, and for an object put by hand.
 func (s *informerSink) Recall(key indexer.Key, uid, version string) (stored any, ok bool) {
 	stored, ok = s.core.writer.Stored(key)
-	if !ok || s.reuseNothing.Load() || s.core.rewritesIdentity.Load() || records.IdentityOf(stored) != (records.Identity{UID: uid, Version: version}) {
+	if !ok || s.core.rewritesIdentity.Load() || records.IdentityOf(stored) != (records.Identity{UID: uid, Version: version}) {
 		return nil, false
 	}
 	s.core.writer.Freeze(func(tx *indexer.Tx) {
@@ -35,7 +35,7 @@ const reuseAtOnce = 64
 // Reuse replaces listed objects by the stored ones of the same version. With a transform it does
 // nothing: the transform is called for each object received.
 func (s *informerSink) Reuse(listed []deltafifo.Delta) {
-	if s.core.options.Transform != nil || s.reuseNothing.Load() {
+	if s.core.options.Transform != nil {
 		return
 	}
 	for some := range slices.Chunk(listed, reuseAtOnce) {

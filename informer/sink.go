@@ -18,9 +18,6 @@ type informerSink struct {
 	source    uint16
 	replacing bool   // between Begin and Commit or Abort
 	queued    uint64 // the number of the source's last delta, see receipt
-	// reuseNothing is set while the stored objects must not be trusted: from the beginning of a new
-	// history until a replacement that reuses none of them is queued.
-	reuseNothing atomic.Bool
 	// pass shares values between objects after the transform. It is nil without a transform, or if
 	// the objects do not belong to the informer alone.
 	pass *sharepass.Pass
@@ -43,20 +40,13 @@ var (
 
 func (s *informerSink) Begin(ctx context.Context, h reflector.History) error {
 	s.replacing = true
-	if h == reflector.NewHistory {
-		s.reuseNothing.Store(true)
-	}
-	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, NewHistory: h == reflector.NewHistory, ReuseNothing: s.reuseNothing.Load()})
+	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, NewHistory: h == reflector.NewHistory})
 }
 
 func (s *informerSink) Commit(ctx context.Context, version string) error {
 	s.core.status.answered(s.source, s.queued+1)
 	s.replacing = false
-	err := s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
-	if err == nil {
-		s.reuseNothing.Store(false)
-	}
-	return err
+	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
 }
 
 func (s *informerSink) Abort(ctx context.Context) error {

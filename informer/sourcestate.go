@@ -17,11 +17,10 @@ type sourceState struct {
 	complete  bool                  // a replacement has been applied
 
 	// The fields below belong to the replacement under way.
-	staging       *indexer.Staging
-	newHistory    bool                  // the source's history is not the one of the stored objects
-	reusesNothing bool                  // reuses no stored object
-	next          records.ServerObjects // becomes objects at the commit
-	changes       int                   // number of objects that its commit has put or deleted
+	staging    *indexer.Staging
+	newHistory bool                  // the source's history is not the one of the stored objects
+	next       records.ServerObjects // becomes objects at the commit
+	changes    int                   // number of objects that its commit has put or deleted
 }
 
 // maxSources is the highest number of sources: a change of the source with the lowest version may look at
@@ -43,7 +42,7 @@ func (a *applier) stage(d *deltafifo.Delta) {
 	switch d.Op {
 	case deltafifo.Begin:
 		a.abort(p)
-		p.newHistory, p.reusesNothing = d.NewHistory, d.ReuseNothing // one by one: an audit reads other fields meanwhile
+		p.newHistory = d.NewHistory
 		p.staging = a.writer.Stage(d.Source)
 	case deltafifo.Abort:
 		a.abort(p)
@@ -69,7 +68,7 @@ func (a *applier) stagePut(p *sourceState, d *deltafifo.Delta) {
 	if p.next.Key(d.Key) != key {
 		a.unstage(p, d.Key)
 	}
-	if !p.newHistory && !p.reusesNothing && d.Version != "" && p.staging.KeepIf(key, func(stored any, stamp uint64) bool {
+	if !p.newHistory && d.Version != "" && p.staging.KeepIf(key, func(stored any, stamp uint64) bool {
 		if stamp == records.StampByHand || p.identity(key, stored) != id {
 			return false
 		}
