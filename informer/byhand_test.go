@@ -101,8 +101,7 @@ func TestIdentitiesOfWhatWasDeletedByHandAreForgotten(t *testing.T) {
 		j.beginReplace(0, reflector.SameHistory)
 		j.tell(0, deltaOf(deltafifo.Added, kit.Pod(name, "1")))
 		j.commitReplace(0, "10")
-		require.Equal(t, 1, j.states[0].objects.Len())
-		require.True(t, j.states[0].objects.Knows(named(name)))
+		require.Equal(t, 1, j.states[0].objects.Identities())
 		require.NoError(t, j.clientgo.GetIndexer().Delete(kit.Pod(name, "1")))
 	}
 }

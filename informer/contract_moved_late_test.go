@@ -20,20 +20,6 @@ func (j *joined) synced() {
 	}
 }
 
-// D7, D27, T19: a user has deleted an object of a source, and another source lists it. If the former source
-// is late, and reports it under another key, the other source's object stays.
-func TestContract_D27_ADeleteByHandDoesNotOutlastTheNextPut(t *testing.T) {
-	j := newJoined(t, Options[*corev1.Pod]{Transform: rename}, 2)
-	j.synced()
-	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "5")))
-	p, _ := j.writer.Indexer().Get(named("p"))
-	require.NoError(t, newInformerStore(j.core).Delete(p))
-	j.says(1, '=', "26")
-	require.Equal(t, "b@26", j.holds())
-	j.tell(0, deltaOf(deltafifo.Modified, kit.Pod("p", "13", asX)))
-	require.Equal(t, "b@26", j.holds())
-}
-
 // D27, T19: a replacement keeps what a user has written over an object that fails now. Another source that
 // has put the object since has the last word.
 func TestContract_D27_WhatAFailureKeepsGivesWay(t *testing.T) {
@@ -83,10 +69,10 @@ func TestContract_D23_TheOnlySourcesLastGoodVersionIsKept(t *testing.T) {
 	require.Equal(t, 1, j.Status().Quarantined)
 }
 
-// D1, D7: the final state of a re-created object has another name than its predecessor, which is stored
+// D1, D7: the transform renames the final state of a re-created object, while its predecessor is stored
 // still. The delete is that of the predecessor. If the predecessor comes back from another source, and is
 // deleted, a lagging handler gets its final state.
-func TestContract_D1_ADeleteUnderAnEarlierNameIsThatOfTheStoredObject(t *testing.T) {
+func TestContract_D1_ADeleteThatIsRenamedIsThatOfTheStoredObject(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		j, h := newJoined(t, Options[*corev1.Pod]{Transform: rename}, 2), newGated()
 		j.register(h, HandlerOptions{Delivery: Latest})

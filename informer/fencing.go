@@ -75,8 +75,7 @@ func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) 
 }
 
 // cell returns what the store holds of a source's object.
-func (a *applier) cell(tx *indexer.Tx, p *sourceState, source uint16, server indexer.Key) fences.Cell {
-	key := p.objects.Key(server)
+func (a *applier) cell(tx *indexer.Tx, p *sourceState, source uint16, key indexer.Key) fences.Cell {
 	stored, stamp, ok := tx.Stamped(key)
 	owner, _ := tx.Source(key)
 	byHand := stamp == records.StampByHand
@@ -106,7 +105,7 @@ func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on 
 	e := eventlog.Event{Pair: eventlog.Deletion(last, last), Header: eventlog.Header{Kind: eventlog.Deleted}}
 	same := was.SameObject(records.Identity{UID: on.UID})
 	switch {
-	case same && on.Object != nil && a.keyOf(d) == shown.Key:
+	case same && on.Object != nil:
 		e.Pair = eventlog.Deletion(a.writer.Encode(on.Object), last)
 	case on.Final && was.Version == on.Before.Version:
 	case same && on.Scope == ownwrites.Outside && hasVersion(last, was.Version):
@@ -155,7 +154,7 @@ func (a *applier) passes(tx *indexer.Tx, d *deltafifo.Delta) bool {
 	case d.Op == deltafifo.Deleted:
 		a.forget(p, d.Key)
 	default:
-		a.recordStored(p, d, shown.Key, shown.Object)
+		a.recordStored(p, d, shown.Object)
 	}
 	return verdict != fences.Apply
 }
@@ -165,7 +164,7 @@ func (a *applier) received(d *deltafifo.Delta) fences.Cell {
 	if d.Op == deltafifo.Deleted {
 		return fences.Cell{}
 	}
-	return fences.Cell{Identity: identityOf(d), Key: a.keyOf(d), Object: a.writer.Encode(d.Object), Stamp: d.Stamp}
+	return fences.Cell{Identity: identityOf(d), Key: d.Key, Object: a.writer.Encode(d.Object), Stamp: d.Stamp}
 }
 
 // passFences lets the versions reached in a write section end fences, at its end.
@@ -180,35 +179,35 @@ func (a *applier) passFences(tx *indexer.Tx) {
 // endFences ends the fences of a source that its version has passed without an echo.
 func (a *applier) endFences(tx *indexer.Tx, source uint16, now time.Time) {
 	p := &a.states[source]
-	shown := func(server indexer.Key) fences.Cell { return a.cell(tx, p, source, server) }
-	p.fences.Reached(a.reached.Version(source), now, shown, func(server indexer.Key, confirmed fences.Cell, ghost bool) {
+	shown := func(key indexer.Key) fences.Cell { return a.cell(tx, p, source, key) }
+	p.fences.Reached(a.reached.Version(source), now, shown, func(key indexer.Key, confirmed fences.Cell, ghost bool) {
 		if ghost {
 			a.written.ghost()
-			a.ghosts = append(a.ghosts, Ghost{Key: server, Version: shown(server).Identity.Version})
+			a.ghosts = append(a.ghosts, Ghost{Key: key, Version: shown(key).Identity.Version})
 		}
-		a.restore(tx, p, source, server, confirmed)
+		a.restore(tx, p, source, key, confirmed)
 	})
 }
 
 // restore puts what the watch alone has shown of an object back into the store.
-func (a *applier) restore(tx *indexer.Tx, p *sourceState, source uint16, server indexer.Key, confirmed fences.Cell) {
-	shown := a.cell(tx, p, source, server)
-	d := deltafifo.Delta{Op: deltafifo.Modified, Source: source, Key: server, UID: confirmed.Identity.UID, Version: confirmed.Identity.Version}
+func (a *applier) restore(tx *indexer.Tx, p *sourceState, source uint16, key indexer.Key, confirmed fences.Cell) {
+	shown := a.cell(tx, p, source, key)
+	d := deltafifo.Delta{Op: deltafifo.Modified, Source: source, Key: key, UID: confirmed.Identity.UID, Version: confirmed.Identity.Version}
 	if shown.Object != nil && shown.Identity == confirmed.Identity {
 		return
 	}
-	if shown.Object != nil && (confirmed.Object == nil || confirmed.Key != shown.Key) {
-		last, _ := a.takeOut(tx, shown.Key)
-		a.forget(p, server)
-		a.logLost(shown.Key, last, shown.Identity)
+	if shown.Object != nil && confirmed.Object == nil {
+		last, _ := a.takeOut(tx, key)
+		a.forget(p, key)
+		a.logLost(key, last, shown.Identity)
 	}
-	if confirmed.Object == nil || a.outdated(tx, &d, confirmed.Key) {
+	if confirmed.Object == nil || a.outdated(tx, &d) {
 		return
 	}
-	stored := tx.Put(source, confirmed.Key, confirmed.Object, confirmed.Stamp)
-	a.removals.Take(confirmed.Key)
-	a.recordStored(p, &d, confirmed.Key, stored.New)
-	a.logPut(confirmed.Key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: shown.Identity, is: confirmed.Identity})
+	stored := tx.Put(source, key, confirmed.Object, confirmed.Stamp)
+	a.removals.Take(key)
+	a.recordStored(p, &d, stored.New)
+	a.logPut(key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: shown.Identity, is: confirmed.Identity})
 }
 
 // holdFenced lets each fence of a source decide whether the replacement under way counts for its key: the
@@ -218,36 +217,26 @@ func (a *applier) holdFenced(source uint16, version string) {
 	if p.fences.Len() == 0 || p.newHistory || version == "" {
 		return
 	}
-	for server := range p.fences.All() {
-		listed, verdict := a.listed(p, server), fences.Apply
-		_, failed := p.next.Failed(server)
+	for key := range p.fences.All() {
+		listed, verdict := a.listed(p, key), fences.Apply
 		a.writer.Freeze(func(tx *indexer.Tx) {
-			if failed { // the replacement keeps what is stored
-				p.fences.Failed(server, version)
+			if p.next.Failed(key) { // the replacement keeps what is stored
+				p.fences.Failed(key, version)
 			} else {
-				verdict = p.fences.Listed(server, listed, a.cell(tx, p, source, server), version)
+				verdict = p.fences.Listed(key, listed, a.cell(tx, p, source, key), version)
 			}
 		})
 		if verdict == fences.Hold {
-			a.keepShown(p, server)
+			a.unstage(p, key)
+			a.keepStored(p, key)
 		}
 	}
 }
 
-// keepShown makes the replacement under way hold what the store holds of an object.
-func (a *applier) keepShown(p *sourceState, server indexer.Key) {
-	a.unstage(p, server)
-	p.next.Remove(server)
-	if key := p.objects.Key(server); p.staging.Keep(key) {
-		p.next.Inherit(server, &p.objects)
-	}
-}
-
 // listed returns the object of a key in the replacement under way.
-func (a *applier) listed(p *sourceState, server indexer.Key) fences.Cell {
-	key := p.next.Key(server)
+func (a *applier) listed(p *sourceState, key indexer.Key) fences.Cell {
 	stored, stamp, ok := p.staging.Staged(key)
-	if !ok || !p.next.Holds(server) {
+	if !ok {
 		return fences.Cell{}
 	}
 	return fences.Cell{Identity: a.identityIn(p, key, stored), Key: key, Object: stored, Stamp: stamp}

@@ -14,18 +14,17 @@ import (
 // The store keeps no versions of deleted objects. So if another source puts an older object after
 // the delete, the object is stored, and stays until that source reports its delete, as it will.
 
-// outdated reports whether a change of a stored key is outdated: another source's object of the key
-// stays.
-func (a *applier) outdated(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) bool {
+// outdated reports whether a change is outdated: another source's object of the key stays.
+func (a *applier) outdated(tx *indexer.Tx, d *deltafifo.Delta) bool {
 	if len(a.states) == 1 {
 		return false
 	}
-	owner, ok := tx.Source(key)
+	owner, ok := tx.Source(d.Key)
 	if !ok || owner == d.Source || owner == a.sourceByHand() {
 		return false
 	}
-	stored, _ := tx.Get(key)
-	version := a.states[owner].identity(key, stored).Version
+	stored, _ := tx.Get(d.Key)
+	version := a.states[owner].identity(d.Key, stored).Version
 	if d.Op == deltafifo.Deleted {
 		return !object.Older(version, d.Version)
 	}
@@ -42,7 +41,7 @@ func (a *applier) outdatedInReplace(p *sourceState) func(key indexer.Key, owner 
 			return false
 		}
 		theirs, ours := a.states[owner].identity(key, stored).Version, a.identityIn(p, key, put).Version
-		if _, kept := p.next.Failed(p.next.Server(key)); kept {
+		if p.next.Failed(key) {
 			return !object.Older(theirs, ours)
 		}
 		return object.Older(ours, theirs)

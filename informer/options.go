@@ -30,7 +30,8 @@ type Options[T any] struct {
 	// for each object received, with no lock held, and may change the object in place. The reflector's
 	// goroutine calls it for objects that the source sends, and another goroutine for the object in the
 	// answer to a write of the program, see [reflector.OwnWrites]; the two never call it at once. If
-	// Transform returns an error or nil, or panics, the object is quarantined, see [QuarantineError].
+	// Transform returns an error or nil, panics, or changes the namespace or name, the object is
+	// quarantined, see [QuarantineError].
 	Transform func(T) (T, error)
 	// Resync is the period after which all objects are delivered to each handler again, unless
 	// the handler has its own period; zero for never.

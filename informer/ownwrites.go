@@ -26,12 +26,11 @@ func (s *informerSink) Linked(selects bool) {
 // Unlinked lets WaitWritten say that it knows nothing.
 func (s *informerSink) Unlinked() { s.core.written.unlink(s.source) }
 
-// Begins returns what the store shows of an object when a write of it begins. Where the transform changes
-// keys, UIDs or versions, the store does not say what the server's object is.
+// Begins returns what the store shows of an object when a write of it begins.
 func (s *informerSink) Begins(key indexer.Key) ownwrites.Before {
 	before, _ := s.core.written.before(s.source)
-	if stored, ok := s.core.writer.Stored(key); ok && !s.core.rewrites() {
-		id := records.IdentityOf(stored)
+	if stored, ok := s.core.writer.Stored(key); ok {
+		id := s.core.states[s.source].identity(key, stored)
 		before.UID, before.Version = id.UID, id.Version
 	}
 	return before
@@ -92,12 +91,11 @@ func (s *informerSink) prepared(d *deltafifo.Delta) any {
 		return nil
 	}
 	defer s.endTurn()
-	obj, err := s.callTransform(s.core.options.Transform, d.Object)
+	obj, err := s.transformed(d)
 	if err != nil {
 		return nil
 	}
-	s.transformedTo(d, obj)
-	return s.packed(d.Object)
+	return s.packed(obj)
 }
 
 // packed returns an object as the store holds it, before anybody gets it.

@@ -165,9 +165,9 @@ func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
 	require.Same(t, b, now)
 	require.Equal(t, records.Identity{UID: "uid-b", Version: "11"}, f.identity(named("b"), now))
 	decoded(0)
-	require.Equal(t, 3, f.states[0].objects.Len())
+	require.Equal(t, 3, f.states[0].objects.Identities())
 	full("30")
-	require.Zero(t, f.states[0].objects.Len())
+	require.Zero(t, f.states[0].objects.Identities())
 }
 
 // client-go's handlers get the delete of an object that was never stored, with its final state

@@ -15,8 +15,8 @@ import (
 )
 
 // applier applies queued deltas to the store, and logs what they change. It knows neither sources nor
-// the life of the informer. Only the processLoop calls its methods, but for isSynced,
-// sourceByHand and identity.
+// the life of the informer. Only the processLoop calls its methods, but for isSynced and
+// sourceByHand.
 type applier struct {
 	options    Options[any]
 	writer     *indexer.Writer
@@ -30,12 +30,10 @@ type applier struct {
 	synced     chan struct{}                      // closed once the store holds all objects of every source
 	share      atomic.Pointer[reflector.Share]    // what the informer reads, set before the first delta; nil: everything
 	// allQuarantined is also read by goroutines that wait for a version.
-	allQuarantined   records.Quarantine
-	rewritesIdentity atomic.Bool // the transform has changed a UID or version
-	rewritesKeys     atomic.Bool // the transform has changed a key: see applier.keyOf
-	tally            records.Tally
-	removals         records.Removals // guarded by the store's write sections
-	written          written
+	allQuarantined records.Quarantine
+	tally          records.Tally
+	removals       records.Removals // guarded by the store's write sections
+	written        written
 
 	// Only the processLoop uses the fields below.
 	states    []sourceState
@@ -172,50 +170,21 @@ func (a *applier) publish() {
 
 // put stores the object of a delta.
 func (a *applier) put(tx *indexer.Tx, d *deltafifo.Delta) {
-	p, key := &a.states[d.Source], a.keyOf(d)
-	if a.rewritesKeys.Load() {
-		a.moveKey(tx, p, d, key)
-	}
-	if a.outdated(tx, d, key) {
+	p := &a.states[d.Source]
+	if a.outdated(tx, d) {
 		a.forget(p, d.Key) // the object belongs to another source now
-		d.Key = key
 		return
 	}
-	stored := tx.Put(d.Source, key, d.Object, d.Stamp)
+	stored := tx.Put(d.Source, d.Key, d.Object, d.Stamp)
 	if !stored.Replaced {
-		a.removals.Take(key)
+		a.removals.Take(d.Key)
 	}
 	was := records.Identity{UID: d.UID} // if the stamps are equal, the stored object has the same UID
 	if stored.Replaced && stored.OldStamp != d.Stamp {
-		was = a.identity(key, stored.Old)
+		was = a.identity(d.Key, stored.Old)
 	}
-	a.recordStored(p, d, key, stored.New)
-	a.logPut(key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was, is: identityOf(d)})
-	d.Key = key
-}
-
-// moveKey deletes the object of a delta under its earlier key, if the transform has given it another
-// one since. The handlers get the last known state.
-func (a *applier) moveKey(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, key indexer.Key) {
-	old := p.objects.Key(d.Key)
-	if old == key || !a.holds(tx, d, old) {
-		return
-	}
-	last, _ := a.takeOut(tx, old)
-	a.logLost(old, last, p.identity(old, last))
-}
-
-// holds reports whether a key is that of the object of a delta, also if a user has put another object
-// under it by hand, or has deleted it: then the handlers still know it.
-func (a *applier) holds(tx *indexer.Tx, d *deltafifo.Delta, key indexer.Key) bool {
-	if a.states[d.Source].objects.Server(key) != d.Key {
-		return false
-	}
-	if source, ok := a.removals.Source(key); ok {
-		return source == d.Source
-	}
-	owner, stored := tx.Source(key)
-	return stored && owner == d.Source
+	a.recordStored(p, d, stored.New)
+	a.logPut(d.Key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was, is: identityOf(d)})
 }
 
 // takeOut deletes an object from the store. It returns the last one that the handlers know: a user may
@@ -229,14 +198,9 @@ func (a *applier) takeOut(tx *indexer.Tx, key indexer.Key) (last any, known bool
 }
 
 func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
-	p, key := &a.states[d.Source], a.keyOf(d)
-	if old := p.objects.Key(d.Key); old != key && (d.Lost || a.holds(tx, d, old)) {
-		key, d.Lost, d.Object = old, true, nil // the final state has another key than the stored one
-	}
-	server := d.Key
-	d.Key = key
-	if a.outdated(tx, d, key) {
-		a.forget(p, server)
+	p, key := &a.states[d.Source], d.Key
+	if a.outdated(tx, d) {
+		a.forget(p, key)
 		return
 	}
 	cached, deleted := a.takeOut(tx, key)
@@ -251,7 +215,7 @@ func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	if !deleted {
 		e.Flags |= eventlog.NotStored
 	}
-	a.forget(p, server)
+	a.forget(p, key)
 	if deleted || !d.Lost { // else nothing is left of an object that no handler knows
 		a.append(e, key, id)
 	}
@@ -260,33 +224,18 @@ func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 // poisoned quarantines the object of a delta. Its earlier version stays in the store.
 func (a *applier) poisoned(tx *indexer.Tx, d *deltafifo.Delta) {
 	p := &a.states[d.Source]
-	if a.outdated(tx, d, p.objects.Key(d.Key)) {
+	if a.outdated(tx, d) {
 		a.forget(p, d.Key)
 		return
 	}
-	was := p.objects.Failures()
-	a.quarantine(&p.objects, d)
-	a.recount(p, was)
-}
-
-// keyOf returns the key of the object of a delta in the store: that of the object, so that a program
-// can compute it, or the server's if the object has no metadata. The delta has the server's key.
-func (a *applier) keyOf(d *deltafifo.Delta) indexer.Key {
-	if !a.rewritesKeys.Load() || d.Recalled {
-		return d.Key
+	if a.quarantine(&p.objects, d) {
+		a.status.quarantined.Add(1)
 	}
-	if key, ok := keyOf(d.Object); ok {
-		return key
-	}
-	return d.Key
 }
-
-// rewrites reports whether the transform has ever changed a key, UID or version.
-func (a *applier) rewrites() bool { return a.rewritesIdentity.Load() || a.rewritesKeys.Load() }
 
 // identity returns the server's identity of a stored object of any source.
 func (a *applier) identity(key indexer.Key, obj any) records.Identity {
-	if a.rewrites() {
+	if a.options.Transform != nil {
 		for i := range a.states {
 			if id, ok := a.states[i].objects.Identity(key, obj); ok {
 				return id
@@ -304,39 +253,31 @@ func (p *sourceState) identity(key indexer.Key, obj any) records.Identity {
 	return records.IdentityOf(obj)
 }
 
-// recordStored is called when the object of a delta has been stored. It records where the transform
-// may have changed the object, and ends the object's quarantine.
-func (a *applier) recordStored(p *sourceState, d *deltafifo.Delta, key indexer.Key, stored any) {
-	if p.objects.Len() == 0 && !a.rewrites() {
-		return
+// recordStored is called when the object of a delta has been stored. It records the identity that the
+// transform has changed, and ends the object's quarantine.
+func (a *applier) recordStored(p *sourceState, d *deltafifo.Delta, stored any) {
+	if a.options.Transform != nil {
+		p.objects.Put(d.Key, stored, identityOf(d))
 	}
-	was := p.objects.Failures()
-	a.allQuarantined.Leave(&p.objects, d.Key)
-	p.objects.Put(d.Key, key, stored, identityOf(d))
-	a.recount(p, was)
+	a.recovered(p, d.Key)
 }
 
-// forget forgets what is recorded of the object of a server's key.
-func (a *applier) forget(p *sourceState, server indexer.Key) {
-	if p.objects.Len() == 0 {
-		return
-	}
-	was := p.objects.Failures()
-	a.allQuarantined.Leave(&p.objects, server)
-	p.objects.Remove(server)
-	a.recount(p, was)
+// forget forgets what is recorded of the object of a key.
+func (a *applier) forget(p *sourceState, key indexer.Key) {
+	p.objects.Forget(key)
+	a.recovered(p, key)
 }
 
-// quarantine records the failure of the object of a delta.
-func (a *applier) quarantine(in *records.ServerObjects, d *deltafifo.Delta) {
+// quarantine records the failure of the object of a delta. It returns true if the object has not failed before.
+func (a *applier) quarantine(in *records.Exceptions, d *deltafifo.Delta) (entered bool) {
 	err, _ := d.Object.(error)
-	a.allQuarantined.Enter(in, d.Key, d.Version, err)
+	return a.allQuarantined.Enter(in, d.Key, d.Version, err)
 }
 
-// recount updates the status if a source has another number of quarantined objects than before.
-func (a *applier) recount(p *sourceState, was int) {
-	if now := p.objects.Failures(); now != was {
-		a.status.quarantined.Add(int64(now - was))
+// recovered ends the quarantine of an object.
+func (a *applier) recovered(p *sourceState, key indexer.Key) {
+	if a.allQuarantined.Leave(&p.objects, key) {
+		a.status.quarantined.Add(-1)
 	}
 }
 

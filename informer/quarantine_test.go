@@ -135,25 +135,6 @@ func TestAnObjectThatRecoversWithinAStreamIsNotQuarantined(t *testing.T) {
 	}
 }
 
-// A delete on which the transform fails (D3) removes the object under the key that the transform
-// had given it (D7).
-func TestADeleteWhoseTransformFailsFindsTheKeyThatTheTransformMade(t *testing.T) {
-	rename := func(p *corev1.Pod) (*corev1.Pod, error) {
-		if p.Labels["poison"] != "" {
-			return nil, errPoison
-		}
-		p.Name = "renamed-" + p.Name
-		return p, nil
-	}
-	f := newTestCore(t, Options[*corev1.Pod]{Transform: rename}, 1)
-	f.list("1")
-	f.write(t, deltaOf(deltafifo.Added, kit.Pod("a", "2")))
-	_, ok := f.writer.Indexer().Get(named("renamed-a"))
-	require.True(t, ok)
-	f.write(t, deltaOf(deltafifo.Deleted, kit.Pod("a", "3", kit.Label("poison", "error"))))
-	require.Zero(t, f.Status().Objects)
-}
-
 // D4: an index function that panics on an object leaves the object out of that index alone.
 func TestContract_D4_AFailingIndexHarmsNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -213,21 +213,6 @@ func TestContract_D7_ATransformThatClearsIdentitiesBlindsNothing(t *testing.T) {
 	})
 }
 
-func TestContract_D7_TheKeyIsReadAfterTheTransform(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", kit.Pod("a", "1"))
-		i, j := startWithJournal(t, s, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
-			p.Name = "x-" + p.Name
-			return p, nil
-		}})
-		require.Equal(t, []string{"initial x-a@1"}, j.take())
-		stored(t, i, "x-a")
-		s.Send(watch.Deleted, kit.Pod("a", "11"))
-		require.Equal(t, []string{"delete x-a@11"}, j.take())
-		require.Zero(t, i.Indexer().Len())
-	})
-}
-
 // D6: the store's version never goes back while the server's history lasts.
 func TestContract_D6_TheVersionNeverGoesBack(t *testing.T) {
 	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
@@ -336,12 +321,12 @@ func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
 	require.Equal(t, "once", now.Labels["transformed"])
 }
 
-// D7: a stored object is not reused if the transform has changed its version or UID, because they
-// no longer are the server's.
-func TestNothingIsRecalledInDisguise(t *testing.T) {
+// D7: a stored object is recalled by the server's version and UID, whatever the transform has made of them.
+func TestObjectsAreRecalledByTheServersIdentity(t *testing.T) {
 	for name, change := range map[string]func(*corev1.Pod){
 		"another version": func(p *corev1.Pod) { p.ResourceVersion = "2" },
 		"no UID":          func(p *corev1.Pod) { p.UID = "" },
+		"neither":         func(p *corev1.Pod) { p.UID, p.ResourceVersion = "", "" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newTestCore(t, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
@@ -355,10 +340,12 @@ func TestNothingIsRecalledInDisguise(t *testing.T) {
 			f.drain(t)
 			store := f.clientgo.store
 			require.NoError(t, store.Update(kit.Pod("b", "3"))) // by hand, as the server sent it
-			for _, o := range []struct{ name, version string }{{"a", "1"}, {"a", "2"}, {"b", "3"}} {
-				_, ok := in.Recall(named(o.name), "uid-"+o.name, o.version)
-				require.False(t, ok, "%v", o)
+			for o, is := range map[[2]string]bool{{"a", "1"}: true, {"a", "2"}: false, {"b", "3"}: false} {
+				_, ok := in.Recall(named(o[0]), "uid-"+o[0], o[1])
+				require.Equal(t, is, ok, "%v", o)
 			}
+			_, ok := newInformerSink(f.core, 0).Recall(named("a"), "", "")
+			require.False(t, ok)
 		})
 	}
 }

@@ -6,27 +6,37 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
-	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/internal/sharepass"
 )
 
-// Recall returns the stored object of a key if it is the given version of the object, already
-// transformed. It returns false if the transform has ever changed an identity, since stored objects
-// may not have the server's then, and for an object put by hand.
-func (s *informerSink) Recall(key indexer.Key, uid, version string) (stored any, ok bool) {
-	stored, ok = s.core.writer.Stored(key)
-	if !ok || s.core.rewritesIdentity.Load() || records.IdentityOf(stored) != (records.Identity{UID: uid, Version: version}) {
-		return nil, false
+// Recall returns the source's stored object of a key if it is the given version of the object, already
+// transformed. It returns false for an object put by hand.
+func (s *informerSink) Recall(key indexer.Key, uid, version string) (any, bool) {
+	if _, ok := s.core.writer.Stored(key); !ok {
+		return nil, false // without waiting for writers
 	}
-	s.core.writer.Freeze(func(tx *indexer.Tx) {
-		now, stamp, _ := tx.Stamped(key)
-		ok = object.Same(now, stored) && stamp != records.StampByHand
-	})
-	if !ok {
+	stored, id, ok := s.known(key)
+	if !ok || id != (records.Identity{UID: uid, Version: version}) {
 		return nil, false
 	}
 	return stored, true
+}
+
+// known returns the source's stored object of a key and its identity, unless the object was put by hand.
+func (s *informerSink) known(key indexer.Key) (stored any, id records.Identity, ok bool) {
+	hidden := false
+	s.core.writer.Freeze(func(tx *indexer.Tx) { // between two sections the object and its identity belong together
+		found, stamp, _ := tx.Stamped(key)
+		if source, has := tx.Source(key); has && source == s.source && stamp != records.StampByHand {
+			stored, ok = found, true
+			id, hidden = s.core.states[source].objects.Identity(key, found)
+		}
+	})
+	if ok && !hidden {
+		id = records.IdentityOf(stored)
+	}
+	return stored, id, ok
 }
 
 // reuseAtOnce is the number of objects that Reuse looks up in one moment of the store: writers wait.

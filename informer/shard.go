@@ -85,18 +85,18 @@ func (a *applier) checkShare() {
 		return
 	}
 	share, p := a.share.Load().Set(), &a.states[0]
-	inside := func(what string, server indexer.Key, uid string) {
-		verify.That(share.Has(server.Namespace, types.UID(uid)), "%s of %v, %s, is outside of share %v", what, server, uid, share)
+	inside := func(what string, key indexer.Key, uid string) {
+		verify.That(share.Has(key.Namespace, types.UID(uid)), "%s of %v, %s, is outside of share %v", what, key, uid, share)
 	}
 	a.writer.Freeze(func(tx *indexer.Tx) {
 		for obj := range tx.Snapshot().All() {
 			key, _ := keyOf(obj)
 			if _, stamp, stored := tx.Stamped(key); stored && stamp != records.StampByHand {
-				inside("the object", p.objects.Server(key), p.identity(key, obj).UID)
+				inside("the object", key, p.identity(key, obj).UID)
 			}
 		}
-		for server, uid := range p.fences.All() {
-			inside("a fence", server, uid)
+		for key, uid := range p.fences.All() {
+			inside("a fence", key, uid)
 		}
 	})
 }

@@ -157,10 +157,6 @@ func TestTheShareIsOfTheServersObjects(t *testing.T) {
 			pods("a", "b"),
 		},
 		"no uid": {stripped, pods("a", "b")},
-		"namespace": {
-			func(p *corev1.Pod) (*corev1.Pod, error) { p.Namespace = "all"; return p, nil },
-			only(shard.ByNamespace, "one", "two"),
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

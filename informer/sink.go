@@ -73,8 +73,8 @@ func (s *informerSink) Write(ctx context.Context, batch []deltafifo.Delta) error
 }
 
 func (s *informerSink) prepareBatch(ctx context.Context, batch []deltafifo.Delta) error {
-	transform := s.core.options.Transform
-	if s.linked.Load() && transform != nil {
+	transforms := s.core.options.Transform != nil
+	if s.linked.Load() && transforms {
 		if err := s.takeTurn(ctx); err != nil {
 			return err
 		}
@@ -89,11 +89,11 @@ func (s *informerSink) prepareBatch(ctx context.Context, batch []deltafifo.Delta
 			if err, ok := d.Object.(error); ok && !d.Lost {
 				d.Object = undecodable(err)
 			}
-		case transform != nil:
+		case transforms:
 			if ctx.Err() != nil { // the rest of the batch would be dropped
 				return context.Cause(ctx)
 			}
-			s.transform(d, transform)
+			s.transform(d)
 		}
 	}
 	s.packBatch(batch)

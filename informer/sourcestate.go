@@ -11,16 +11,16 @@ import (
 // version, so a replacement of one source does not concern the objects of the others. But an object
 // may move between sources, which report the move in any order, see moved.go.
 type sourceState struct {
-	objects   records.ServerObjects // what the store does not say of the source's objects
-	fences    fences.Fences         // of the objects that the program has written
-	histories uint64                // the number of new histories so far
-	complete  bool                  // a replacement has been applied
+	objects   records.Exceptions // what the store does not show about the source's objects
+	fences    fences.Fences      // of the objects that the program has written
+	histories uint64             // the number of new histories so far
+	complete  bool               // a replacement has been applied
 
 	// The fields below belong to the replacement under way.
 	staging    *indexer.Staging
-	newHistory bool                  // the source's history is not the one of the stored objects
-	next       records.ServerObjects // becomes objects at the commit
-	changes    int                   // number of objects that its commit has put or deleted
+	newHistory bool               // the source's history is not the one of the stored objects
+	next       records.Exceptions // becomes objects at the commit
+	changes    int                // number of objects that its commit has put or deleted
 }
 
 // maxSources is the highest number of sources: a change of the source with the lowest version may look at
@@ -33,7 +33,7 @@ func (a *applier) abort(p *sourceState) {
 		p.staging.Abort()
 	}
 	a.allQuarantined.LeaveAll(&p.next)
-	p.staging, p.next, p.changes = nil, records.ServerObjects{}, 0
+	p.staging, p.next, p.changes = nil, records.Exceptions{}, 0
 }
 
 // stage applies one delta of a replacement.
@@ -52,8 +52,6 @@ func (a *applier) stage(d *deltafifo.Delta) {
 		a.stagePut(p, d)
 	case deltafifo.Deleted:
 		a.unstage(p, d.Key)
-		a.allQuarantined.Leave(&p.next, d.Key)
-		p.next.Remove(d.Key)
 	case deltafifo.Poisoned:
 		a.keepEarlier(p, d.Key)
 		a.quarantine(&p.next, d)
@@ -64,59 +62,49 @@ func (a *applier) stage(d *deltafifo.Delta) {
 // same object, stagePut keeps it and drops the listed one. An object put by hand never counts as
 // the same version, whatever its metadata.
 func (a *applier) stagePut(p *sourceState, d *deltafifo.Delta) {
-	key, id := a.keyOf(d), identityOf(d)
-	if p.next.Key(d.Key) != key {
-		a.unstage(p, d.Key)
-	}
-	if !p.newHistory && d.Version != "" && p.staging.KeepIf(key, func(stored any, stamp uint64) bool {
-		if stamp == records.StampByHand || p.identity(key, stored) != id {
+	id := identityOf(d)
+	kept := !p.newHistory && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
+		if stamp == records.StampByHand || p.identity(d.Key, stored) != id {
 			return false
 		}
-		a.recordStaged(p, d.Key, key, stored, id) // another source may put its version before the commit
+		a.recordStaged(p, d, stored) // another source may put its version before the commit
 		return true
-	}) {
-		return
+	})
+	if !kept {
+		a.recordStaged(p, d, p.staging.Put(d.Key, d.Object, d.Stamp))
 	}
-	a.recordStaged(p, d.Key, key, p.staging.Put(key, d.Object, d.Stamp), id)
 }
 
-// keepEarlier keeps the stored version of an object that fails in a replacement: unless another object
-// has its key now, or the replacement has found the object under another key before. If there are other
+// keepEarlier keeps the stored version of an object that fails in a replacement. If there are other
 // sources, a version of an earlier history is not kept: it would count as newer than what they report.
-func (a *applier) keepEarlier(p *sourceState, server indexer.Key) {
-	known := p.next.Knows(server)
-	if p.newHistory && !known && len(a.states) > 1 {
+func (a *applier) keepEarlier(p *sourceState, key indexer.Key) {
+	if p.newHistory && len(a.states) > 1 {
 		return
 	}
-	key := p.objects.Key(server)
-	if known {
-		key = p.next.Key(server)
-	}
-	if p.objects.Server(key) == server && (!known || p.next.Holds(server)) && p.staging.Keep(key) && !known {
-		p.next.Inherit(server, &p.objects)
+	a.keepStored(p, key)
+}
+
+// keepStored makes the replacement under way hold what the store holds of an object, if it holds one.
+func (a *applier) keepStored(p *sourceState, key indexer.Key) {
+	if p.staging.Keep(key) {
+		p.next.Keep(key, &p.objects)
 	}
 }
 
-// unstage takes the object of a server's key out of a replacement, unless another object has its
-// stored key.
-func (a *applier) unstage(p *sourceState, server indexer.Key) {
-	if p.next.Holds(server) {
-		p.staging.Drop(p.next.Key(server))
-	}
+// unstage takes an object out of a replacement.
+func (a *applier) unstage(p *sourceState, key indexer.Key) {
+	p.staging.Drop(key)
+	p.next.Forget(key)
+	a.allQuarantined.Leave(&p.next, key)
 }
 
-// recordStaged records where the transform may have changed an object in a replacement, and ends the
-// object's quarantine there. An object whose stored key was another one gets an entry in any case: if
-// it fails later in the replacement, its earlier version is the one found here.
-func (a *applier) recordStaged(p *sourceState, server, key indexer.Key, obj any, id records.Identity) {
-	if p.next.Len() == 0 && p.objects.Len() == 0 && !a.rewrites() {
-		return
+// recordStaged records the identity that the transform has changed in a replacement, and ends the object's
+// quarantine there.
+func (a *applier) recordStaged(p *sourceState, d *deltafifo.Delta, obj any) {
+	if a.options.Transform != nil {
+		p.next.Put(d.Key, obj, identityOf(d))
 	}
-	a.allQuarantined.Leave(&p.next, server)
-	p.next.Put(server, key, obj, id)
-	if key == server && p.objects.Key(server) != key {
-		p.next.Set(server, key, obj, id)
-	}
+	a.allQuarantined.Leave(&p.next, d.Key)
 }
 
 // identityIn returns the server's identity of an object in a source's replacement.
@@ -211,8 +199,8 @@ func (a *applier) replacePut(p *sourceState, initial bool, key indexer.Key, old,
 func (a *applier) publishReplace(tx *indexer.Tx, p *sourceState, first bool) {
 	was := p.objects.Failures()
 	a.allQuarantined.LeaveAll(&p.objects)
-	p.objects, p.next = p.next, records.ServerObjects{}
-	a.recount(p, was)
+	p.objects.Replace(&p.next)
+	a.status.quarantined.Add(int64(p.objects.Failures() - was))
 	if first {
 		a.tally.Added(a.writer.Indexer().Len())
 	}

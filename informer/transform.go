@@ -6,44 +6,38 @@ import (
 	"reflect"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // transform prepares the object of one delta, or quarantines it if the transform fails; a delete
 // stays a delete.
-func (s *informerSink) transform(d *deltafifo.Delta, transform func(any) (any, error)) {
-	obj, err := s.callTransform(transform, d.Object)
+func (s *informerSink) transform(d *deltafifo.Delta) {
+	obj, err := s.transformed(d)
 	if err != nil {
 		s.poison(d, err)
 		return
 	}
-	s.transformedTo(d, obj)
+	d.Object = obj // key, UID and version of the delta stay those of the server
 }
 
-// transformedTo puts the result of the transform into the delta.
-func (s *informerSink) transformedTo(d *deltafifo.Delta, obj any) {
-	if s.pass != nil {
+// transformed returns what the transform makes of the object of a delta, with shared values.
+func (s *informerSink) transformed(d *deltafifo.Delta) (any, error) {
+	obj, err := s.callTransform(d)
+	if err == nil && s.pass != nil {
 		obj = s.pass.Share(d.Object, obj)
 	}
-	d.Object = obj
-	if records.IdentityOf(obj) != identityOf(d) {
-		s.core.rewritesIdentity.Store(true)
-	}
-	// Key, UID and version of the delta stay those of the server.
-	if key, ok := keyOf(obj); ok && key != d.Key {
-		s.core.rewritesKeys.Store(true)
-	}
+	return obj, err
 }
 
-// callTransform calls a transform. It returns an error if the transform panics, or if its result
+// callTransform calls the transform. It returns an error if the transform panics, or if its result
 // cannot be stored.
-func (s *informerSink) callTransform(transform func(any) (any, error), obj any) (result any, err error) {
+func (s *informerSink) callTransform(d *deltafifo.Delta) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: panic: %v", ErrTransform, p)
 		}
 	}()
-	if result, err = transform(obj); err != nil {
+	if result, err = s.core.options.Transform(d.Object); err != nil {
 		return result, fmt.Errorf("%w: %w", ErrTransform, err)
 	}
 	if err := s.core.objects.validate(result); err != nil {
@@ -52,7 +46,9 @@ func (s *informerSink) callTransform(transform func(any) (any, error), obj any) 
 	if v := reflect.ValueOf(result); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, fmt.Errorf("%w: it has returned nil", ErrTransform)
 	}
-	keyOf(result) // methods of the object that panic do so here
+	if key, ok := keyOf(result); ok && key != d.Key { // methods of the object that panic do so here
+		return nil, fmt.Errorf("%w: it has renamed the object to %.*q", ErrTransform, object.MaxText, key)
+	}
 	return result, nil
 }
 

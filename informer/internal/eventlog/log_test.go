@@ -266,7 +266,7 @@ func TestIdentitiesThatObjectsDoNotTell(t *testing.T) {
 	}
 }
 
-// Merge groups events by the server's keys, even if a transform has renamed the objects.
+// Merge groups events by their keys, even if the objects show others.
 func TestMergeGoesByTheNotes(t *testing.T) {
 	l := New()
 	c := l.Published()

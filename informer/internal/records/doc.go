@@ -1,5 +1,5 @@
-// Package records holds what an informer remembers beside its store: the identities of objects that a
-// transform has changed, the objects that could not be prepared, those that a user has deleted by hand,
+// Package records holds what an informer remembers beside its store: the identities that a transform has
+// changed in objects, the objects that could not be prepared, those that a user has deleted by hand,
 // the versions that the sources have reached, and counts.
 //
 // It takes no part in what happens: the processLoop of package informer says what it has found and done.

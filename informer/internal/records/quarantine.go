@@ -138,29 +138,35 @@ func (q *Quarantine) All() []QuarantinedObject {
 	return all
 }
 
-// Enter records that the object of a server's key could not be prepared at a version.
-func (q *Quarantine) Enter(in *ServerObjects, server indexer.Key, version string, err error) {
-	if was, again := in.Failed(server); again {
-		q.fail(server, was, version, err)
+// Enter records that the object of a key could not be prepared at a version. It returns true if the object
+// was not in the quarantine.
+func (q *Quarantine) Enter(in *Exceptions, key indexer.Key, version string, err error) (entered bool) {
+	was, again := in.failed[key]
+	if again {
+		q.fail(key, was, version, err)
 	} else {
-		q.add(server, version, err)
+		q.add(key, version, err)
 	}
-	in.Fail(server, version)
+	if in.failed == nil {
+		in.failed = make(map[indexer.Key]string)
+	}
+	in.failed[key] = version
+	return !again
 }
 
-// Leave is called when the failure of an object is about to end.
-func (q *Quarantine) Leave(in *ServerObjects, server indexer.Key) {
-	if version, failed := in.Failed(server); failed {
-		q.remove(server, version)
+// Leave ends the failure of an object. It returns true if there was one.
+func (q *Quarantine) Leave(in *Exceptions, key indexer.Key) (left bool) {
+	version, failed := in.failed[key]
+	if failed {
+		q.remove(key, version)
+		delete(in.failed, key)
 	}
+	return failed
 }
 
 // LeaveAll is Leave for all objects.
-func (q *Quarantine) LeaveAll(in *ServerObjects) {
-	if in.failures == 0 {
-		return
-	}
-	for server := range in.entries {
-		q.Leave(in, server)
+func (q *Quarantine) LeaveAll(in *Exceptions) {
+	for key := range in.failed {
+		q.Leave(in, key)
 	}
 }

@@ -93,7 +93,7 @@ var statements = []statement{
 	{"D4", "an index that fails loses one object"},
 	{"D5", "the map of indexers is its owner's"},
 	{"D6", "the store's version does not go back"},
-	{"D7", "a transform that clears identities hides nothing"},
+	{"D7", "a transform keeps the key, and hides nothing by clearing identities"},
 	{"D8", "every wait ends with the context"},
 	{"D9", "the back-off grows over an outage; a first 410 does not wait"},
 	{"D10", "every error is told"},

@@ -76,13 +76,13 @@ func TestContract_B86_D13_ATransformThatIsNotIdempotent(t *testing.T) {
 		w := r.world(t, streamingScript("10"))
 		require.NoError(t, w.transform(func(obj any) (any, error) {
 			p := obj.(*corev1.Pod)
-			p.Name = "x-" + p.Name
+			p.Spec.NodeName += "x"
 			return p, nil
 		}))
 		w.start()
 		w.Feed().Initial("10", kit.Pod("a", "1"))
 		synctest.Wait()
-		require.Equal(t, []string{"default/x-a"}, w.keys())
+		require.Equal(t, "x", w.get("default/a").(*corev1.Pod).Spec.NodeName)
 	})
 }
 
@@ -276,21 +276,26 @@ func TestContract_D7_B41_ATransformThatClearsVersions(t *testing.T) {
 	})
 }
 
-// D7, B87: an object is stored under the key of the transform's result.
+// D7, B87: an object that the transform renames is quarantined, and the error has both keys.
 func TestContract_D7_B87_ATransformThatRenames(t *testing.T) {
-	each(t, func(t T, r rig) {
-		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
+	differs(t, func(t T, r rig) {
+		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
 		require.NoError(t, w.transform(func(obj any) (any, error) {
 			p := obj.(*corev1.Pod)
-			p.Name = "x-" + p.Name
+			if p.Name == "a" {
+				p.Name = "x-a"
+			}
 			return p, nil
 		}))
+		errs := w.collectErrors()
 		rec, _ := w.addRecorder()
 		w.start()
-		require.Equal(t, []string{"default/x-a"}, w.keys())
+		require.Equal(t, []string{"default/b"}, w.keys())
+		require.Len(t, errs(), 1)
+		require.ErrorContains(t, errs()[0], "default/a")
+		require.ErrorContains(t, errs()[0], "default/x-a")
 		w.Send(watch.Deleted, kit.Pod("a", "11"))
-		require.Equal(t, []string{"initial x-a@1", "delete x-a@11"}, rec.Take())
-		require.Empty(t, w.keys())
+		require.Equal(t, []string{"initial b@2"}, rec.Take())
 	})
 }
 

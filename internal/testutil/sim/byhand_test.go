@@ -214,8 +214,8 @@ func (w *world) undoUserWrites() {
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(w.touched), byName) {
 		p, stored := w.get(k)
-		live := w.model.live[serverKey(k)]
-		if unknown := live == nil || w.fails(live) || w.storedKey(live) != k; stored && unknown && len(w.sources) > 1 {
+		live := w.model.live[k]
+		if unknown := live == nil || w.fails(live); stored && unknown && len(w.sources) > 1 {
 			w.doUserWrite(func(x cache.Indexer) error { return x.Delete(p) })
 		}
 	}

@@ -116,7 +116,6 @@ var stepCheckers = []worldChecker{
 	{"latest", latestBound},
 	{"asleep", calledAfterStop},
 	{"unproved", unproved},
-	{"two names", storedTwice},
 	{"storage", storage},
 }
 
@@ -245,7 +244,7 @@ const unmerged = 5 * 256
 // same number again for the initial state, and the entries not merged yet.
 func latestBound(w *world) (problems []string) {
 	for _, a := range w.presentHandlers() {
-		objects := w.storedAtMost()
+		objects := w.objectsAtMost()
 		most := objects
 		if !closed(a.reg.Synced()) {
 			most *= 2
@@ -276,10 +275,7 @@ func cacheDiffers(w *world) (problems []string) {
 	}
 	for _, p := range w.model.live {
 		sick := w.fails(p)
-		stored, ok := w.get(w.storedKey(p))
-		if !ok && sick {
-			stored, ok = w.get(w.aliasOf(w.storedKey(p)))
-		}
+		stored, ok := w.get(keyOf(p))
 		switch {
 		case !sick && ok && stored.Labels[handLabel] != "":
 			problems = append(problems, "the cache holds what a user has written: "+spell(stored))
@@ -292,7 +288,7 @@ func cacheDiffers(w *world) (problems []string) {
 		}
 	}
 	for _, p := range w.all(w.informer) {
-		if live := w.model.live[serverKey(keyOf(p))]; live == nil || !w.fails(live) && w.storedKey(live) != keyOf(p) {
+		if w.model.live[keyOf(p)] == nil {
 			problems = append(problems, "the cache has, and the server has not, "+spell(p))
 		}
 	}

@@ -13,8 +13,8 @@
 // Others act in the worlds, too. Objects move between the sources of an informer (moves_test.go). A
 // user writes into the store, also before the informer starts (byhand_test.go). Goroutines read the
 // objects during bursts (reads_test.go) and the informer's status (observer_test.go), wait for
-// delivery, and add and remove handlers under load (load_test.go). Transforms rename objects, undo it,
-// fail and return nil (renames_test.go). Handlers, transforms and index functions end their
+// delivery, and add and remove handlers under load (load_test.go). Transforms rename objects, fail and
+// return nil (renames_test.go). Handlers, transforms and index functions end their
 // goroutines. Garbage and races do not show in
 // virtual time: they are tested in stress_test.go.
 //

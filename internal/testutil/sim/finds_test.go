@@ -140,7 +140,7 @@ func ownQuestions() (all []asked[any]) {
 // older ones.
 func ownFoundWrong(w *ownWorld) (problems []string) {
 	var all []any
-	for _, o := range w.all() {
+	for _, o := range w.stored() {
 		all = append(all, o)
 	}
 	for _, q := range ownQuestions() {

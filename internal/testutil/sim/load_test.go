@@ -66,7 +66,7 @@ type waiter struct {
 // in the order of their first events.
 func (w *world) grace(d informer.Delivery) int64 {
 	if d == informer.Latest {
-		return int64(w.storedAtMost()) + 3
+		return int64(w.objectsAtMost()) + 3
 	}
 	return 20
 }
@@ -79,16 +79,16 @@ func (w *world) awaitDelivery(r *rand.Rand) {
 	w.writeBurst(r, 5)
 	c := w.model.randomChange(r, w.setup)
 	w.send(c)
-	if c.gone || poisonous(c.pod) {
+	if c.gone || w.fails(c.pod) {
 		return
 	}
 	time.Sleep(time.Millisecond)
 	synctest.Wait()
-	if stored, ok := w.informer.Indexer().Get(w.storedKey(c.pod)); !ok || markOf(stored) != markOf(c.pod) {
+	if stored, ok := w.informer.Indexer().Get(keyOf(c.pod)); !ok || markOf(stored) != markOf(c.pod) {
 		return // a fault holds the change
 	}
 	w.reach("operation", awaitDelivery)
-	wait := w.startWaiter(w.storedKey(c.pod), markOf(c.pod))
+	wait := w.startWaiter(keyOf(c.pod), markOf(c.pod))
 	looking := true
 	for range 200 { // a fixed number: the scheduler decides when the events are delivered
 		synctest.Wait()

@@ -150,7 +150,7 @@ func (t *model) announce(p *pod) {
 func (t *model) everHad(p *pod) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.ever[serverKey(keyOf(p))][markOf(p)]
+	return t.ever[keyOf(p)][markOf(p)]
 }
 
 // show records an object that a source has sent, as it is stored.

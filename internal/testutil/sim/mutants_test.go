@@ -39,7 +39,6 @@ type mutant struct {
 	nilHandler       bool                   // a nil handler is added
 	waitsForever     bool                   // WaitDelivered and WaitFresh do not return
 	rewindsCache     bool                   // the cache seems to have held newer versions
-	keepsNames       bool                   // the store seems to keep objects under earlier names
 	keepsHot         bool                   // Get seems to show what it has shown before
 	swapsBases       bool                   // some objects have something of others
 	evictsNothing    bool                   // the budget is larger than it should be
@@ -114,7 +113,6 @@ var mutants = []mutantCase{
 	{"objects that are pinned, and nobody has written them", "storage", "are pinned", editsStatus(func(st *informer.Status) { st.Storage.Pinned += 1000 })},
 	{"an informer of decoded objects that packs", "storage", "nothing is packed", editsStatus(func(st *informer.Status) { st.Storage.Packed++ })},
 	{"the cache goes back", "cached", "went back", mutant{rewindsCache: true}},
-	{"an object that is renamed, and stays", "two names", "under two names", mutant{keepsNames: true}},
 	{"a handler is told what it was told before", "never back", "an older version", delivers(func(_ *handler, c event) []event {
 		if c.Kind == informer.Updated && c.Old != c.New {
 			return []event{c, {Kind: informer.Updated, Old: c.New, New: c.Old}}

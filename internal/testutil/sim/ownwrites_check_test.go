@@ -44,12 +44,12 @@ func watchesCanceled(w *ownWorld) (problems []string) {
 
 // ownStorage checks the memory of a packed store.
 func ownStorage(w *ownWorld) []string {
-	return storageWrong(w.setup.packed, w.storage, w.informer.Status(), slices.Collect(maps.Keys(w.all())), &w.byHand, w.get)
+	return storageWrong(w.setup.packed, w.storage, w.informer.Status(), slices.Collect(maps.Keys(w.stored())), &w.byHand, w.get)
 }
 
 // readsWrong checks that Get, lists, the indexes and snapshots show the same objects.
 func readsWrong(w *ownWorld) (problems []string) {
-	all := w.all()
+	all := w.stored()
 	zones := map[string]int{}
 	for k, o := range all {
 		got, ok := w.get(k)
@@ -86,9 +86,9 @@ func readsWrong(w *ownWorld) (problems []string) {
 // shownEarly checks that the store has no object of a source before the source's first full state.
 func shownEarly(w *ownWorld) (problems []string) {
 	_, listed := w.wire.progress()
-	for k, o := range w.all() {
+	for k, o := range w.stored() {
 		read := func(i int) bool {
-			s, _, _ := w.server.history.at(serverKey(k), versionOf(o))
+			s, _, _ := w.server.history.at(k, versionOf(o))
 			return listed[i] > 0 && s.object != nil && w.reads(w.places[i], s)
 		}
 		if !slices.ContainsFunc(indexesOf(w.places), read) && len(w.touched) == 0 && !w.doubtful {
@@ -257,7 +257,7 @@ func (w *ownWorld) concerns(k key, s ownState) bool {
 // unreal says what is wrong with an object in the store, "" for nothing.
 func (w *ownWorld) unreal(o informertest.Object) (what string) {
 	what = "what the server never had"
-	k := serverKey(keyOfAny(o))
+	k := keyOfAny(o)
 	for _, h := range w.histories() {
 		s, _, ok := h.at(k, versionOf(o))
 		if !ok || s.gone || s.object.GetUID() != o.GetUID() || serialOf(s.object) != serialOf(o) {

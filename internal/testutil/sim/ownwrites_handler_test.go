@@ -148,14 +148,14 @@ func eventsWrong(w *ownWorld) (problems []string) {
 				delete(h.known, k)
 			}
 		}
-		stored := w.all()
+		stored := w.stored()
 		for k := range stored {
 			if h.known[k] == nil {
 				h.known[k] = nil
 			}
 		}
 		for k, known := range h.known {
-			if w.touched[serverKey(k)] {
+			if w.touched[k] {
 				h.known[k] = stored[k]
 			} else if known != stored[k] {
 				problems = append(problems, fmt.Sprintf("%s knows %s, and the store has %s", h.name, spellOwn(known), spellOwn(stored[k])))
@@ -176,7 +176,7 @@ func (w *ownWorld) eventWrong(h *ownHandler, e ownEvent, known informertest.Obje
 		}
 	}
 	say(e.WrongFlags())
-	k := serverKey(keyOfAny(e.Subject()))
+	k := keyOfAny(e.Subject())
 	unknown := e.Kind == "deleted" && known == nil && h.name == "client-go" && w.setup.sources == "zones" // by another source's leave
 	if !w.touched[k] && !unknown {
 		say(e.WrongKind(known))
@@ -227,7 +227,7 @@ func madeWrong(w *ownWorld) (problems []string) {
 // oneWrite reports whether an update is one write of a writer in some history.
 func (w *ownWorld) oneWrite(a madeAnswer) bool {
 	for _, h := range w.histories() {
-		s, before, ok := h.at(serverKey(keyOfAny(a.event.New)), versionOf(a.event.New))
+		s, before, ok := h.at(keyOfAny(a.event.New), versionOf(a.event.New))
 		if ok && !s.gone && s.author == a.writer && before.version == versionOf(a.event.Old) {
 			return true
 		}

@@ -123,9 +123,6 @@ var ownMutants = []struct {
 	{"a budget that evicts nothing", "storage", "are used", ownMutant{evictsNothing: true}},
 	{"an object that is changed while it is held", "frozen", "was changed", ownMutant{scribbles: true}},
 	{"an object that no source reads", "current", "no source reads", ownMutant{ignoresSelectors: true}},
-	{"a renamed object that stays under its earlier name", "two names", "", showsAnother(func(all map[key]informertest.Object, k key) {
-		all[key{Namespace: k.Namespace, Name: k.Name + aliasSuffix}] = all[k]
-	})},
 	{"an index that is not updated", "reads", "the index has", ownMutant{staleIndex: true}},
 	{"a query that does not find a write", "found", "", ownMutant{findsOlder: true}},
 	{"an object before the first full state", "early", "", ownMutant{hidesLists: true}},

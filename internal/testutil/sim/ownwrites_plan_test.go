@@ -115,11 +115,6 @@ var ownTransforms = map[string]func(metav1.Object){
 	"":         nil,
 	"identity": func(metav1.Object) {},
 	"strip":    func(o metav1.Object) { o.SetFinalizers(nil) },
-	renames: func(o metav1.Object) {
-		if o.GetLabels()[aliasLabel] != "" {
-			o.SetName(o.GetName() + aliasSuffix)
-		}
-	},
 }
 
 // ownSetup is the part of a world of own writes that never changes.
@@ -169,7 +164,7 @@ func newOwnPlan(seed uint64) ownPlan {
 	p := ownPlan{seed: seed, setup: ownSetup{
 		kind:      r.IntN(len(ownKinds)),
 		sources:   []string{"all", "all", "a selector", "zones", "namespaces"}[r.IntN(5)],
-		transform: []string{"", "", "identity", "strip", renames}[r.IntN(5)],
+		transform: []string{"", "", "identity", "strip", "strip"}[r.IntN(5)],
 		drop:      r.IntN(4) == 0,
 		noStream:  r.IntN(2) == 0,
 		unlinked:  r.IntN(12) == 0,

@@ -343,8 +343,8 @@ func foreignStored(w *ownWorld) (problems []string) {
 	if w.setup.replicas == 0 {
 		return nil
 	}
-	for k, o := range w.all() {
-		if !w.holds(o) && !w.touched[serverKey(k)] {
+	for k, o := range w.stored() {
+		if !w.holds(o) && !w.touched[k] {
 			problems = append(problems, fmt.Sprintf("the store of %v has %s", w.share, spellOwn(o)))
 		}
 	}
@@ -416,10 +416,10 @@ func (w *ownWorld) status() informer.Status {
 
 // partingWrong checks that what is deleted does not exist any more, or is not selected any more.
 func (w *ownWorld) partingWrong(e ownEvent) string {
-	if w.setup.replicas == 0 || w.transform == renames || e.Kind != "deleted" {
+	if w.setup.replicas == 0 || e.Kind != "deleted" {
 		return ""
 	}
-	ended := slices.ContainsFunc(w.server.history.of(serverKey(keyOfAny(e.Old))), func(s ownState) bool {
+	ended := slices.ContainsFunc(w.server.history.of(keyOfAny(e.Old)), func(s ownState) bool {
 		return s.version >= versionOf(e.Old) && (s.gone || !slices.ContainsFunc(w.places, func(p ownPlace) bool { return p.reads(s) }))
 	})
 	if !ended {
@@ -435,10 +435,10 @@ func (w *ownWorld) unshared() (problems []string) {
 	}
 	have := map[key][]string{}
 	count := func(who string, o informertest.Object) {
-		k := serverKey(keyOfAny(o))
+		k := keyOfAny(o)
 		have[k] = append(have[k], fmt.Sprintf("%s has %s", who, o.GetResourceVersion()))
 	}
-	for _, o := range w.all() {
+	for _, o := range w.stored() {
 		count("the informer", o)
 	}
 	for i, p := range w.replicas {

@@ -181,26 +181,14 @@ func (w *ownWorld) options() informer.Options[any] {
 
 func (w *ownWorld) synced() <-chan struct{} { return w.informer.HasSyncedChecker().Done() }
 
-// all returns what the store holds, by stored keys.
-func (w *ownWorld) all() map[key]informertest.Object {
+// stored returns what the store holds, by keys.
+func (w *ownWorld) stored() map[key]informertest.Object {
 	all := map[key]informertest.Object{}
 	for o := range w.indexer.All() {
 		own := o.(informertest.Object)
 		all[keyOfAny(own)] = w.one(own)
 	}
 	return w.mutant.store(all)
-}
-
-// stored returns what the store holds, by the server's keys.
-func (w *ownWorld) stored() map[key]informertest.Object {
-	stored := map[key]informertest.Object{}
-	for k, o := range w.all() {
-		if stored[serverKey(k)] != nil {
-			w.fault("two names", "%s is stored under two names", serverKey(k))
-		}
-		stored[serverKey(k)] = o
-	}
-	return stored
 }
 
 func (w *ownWorld) histories() []*ownHistory {
@@ -442,7 +430,7 @@ func (w *ownWorld) askFresh() {
 
 // audit compares the store with the server, which must find nothing.
 func (w *ownWorld) audit() {
-	if !closed(w.synced()) || w.transform == renames || w.doubtful || w.partial() || len(w.touched) > 0 {
+	if !closed(w.synced()) || w.doubtful || w.partial() || len(w.touched) > 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -120,7 +120,7 @@ func (w *writing) draw() request {
 	case 0, 1, 2:
 		return w.update(now.object)
 	case 3, 4:
-		return w.patch(now.object, map[string]any{"labels": map[string]any{aliasLabel: []any{nil, "yes"}[w.r.IntN(2)]}})
+		return w.patch(now.object, map[string]any{"labels": map[string]any{"alias": []any{nil, "yes"}[w.r.IntN(2)]}})
 	case 5:
 		return w.patch(now.object, nil)
 	case 6:
@@ -257,7 +257,7 @@ func (w *writing) remove(now *unstructured.Unstructured) request {
 	}
 	o.DryRun = w.dryRun()
 	stored := w.stored()[w.on.key]
-	w.on.unsure = stored == nil || stored.GetUID() != now.GetUID() || w.on.fate == heldRequest || w.transform == renames
+	w.on.unsure = stored == nil || stored.GetUID() != now.GetUID() || w.on.fate == heldRequest
 	name := w.on.key.Name
 	return func(ctx context.Context, c dynamic.ResourceInterface) error { return c.Delete(ctx, name, o) }
 }

@@ -191,7 +191,7 @@ func (w *world) scribble() {
 func (w *ownWorld) scribble() {
 	if w.setup.scribbles {
 		w.reach("store", "scribbled")
-		keys := slices.Collect(maps.Keys(w.all()))
+		keys := slices.Collect(maps.Keys(w.stored()))
 		scribbleInto(w.storage, slices.DeleteFunc(keys, w.byHand.has), w.get)
 	}
 }
