@@ -54,7 +54,6 @@ func (c *contents) put(w *Writer, r *record, values []indexKey) (old any, replac
 		return nil, false
 	}
 	from, stored := r.value.origin, r.value.stored()
-	w.retain(before)
 	if c.shared || !before.value.slot.takes(stored) {
 		old, _ = c.replace(w, p, r, before, stored, from, values)
 		return old, true

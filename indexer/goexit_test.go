@@ -106,7 +106,7 @@ func TestContract_D28_AnIndexFunctionThatEndsItsGoroutine(t *testing.T) {
 			}
 		}, func(before []*item) []*item { return append([]*item{a}, before[min(1, len(before)):]...) }},
 		"full state":         {func(w *Writer) { full(w.Stage(0)) }, slices.Clone[[]*item]},
-		"full state by hand": {func(w *Writer) { full(w.StageAll(0)) }, slices.Clone[[]*item]},
+		"full state by hand": {func(w *Writer) { full(w.StageAll()) }, slices.Clone[[]*item]},
 	} {
 		for _, before := range [][]*item{nil, stored} {
 			t.Run(fmt.Sprintf("%s over %d objects", name, len(before)), func(t *testing.T) {

@@ -139,7 +139,6 @@ type world struct {
 	sources map[Key]uint16
 	serial  int
 	held    []heldSnapshot
-	byHand  uint16 // the part of objects put by hand under a new key
 }
 
 // heldSnapshot is a snapshot with the content that it must keep.
@@ -153,7 +152,7 @@ func newWorld(t *testing.T, r *rand.Rand) *world { return worldOf(t, r, itemOpti
 func worldOf(t *testing.T, r *rand.Rand, o Options) *world {
 	w, err := New(o)
 	require.NoError(t, err)
-	return &world{byHand: uint16(2 * r.IntN(2)), t: t, rand: r, w: w, x: items(w), names: 1 + r.IntN(60), m: model{}, sources: map[Key]uint16{}}
+	return &world{t: t, rand: r, w: w, x: items(w), names: 1 + r.IntN(60), m: model{}, sources: map[Key]uint16{}}
 }
 
 // decoded returns the item of a stored form, or nil.
@@ -239,8 +238,7 @@ func (d *world) replace() {
 			d.writeByHand(key, f)
 		case n == 1:
 			f.Drop(key)
-			delete(f.put, key)
-			delete(f.kept, key)
+			f.drop(key)
 		case n < 6 && ok:
 			require.Equal(d.t, mine, f.Keep(key))
 			if mine {
@@ -248,7 +246,7 @@ func (d *world) replace() {
 			}
 		case n == 6:
 			d.take(1-source, key)
-			delete(f.kept, key)
+			f.lose(key)
 		default:
 			f.put[key] = d.item(key)
 			delete(f.kept, key)
@@ -256,9 +254,8 @@ func (d *world) replace() {
 		}
 	}
 	if d.rand.IntN(5) == 0 {
-		f.Abort()
 		d.compare()
-		return // no trace
+		return // it is given up, and leaves no trace
 	}
 	d.commit(f.Staging, d.after(f))
 }
@@ -269,6 +266,19 @@ type fullState struct {
 	source uint16
 	put    model
 	kept   map[Key]bool
+}
+
+func (f *fullState) drop(key Key) {
+	delete(f.put, key)
+	delete(f.kept, key)
+}
+
+// lose records that an object is deleted, or another source's. If the full state has found it unchanged, it
+// does not hold it any more.
+func (f *fullState) lose(key Key) {
+	if f.kept[key] {
+		f.drop(key)
+	}
 }
 
 // after returns the content of the store after the commit of a full state.
@@ -301,24 +311,27 @@ func (d *world) take(source uint16, key Key) {
 	})
 }
 
-// writeByHand writes an object, or all objects, as a user may at any time. Objects that the full
-// state under way has kept become pending.
+// writeByHand writes an object, or all objects, as a user may at any time.
 func (d *world) writeByHand(key Key, f *fullState) {
 	it := d.item(key)
 	if _, ok := d.m[key]; !ok {
-		d.sources[key] = d.byHand
+		d.sources[key] = 0
 	}
-	delete(f.kept, key)
 	switch d.rand.IntN(5) {
 	case 0:
-		all := d.w.StageAll(d.byHand)
+		all := d.w.StageAll()
 		all.Put(key, it, 0)
 		all.Commit("", Visitor{})
+		for other := range d.m {
+			if other != key {
+				f.lose(other)
+			}
+		}
 		d.m = model{key: it}
-		clear(f.kept)
 	case 1:
 		update(d.w, func(tx *Tx) { tx.Delete(key) })
 		delete(d.m, key)
+		f.lose(key)
 	default:
 		update(d.w, func(tx *Tx) { tx.Put(d.sources[key], key, it, 0) })
 		d.m[key] = it
@@ -328,12 +341,12 @@ func (d *world) writeByHand(key Key, f *fullState) {
 func (d *world) commit(s *Staging, next model) {
 	seen, puts, committed := maps.Clone(d.m), false, false
 	changes := s.Commit(fmt.Sprint(d.serial), Visitor{
-		Outdated: func(key Key, source uint16, stored, _ any) bool {
+		Outdated: func(key Key, stored Stored, _ any) bool {
 			if !outdated(key) {
 				return false
 			}
-			require.Equal(d.t, d.sources[key], source)
-			d.same(d.m[key], d.decoded(stored), true, true)
+			require.Equal(d.t, d.sources[key], stored.Source)
+			d.same(d.m[key], d.decoded(stored.Object), true, true)
 			return true
 		},
 		Deleted: func(key Key, last any) {
@@ -546,6 +559,6 @@ func update(w *Writer, section func(tx *Tx)) {
 
 // set stores an object by hand. A stored key stays in its source.
 func set(tx *Tx, key Key, obj any) {
-	source, _ := tx.Source(key)
-	tx.Put(source, key, obj, 0)
+	stored, _ := tx.Get(key)
+	tx.Put(stored.Source, key, obj, 0)
 }

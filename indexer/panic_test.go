@@ -35,7 +35,7 @@ func usable(t *testing.T, w *Writer) {
 		w.Freeze(func(*Tx) { w.check() })
 		update(w, func(tx *Tx) { tx.Delete(key) })
 		w.Indexer().Snapshot()
-		w.Stage(0).Abort()
+		w.Stage(0)
 	}()
 	select {
 	case <-done:

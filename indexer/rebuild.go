@@ -63,7 +63,6 @@ func (w *Writer) beginMove() {
 func (s *Staging) rebuild(next *contents, gone []*record, v Visitor) {
 	dead := make(map[*record]struct{}, len(gone))
 	for _, r := range gone {
-		s.w.retain(r)
 		dead[r] = struct{}{}
 		next.forget(r.view())
 		v.deleted(r)

@@ -16,16 +16,16 @@ import "slices"
 //
 // A call changes the state of its key alone, whatever the states of other keys:
 //
-//	           Keep       Put       Drop    another stores it  another deletes it  Commit
-//	unseen     unchanged  replaced  unseen  unseen             absent              deleted
-//	unchanged  unchanged  replaced  unseen  replaced           added               stays
-//	replaced   unchanged  replaced  unseen  replaced           added               updated
-//	absent     (false)    added     absent  unseen             absent              nothing
-//	added      (false)    added     absent  replaced           added               added
+//	           Keep       Put       Drop    Commit
+//	unseen     unchanged  replaced  unseen  deleted
+//	unchanged  unchanged  replaced  unseen  stays
+//	replaced   unchanged  replaced  unseen  updated
+//	absent     (false)    added     absent  nothing
+//	added      (false)    added     absent  added
 //
-// "Another" is a user's own write, another source, or a replacement of the whole store. An object
-// that was unchanged becomes pending then, in the version found unchanged. A source counts the
-// objects of other sources as not stored; Commit takes them over.
+// If somebody else writes meanwhile, Commit finds what they have left: an unchanged object stays in their
+// version, and is absent once they have deleted it. A source counts the objects of other sources as
+// not stored; Commit takes them over.
 type Staging struct {
 	w       *Writer
 	source  uint16
@@ -34,48 +34,23 @@ type Staging struct {
 	pending pending
 }
 
-// Stage begins a replacement of a source. Each source has at most one at a time; Commit or Abort
-// ends it.
+// Stage begins a replacement of a source. Each source has at most one at a time. One that is not
+// committed changes nothing.
 func (w *Writer) Stage(source uint16) *Staging {
 	w.x.writing.Lock()
 	defer w.x.writing.Unlock()
 
-	s := w.newStaging(source)
-	if w.staged == nil {
-		w.staged = make(map[uint32]*Staging)
-	}
-	w.staged[s.mark] = s
-	return s
-}
-
-// StageAll begins a replacement of the whole store by a user, whatever the sources. An object put
-// belongs to the source its key has in the store, or to the given source if the key is new. Keep
-// always returns false.
-func (w *Writer) StageAll(source uint16) *Staging {
-	w.x.writing.Lock()
-	defer w.x.writing.Unlock()
-
-	s := w.newStaging(source)
-	s.all = true
-	return s
-}
-
-func (w *Writer) newStaging(source uint16) *Staging {
 	w.mark++
 	return &Staging{w: w, source: source, mark: w.mark}
 }
 
-// Abort drops the replacement.
-func (s *Staging) Abort() {
-	s.w.x.writing.Lock()
-	defer s.w.x.writing.Unlock()
-
-	s.end()
-}
-
-// end removes the staging from the writer's list. The caller holds x.writing.
-func (s *Staging) end() {
-	delete(s.w.staged, s.mark)
+// StageAll begins a replacement of the whole store by a user, whatever the sources. An object put
+// belongs to the source its key has in the store, or to the first source if the key is new. Keep
+// always returns false.
+func (w *Writer) StageAll() *Staging {
+	s := w.Stage(0)
+	s.all = true
+	return s
 }
 
 // Keep records that the replacement holds the stored object of a key unchanged. It does nothing
@@ -152,25 +127,12 @@ func (s *Staging) stored(key Key) *record {
 	return r
 }
 
-// retain is called before a record is replaced or deleted. If a replacement under way has found
-// the record unchanged, its version becomes pending there. The caller holds x.writing.
-func (w *Writer) retain(r *record) {
-	if r.mark == 0 || len(w.staged) == 0 {
-		return
-	}
-	e := &r.value
-	if s := w.staged[r.mark]; s != nil && e.origin.source() == s.source {
-		r.mark = 0
-		s.pending.put(newRecord(r.view(), e.stored(), e.origin))
-	}
-}
-
 // Visitor is called for each change that Commit makes. It gets objects in their stored form,
 // see [Codec].
 type Visitor struct {
 	// Outdated reports whether an object of the replacement is older than another source's object
 	// of the same key, which then stays. It is called just before the change would be made.
-	Outdated func(key Key, source uint16, stored, put any) bool
+	Outdated func(key Key, stored Stored, put any) bool
 	// Deleted and Put are called once for each change: first all deletions, then the others in
 	// the order of the list. Lists do not show the changes yet. Both may be nil.
 	Deleted func(key Key, last any)
@@ -195,7 +157,6 @@ func (s *Staging) Commit(version string, v Visitor) (changes int) {
 	w.x.writing.Lock()
 	defer w.finish()
 
-	s.end()
 	gone := s.gone()
 	show := func() {
 		if version != "" {
@@ -233,7 +194,6 @@ func (s *Staging) commitInPlace(gone []*record, v Visitor, show func()) {
 	defer w.x.mu.Unlock()
 
 	for _, r := range gone {
-		w.retain(r)
 		live.remove(r)
 		w.count(nil, r.value.stored())
 		v.deleted(r)
@@ -321,5 +281,5 @@ func (s *Staging) outdated(c *contents, r *record, v Visitor) bool {
 		r.value.origin = originOf(stored.value.origin.source(), r.value.origin.stamp())
 		return false
 	}
-	return v.Outdated(r.key(), stored.value.origin.source(), stored.value.stored(), r.value.stored())
+	return v.Outdated(r.key(), stored.value.told(), r.value.stored())
 }

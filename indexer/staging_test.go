@@ -54,7 +54,7 @@ func TestWhatIsPutTwiceAndDroppedIsGone(t *testing.T) {
 func TestWhatIsDroppedFromAStateOfTheWholeStoreIsGone(t *testing.T) {
 	for _, stored := range [][]int{nil, {1}} {
 		w, x := newItems(t, stored...)
-		s := w.StageAll(0)
+		s := w.StageAll()
 		k, other := Key{"a", "n"}, Key{"a", "other"}
 		s.Put(k, &item{key: k, serial: 2}, 0)
 		s.Put(other, &item{key: other, serial: 3}, 0)
@@ -182,18 +182,19 @@ func TestUpdatesUnderIndexesByKey(t *testing.T) {
 	shows(7, "word", "2", 0)
 }
 
-// T19: a user may write during a full state. Objects that the full state holds are stored after it.
-func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
+// T19: a user may write during a full state. What the full state puts is stored after it. An object that it keeps
+// stays as the user leaves it.
+func TestWhatIsKeptStaysAsItIsLeftByHand(t *testing.T) {
 	by := map[string]func(w *Writer, k Key){
 		"set":   func(w *Writer, k Key) { update(w, func(tx *Tx) { set(tx, k, &item{key: k, serial: 9}) }) },
 		"unset": func(w *Writer, k Key) { update(w, func(tx *Tx) { tx.Delete(k) }) },
 		"replace": func(w *Writer, k Key) {
-			all := w.StageAll(0)
+			all := w.StageAll()
 			all.Put(k, &item{key: k, serial: 9}, 0)
 			all.Commit("", Visitor{})
 		},
 		"replace by very much": func(w *Writer, k Key) {
-			all := w.StageAll(0)
+			all := w.StageAll()
 			all.Put(k, &item{key: k, serial: 9}, 0)
 			for i := range rebuildAbove + 1 {
 				key := Key{"b", strconv.Itoa(i)}
@@ -201,7 +202,7 @@ func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
 			}
 			all.Commit("", Visitor{})
 		},
-		"replace by nothing": func(w *Writer, _ Key) { w.StageAll(0).Commit("", Visitor{}) },
+		"replace by nothing": func(w *Writer, _ Key) { w.StageAll().Commit("", Visitor{}) },
 	}
 	for name, hand := range by {
 		t.Run(name, func(t *testing.T) {
@@ -210,8 +211,11 @@ func TestWhatIsKeptStaysWhateverIsDoneByHand(t *testing.T) {
 			s := w.Stage(0)
 			require.True(t, s.Keep(k))
 			hand(w, k)
+			left, stored := x.Get(k)
 			s.Commit("1", Visitor{})
-			require.Len(t, serialsOf(x), 1)
+			now, kept := x.Get(k)
+			require.Equal(t, stored, kept)
+			require.Same(t, left, now)
 		})
 		t.Run(name+" after a put", func(t *testing.T) {
 			w, x := newItems(t, 1)
@@ -240,7 +244,7 @@ func TestWhatIsKeptIsTheLastWord(t *testing.T) {
 		},
 		"kept, all replaced": func(w *Writer, s *Staging) {
 			s.Keep(k)
-			all := w.StageAll(0)
+			all := w.StageAll()
 			all.Put(k, &item{key: k, serial: 9}, 0)
 			all.Commit("", Visitor{})
 		},
@@ -289,19 +293,17 @@ func TestWritesByHandRaceAFullState(t *testing.T) {
 	require.Equal(t, n, x.Len())
 }
 
-func TestAFullStateThatIsAbortedLeavesNoTrace(t *testing.T) {
+func TestAFullStateThatIsGivenUpLeavesNoTrace(t *testing.T) {
 	w, x := newItems(t, 1)
 	k := Key{"a", "n"}
 	for range 3 {
 		s := w.Stage(1)
 		s.Put(k, &item{key: k, serial: 2}, 0)
-		s.Abort()
 		update(w, func(tx *Tx) {
-			source, ok := tx.Source(k)
+			stored, ok := tx.Get(k)
 			require.True(t, ok)
-			require.Equal(t, uint16(0), source)
+			require.Zero(t, stored.Source)
 		})
 	}
 	require.Equal(t, []int{1}, serialsOf(x))
-	require.Empty(t, w.staged)
 }

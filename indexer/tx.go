@@ -16,23 +16,19 @@ func (tx *Tx) Commit() {
 	tx.w.finish()
 }
 
-// Get returns the object of a key, with the section's own writes.
-func (tx *Tx) Get(key Key) (stored any, ok bool) { return tx.w.Stored(key) }
-
-// Source returns the number of the source of a key's object.
-func (tx *Tx) Source(key Key) (source uint16, ok bool) {
-	if r := tx.w.x.live.Load().records.get(key); r != nil {
-		return r.value.origin.source(), true
-	}
-	return 0, false
+// Stored is an object of a store: in its stored form, with the number of its source and its stamp.
+type Stored struct {
+	Object any
+	Source uint16
+	Stamp  uint64
 }
 
-// Stamped returns the object of a key and its stamp.
-func (tx *Tx) Stamped(key Key) (stored any, stamp uint64, ok bool) {
+// Get returns what is stored under a key, with the section's own writes.
+func (tx *Tx) Get(key Key) (stored Stored, ok bool) {
 	if r := tx.w.x.live.Load().records.get(key); r != nil {
-		return r.value.stored(), r.value.origin.stamp(), true
+		return r.value.told(), true
 	}
-	return nil, 0, false
+	return Stored{}, false
 }
 
 // Written is the result of [Tx.Put].
@@ -57,7 +53,6 @@ func (tx *Tx) Put(source uint16, key Key, obj any, stamp uint64) Written {
 		return Written{New: stored}
 	}
 	values := c.values(w, r, stored)
-	w.retain(r)
 	var old any
 	var was origin
 	if from := originOf(source, stamp); r.value.slot.takes(stored) {
@@ -76,7 +71,6 @@ func (tx *Tx) Delete(key Key) (old any, deleted bool) {
 	if r == nil {
 		return nil, false
 	}
-	w.retain(r)
 	c.remove(r)
 	w.count(nil, r.value.stored())
 	return r.value.stored(), true

@@ -77,17 +77,16 @@ func TestAStampIsToldWithItsObject(t *testing.T) {
 	w, err := New(Options{})
 	require.NoError(t, err)
 	key, it := Key{Name: "a"}, &item{serial: 1}
-	update(w, func(tx *Tx) { tx.Put(0, key, it, 7) })
+	update(w, func(tx *Tx) { tx.Put(3, key, it, 7) })
 	w.Freeze(func(tx *Tx) {
-		obj, stamp, ok := tx.Stamped(key)
+		stored, ok := tx.Get(key)
 		require.True(t, ok)
-		require.Same(t, it, obj)
-		require.EqualValues(t, 7, stamp)
-		_, _, ok = tx.Stamped(Key{Name: "b"})
+		require.Equal(t, Stored{Object: it, Source: 3, Stamp: 7}, stored)
+		_, ok = tx.Get(Key{Name: "b"})
 		require.False(t, ok)
 	})
 	for _, yes := range []bool{false, true} {
-		s := w.Stage(0)
+		s := w.Stage(3)
 		require.Equal(t, yes, s.KeepIf(key, func(obj any, stamp uint64) bool {
 			require.Same(t, it, obj)
 			require.EqualValues(t, 7, stamp)
@@ -95,8 +94,6 @@ func TestAStampIsToldWithItsObject(t *testing.T) {
 		}))
 		if yes {
 			require.Zero(t, s.Commit("1", Visitor{}))
-		} else {
-			s.Abort()
 		}
 	}
 	require.Equal(t, 1, w.Indexer().Len())

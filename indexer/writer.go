@@ -14,18 +14,17 @@ type Writer struct {
 	tx Tx
 
 	// Guarded by x.writing.
-	mark      uint32              // of the last replacement begun
-	staged    map[uint32]*Staging // the replacements under way, by their marks
-	ordered   int                 // the number of indexes there have ever been
-	sections  int                 // the number of write sections so far
-	looked    time.Time           // when dropLabelIndexes last looked for indexes without demand
-	posts     []post              // scratch
-	indexKeys []indexKey          // scratch
-	values    []string            // scratch
-	failures  []failure           // scratch
-	asked     asked               // has a lock of its own
-	faults    []*IndexError       // of this write section, not reported yet
-	taken     int                 // how many of the faults Tx.Faults has returned
+	mark      uint32        // of the last replacement begun
+	ordered   int           // the number of indexes there have ever been
+	sections  int           // the number of write sections so far
+	looked    time.Time     // when dropLabelIndexes last looked for indexes without demand
+	posts     []post        // scratch
+	indexKeys []indexKey    // scratch
+	values    []string      // scratch
+	failures  []failure     // scratch
+	asked     asked         // has a lock of its own
+	faults    []*IndexError // of this write section, not reported yet
+	taken     int           // how many of the faults Tx.Faults has returned
 
 	unindexed atomic.Pointer[unindexed] // the answer of Unindexed; written at the end of each write section
 }

@@ -14,7 +14,7 @@ type Batch[T any] struct {
 	nextCall int // how many of events, at their end, are for the next call
 }
 
-// Len returns an upper bound of the number of changes that All has not yielded yet.
+// Len returns the number of changes that All has not yielded yet.
 func (b Batch[T]) Len() int { return b.events.Left() - b.nextCall }
 
 // All yields the changes one after the other, and so records which change the handler is at: if
@@ -24,7 +24,7 @@ func (b Batch[T]) All() iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		for b.Len() > 0 {
 			p, h, _ := b.events.Next()
-			if !h.Is(eventlog.NotStored) && !yield(change[T](p, h)) {
+			if !yield(change[T](p, h)) {
 				return
 			}
 		}
@@ -37,19 +37,12 @@ type batchReceiver[T any] struct {
 	n      int
 }
 
-// CallHandler calls the function with up to n events, if there is a change among them. b may hold more, since a delete and an add
+// CallHandler calls the function with up to n events. b may hold more, since a delete and an add
 // of a recreated object are taken together; they stay for the next call. When the function returns,
 // CallHandler drops the events that it has not read. If the function fails, CallHandler drops them
 // only if it has read none, since then the failing event is unknown.
 func (r *batchReceiver[T]) CallHandler(b *eventlog.Batch) {
-	later := max(0, b.Left()-r.n)
-	for b.Left() > later && b.AtNotStored() {
-		b.Next()
-	}
-	before, returned := b.Left(), false
-	if before == later { // no change was among the events
-		return
-	}
+	before, later, returned := b.Left(), max(0, b.Left()-r.n), false
 	defer func() {
 		if returned || b.Left() == before {
 			b.Skip(later)

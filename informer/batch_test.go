@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
@@ -357,24 +356,6 @@ func TestTheDeletionsOfARelistComeInBatches(t *testing.T) {
 		require.Equal(t, []int{10, 10, 6}, sizes(calls))
 		require.Contains(t, slices.Concat(calls...), "lost p00@1")
 		require.Equal(t, "add new@99", calls[2][5], "the deletions come first")
-	})
-}
-
-// A function is not called without a change: it gets no delete of an object that was not stored.
-func TestNoBatchIsEmpty(t *testing.T) {
-	eachDelivery(t, func(t *testing.T, d Delivery) {
-		s := newScript("10", kit.Pod("a", "1"))
-		i, b := New(s, Options[*corev1.Pod]{Observe: observed}), &batches{}
-		r, err := i.HandleBatch(b.handle, 10, HandlerOptions{Delivery: d})
-		require.NoError(t, err)
-		start(t, i)
-		require.Equal(t, [][]string{{"initial a@1"}}, b.take())
-		s.Send(watch.Deleted, kit.Pod("unknown", "11"))
-		s.Send(watch.Deleted, kit.Pod("unknown", "12"))
-		require.Empty(t, b.take())
-		require.Zero(t, r.Backlog())
-		s.Send(watch.Modified, kit.Pod("a", "13"))
-		require.Equal(t, [][]string{{"update a@1 a@13"}}, b.take())
 	})
 }
 

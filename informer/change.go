@@ -11,7 +11,8 @@ const (
 	Added Kind = iota + 1
 	// Updated: New replaces Old. In a resync both are the same object.
 	Updated
-	// Deleted: Old no longer exists.
+	// Deleted: Old no longer exists. The handler may not know it: what the watch deletes is delivered
+	// whether it was stored or not.
 	Deleted
 )
 

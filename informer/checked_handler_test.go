@@ -40,7 +40,7 @@ type checkedHandler struct {
 func newCheckedHandler(t *testing.T, name string, delivery Delivery, r *rand.Rand) *checkedHandler {
 	return &checkedHandler{
 		t: t, name: name, delivery: delivery, rand: r,
-		checker: kit.Checker[*corev1.Pod]{Name: name, Merged: delivery == Latest, AnyOrder: true, AnyUID: true},
+		checker: kit.Checker[*corev1.Pod]{Name: name, Merged: delivery == Latest, AnyOrder: true, AnyUID: true, Unknown: true},
 	}
 }
 

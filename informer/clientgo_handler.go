@@ -12,8 +12,7 @@ import (
 )
 
 // clientgoReceiver delivers to client-go's ResourceEventHandler. This handler gets an update, not
-// delete and add, for another object under the same name. It is also told of deletes of unknown
-// objects.
+// delete and add, for another object under the same name.
 type clientgoReceiver struct {
 	handler cache.ResourceEventHandler
 	update  func(old, obj any) // UpdateFunc of a ResourceEventHandlerFuncs; nil for others

@@ -1,9 +1,12 @@
 package informer
 
 import (
+	"sync/atomic"
+
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // informerStore is the store of an informer, to which a user may write by hand. The writes skip the
@@ -11,10 +14,13 @@ import (
 type informerStore struct {
 	*clientgostore.Store
 	core *core
+	// version is the newest one that was written by hand. It counts until the informer has one.
+	version atomic.Pointer[string]
 }
 
 func newInformerStore(c *core) *informerStore {
 	s := &informerStore{core: c}
+	s.version.Store(new(string))
 	s.Store = clientgostore.New(c.writer, s)
 	return s
 }
@@ -25,36 +31,29 @@ func (s *informerStore) Check(obj any) (any, error) { return obj, s.core.objects
 // Begin begins a write section.
 func (s *informerStore) Begin() *indexer.Tx { return s.core.writer.Begin() }
 
-// Apply makes one write.
+// Apply makes one write. A stored key stays in its source.
 func (s *informerStore) Apply(tx *indexer.Tx, w clientgostore.Write) {
-	removals := &s.core.removals
 	if w.Remove {
-		source, _ := tx.Source(w.Key)
-		if last, deleted := tx.Delete(w.Key); deleted {
-			removals.Add(w.Key, source, last)
-		}
+		tx.Delete(w.Key)
 	} else {
-		tx.Put(s.sourceOf(tx, w.Key), w.Key, w.Object, records.StampByHand)
-		removals.Take(w.Key)
+		stored, _ := tx.Get(w.Key)
+		tx.Put(stored.Source, w.Key, w.Object, records.StampByHand)
 	}
 	s.Reach(tx, w.Version)
 }
 
-// sourceOf returns the source of an object put under a key: a stored key stays in its source.
-func (s *informerStore) sourceOf(tx *indexer.Tx, key indexer.Key) uint16 {
-	if len(s.core.states) > 1 {
-		if source, stored := tx.Source(key); stored {
-			return source
-		}
+// Version returns the informer's version, or that of what was written by hand before the informer has one.
+func (s *informerStore) Version() string {
+	if version := s.core.writer.Indexer().Version(); version != "" {
+		return version
 	}
-	return s.core.sourceByHand()
+	return *s.version.Load()
 }
 
-// Reach moves the store's version on until the informer does.
-func (s *informerStore) Reach(tx *indexer.Tx, version string) {
-	if !s.core.isSynced() {
-		s.Store.Reach(tx, version)
-	}
+// Reach records a version that was written by hand.
+func (s *informerStore) Reach(_ *indexer.Tx, version string) {
+	next := object.Advance(*s.version.Load(), version)
+	s.version.Store(&next)
 }
 
 // Faults returns nothing: failures of index functions are reported.
@@ -62,16 +61,9 @@ func (*informerStore) Faults(*indexer.Tx) error { return nil }
 
 // ReplaceAll makes the store hold the objects of the writes, and no others.
 func (s *informerStore) ReplaceAll(writes []clientgostore.Write, version string) {
-	c := s.core
-	staging := c.writer.StageAll(c.sourceByHand())
+	staging := s.core.writer.StageAll()
 	for _, w := range writes {
 		staging.Put(w.Key, w.Object, records.StampByHand)
 	}
-	if c.isSynced() {
-		version = ""
-	}
-	staging.Commit(version, indexer.Visitor{
-		Deleted: func(key indexer.Key, last any) { c.removals.Add(key, c.sourceByHand(), last) },
-		Put:     func(key indexer.Key, _, _ any, _ bool) { c.removals.Take(key) },
-	})
+	staging.Commit("", indexer.Visitor{Commit: func(tx *indexer.Tx) { s.Reach(tx, version) }})
 }

@@ -20,13 +20,13 @@ func (j *joined) synced() {
 	}
 }
 
-// D27, T19: a replacement keeps what a user has written over an object that fails now. Another source that
-// has put the object since has the last word.
+// D27, T19: a replacement keeps what a user has written over an object that fails now. Another source may put
+// the object meanwhile, whatever version the user has given it.
 func TestContract_D27_WhatAFailureKeepsGivesWay(t *testing.T) {
 	j := newJoined(t, Options[*corev1.Pod]{Transform: failByLabel}, 2)
 	j.synced()
 	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "5")))
-	require.NoError(t, newInformerStore(j.core).Update(kit.Pod("p", "")))
+	require.NoError(t, newInformerStore(j.core).Update(kit.Pod("p", "77")))
 	j.beginReplace(0, reflector.SameHistory)
 	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "7", sick)))
 	j.says(1, '+', "9")

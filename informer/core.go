@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/lister"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -29,6 +30,7 @@ type core struct {
 	applier
 
 	objects      objectType
+	values       *share.Table // the values that objects share, nil for none
 	sources      []reflector.Source
 	misuse       error // the error in the constructor's arguments; nil if they are valid
 	namespaces   namespaces
@@ -60,12 +62,12 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 			options: o,
 			log:     eventlog.New(),
 			status:  status{watchLasts: reflector.LongestWatch(o.MinWatchTimeout), bySource: make([]sourceStatus, len(sources)), applied: make([]atomic.Uint64, len(sources))},
-			values:  newValues(o),
 			synced:  make(chan struct{}),
 			states:  make([]sourceState, len(sources)),
 			reached: records.NewReached(len(sources)),
 		},
 		objects:    objects,
+		values:     newValues(o),
 		sources:    sources,
 		reflectors: make([]atomic.Pointer[reflector.Reflector], len(sources)),
 		run:        delivery.Run{Context: context.Background()},

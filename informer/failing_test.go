@@ -102,24 +102,6 @@ func TestTheBacklogOfAHandlerThatLeftIsEmpty(t *testing.T) {
 	require.Zero(t, r.Backlog())
 }
 
-func TestFunctionsAreNotToldOfDeletesOfTheUnknown(t *testing.T) {
-	told := 0
-	for _, h := range []Handler[*corev1.Pod]{
-		Funcs[*corev1.Pod]{Deleted: func(*corev1.Pod) { told++ }},
-		HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { told++ }),
-	} {
-		to := receiverOf(h)
-		deleted := eventlog.Event{Pair: eventlog.Pair{Old: kit.Pod("a", "1")}, Header: eventlog.Header{Kind: eventlog.Deleted}}
-		unknown := deleted
-		unknown.Flags = eventlog.NotStored
-		to.CallHandler(batchOf(unknown))
-		require.Zero(t, told)
-		to.CallHandler(batchOf(deleted))
-		require.Equal(t, 1, told)
-		told = 0
-	}
-}
-
 func batchOf(events ...eventlog.Event) *eventlog.Batch {
 	b := eventlog.NewBatch(len(events))
 	for _, e := range events {

@@ -76,20 +76,14 @@ func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) 
 
 // cell returns what the store holds of a source's object.
 func (a *applier) cell(tx *indexer.Tx, p *sourceState, source uint16, key indexer.Key) fences.Cell {
-	stored, stamp, ok := tx.Stamped(key)
-	owner, _ := tx.Source(key)
-	byHand := stamp == records.StampByHand
+	stored, ok := tx.Get(key)
 	switch {
-	case !ok:
-		by, removed := a.removals.Source(key)
-		if removed && by == source { // the handlers still know it
-			return fences.Cell{Key: key, ByHand: true}
-		}
-		return fences.Cell{ByHand: removed}
-	case owner != source && !byHand:
+	case !ok || stored.Source != source:
 		return fences.Cell{}
+	case stored.Stamp == records.StampByHand:
+		return fences.Cell{Object: stored.Object}
 	}
-	return fences.Cell{Identity: p.identity(key, stored), Key: key, Object: stored, Stamp: stamp, ByHand: byHand}
+	return fences.Cell{Identity: p.identity(key, stored.Object), Object: stored.Object, Stamp: stored.Stamp}
 }
 
 // remove deletes an object because of an answer. The handlers get its final state, if the answer has it or
@@ -97,12 +91,12 @@ func (a *applier) cell(tx *indexer.Tx, p *sourceState, source uint16, key indexe
 // object, which took the name before the watch has told of it. If the object has left the selector, they get that state at the version of
 // the answer, as the event of a watch has it: a program may wait for the version.
 func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on *ownwrites.Answer, shown fences.Cell) {
-	last, deleted := a.takeOut(tx, shown.Key)
-	if !deleted {
+	if shown.Object == nil {
 		return
 	}
-	was := p.identity(shown.Key, last)
-	e := eventlog.Event{Pair: eventlog.Deletion(last, last), Header: eventlog.Header{Kind: eventlog.Deleted}}
+	last, was := shown.Object, shown.Identity
+	tx.Delete(d.Key)
+	e := deletion(last, last)
 	same := was.SameObject(records.Identity{UID: on.UID})
 	switch {
 	case same && on.Object != nil:
@@ -114,7 +108,7 @@ func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on 
 		e.Flags = eventlog.Lost | eventlog.LastStored
 	}
 	a.forget(p, d.Key)
-	a.append(e, shown.Key, was)
+	a.append(e, d.Key, was)
 }
 
 // hasVersion reports whether a stored object says that it has a version: one whose version a transform has
@@ -164,7 +158,7 @@ func (a *applier) received(d *deltafifo.Delta) fences.Cell {
 	if d.Op == deltafifo.Deleted {
 		return fences.Cell{}
 	}
-	return fences.Cell{Identity: identityOf(d), Key: d.Key, Object: a.writer.Encode(d.Object), Stamp: d.Stamp}
+	return fences.Cell{Identity: identityOf(d), Object: a.writer.Encode(d.Object), Stamp: d.Stamp}
 }
 
 // passFences lets the versions reached in a write section end fences, at its end.
@@ -196,16 +190,18 @@ func (a *applier) restore(tx *indexer.Tx, p *sourceState, source uint16, key ind
 	if shown.Object != nil && shown.Identity == confirmed.Identity {
 		return
 	}
-	if shown.Object != nil && confirmed.Object == nil {
-		last, _ := a.takeOut(tx, key)
-		a.forget(p, key)
-		a.logLost(key, last, shown.Identity)
+	if confirmed.Object == nil {
+		if shown.Object != nil {
+			tx.Delete(key)
+			a.forget(p, key)
+			a.logLost(key, shown.Object, shown.Identity)
+		}
+		return
 	}
-	if confirmed.Object == nil || a.outdated(tx, &d) {
+	if a.outdated(tx, &d) {
 		return
 	}
 	stored := tx.Put(source, key, confirmed.Object, confirmed.Stamp)
-	a.removals.Take(key)
 	a.recordStored(p, &d, stored.New)
 	a.logPut(key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: shown.Identity, is: confirmed.Identity})
 }
@@ -239,7 +235,7 @@ func (a *applier) listed(p *sourceState, key indexer.Key) fences.Cell {
 	if !ok {
 		return fences.Cell{}
 	}
-	return fences.Cell{Identity: a.identityIn(p, key, stored), Key: key, Object: stored, Stamp: stamp}
+	return fences.Cell{Identity: a.identityIn(p, key, stored), Object: stored, Stamp: stamp}
 }
 
 // publishFences publishes the counts of a source's fences.

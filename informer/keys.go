@@ -39,9 +39,6 @@ type keyReceiver struct {
 
 func (r *keyReceiver) CallHandler(b *eventlog.Batch) {
 	p, h, lost := b.Next()
-	if h.Is(eventlog.NotStored) {
-		return
-	}
 	if lost != nil {
 		r.handle(*lost)
 		return

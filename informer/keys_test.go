@@ -84,7 +84,7 @@ func TestEachChangeIsOneKey(t *testing.T) {
 			lost := deltaOf(deltafifo.Deleted, kit.Pod("c", "3"))
 			lost.Object, lost.Lost = nil, true
 			f.apply(deltaOf(deltafifo.Deleted, kit.Pod("b", "2")), lost)
-		}, nil, nil},
+		}, []string{"b"}, []string{"b"}},
 		{"a delete without the final state", func(f *testCore) {
 			lost := deltaOf(deltafifo.Deleted, kit.Pod("a", "2", kit.UID("one")))
 			lost.Object, lost.Lost = nil, true

@@ -38,18 +38,27 @@ func (a *applier) logPut(key indexer.Key, p put) {
 	}
 }
 
-// logLost logs the delete of an object that a full state no longer holds.
+// logLost logs the delete of an object whose final state is not known.
 func (a *applier) logLost(key indexer.Key, last any, id records.Identity) {
-	a.append(eventlog.Event{
-		Pair:   eventlog.Deletion(last, last),
-		Header: eventlog.Header{Kind: eventlog.Deleted, Flags: eventlog.Lost},
-	}, key, id)
+	e := deletion(last, last)
+	e.Flags = eventlog.Lost
+	a.append(e, key, id)
 }
 
-// append appends an event to the log. The event's objects show its key and UID, unless there are
-// none or the transform may have changed them.
+// deletion returns the event of a delete.
+func deletion(final, stored any) eventlog.Event {
+	return eventlog.Event{Pair: eventlog.Deletion(final, stored), Header: eventlog.Header{Kind: eventlog.Deleted}}
+}
+
+// append appends an event of the store to the log, and counts it.
 func (a *applier) append(e eventlog.Event, key indexer.Key, id records.Identity) {
 	a.note(e.Header, key, id.Version)
+	a.appendUncounted(e, key, id)
+}
+
+// appendUncounted appends an event to the log. The event's objects show its key and UID, unless there are
+// none or the transform may have changed them.
+func (a *applier) appendUncounted(e eventlog.Event, key indexer.Key, id records.Identity) {
 	if a.options.Transform == nil && !e.Is(eventlog.Lost) {
 		a.log.Append(e)
 		return
@@ -57,12 +66,8 @@ func (a *applier) append(e eventlog.Event, key indexer.Key, id records.Identity)
 	a.log.AppendAs(e, eventlog.Identity{Key: key, UID: id.UID})
 }
 
-// note counts an event, and adds it to the recent events for the inspector. A delete of an unknown
-// object changes nothing.
+// note counts an event, and adds it to the recent events for the inspector.
 func (a *applier) note(h eventlog.Header, key indexer.Key, version string) {
-	if h.Is(eventlog.NotStored) {
-		return
-	}
 	a.tally.Event(h.Kind)
 	if m := a.inspection.Load(); m != nil {
 		m.Recent.Note(h.Kind, key, version)

@@ -3,6 +3,7 @@ package informer
 import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -12,19 +13,19 @@ import (
 // in one source and added in the other.
 //
 // The store keeps no versions of deleted objects. So if another source puts an older object after
-// the delete, the object is stored, and stays until that source reports its delete, as it will.
+// the delete, the object is stored, and stays until that source reports its delete, as it will. Nor does
+// the store know the version of an object that a user has put by hand: any change wins over it.
 
 // outdated reports whether a change is outdated: another source's object of the key stays.
 func (a *applier) outdated(tx *indexer.Tx, d *deltafifo.Delta) bool {
 	if len(a.states) == 1 {
 		return false
 	}
-	owner, ok := tx.Source(d.Key)
-	if !ok || owner == d.Source || owner == a.sourceByHand() {
+	stored, ok := tx.Get(d.Key)
+	if !ok || stored.Source == d.Source || stored.Stamp == records.StampByHand {
 		return false
 	}
-	stored, _ := tx.Get(d.Key)
-	version := a.states[owner].identity(d.Key, stored).Version
+	version := a.states[stored.Source].identity(d.Key, stored.Object).Version
 	if d.Op == deltafifo.Deleted {
 		return !object.Older(version, d.Version)
 	}
@@ -32,28 +33,10 @@ func (a *applier) outdated(tx *indexer.Tx, d *deltafifo.Delta) bool {
 }
 
 // outdatedInReplace is outdated for the objects of a replacement. It must not be used for a
-// replacement with a new history: its versions do not compare with the stored ones. An object that has
-// failed was not listed but kept, perhaps as a user has written it, and the other source has put its own
-// since.
-func (a *applier) outdatedInReplace(p *sourceState) func(key indexer.Key, owner uint16, stored, put any) bool {
-	return func(key indexer.Key, owner uint16, stored, put any) bool {
-		if owner == a.sourceByHand() {
-			return false
-		}
-		theirs, ours := a.states[owner].identity(key, stored).Version, a.identityIn(p, key, put).Version
-		if p.next.Failed(key) {
-			return !object.Older(theirs, ours)
-		}
-		return object.Older(ours, theirs)
+// replacement with a new history: its versions do not compare with the stored ones.
+func (a *applier) outdatedInReplace(p *sourceState) func(key indexer.Key, stored indexer.Stored, put any) bool {
+	return func(key indexer.Key, stored indexer.Stored, put any) bool {
+		theirs := a.states[stored.Source].identity(key, stored.Object).Version
+		return stored.Stamp != records.StampByHand && object.Older(a.identityIn(p, key, put).Version, theirs)
 	}
-}
-
-// sourceByHand returns the number under which objects are stored that a user puts into the store by hand
-// under a new key. With a single source it is the source's own, and the source's lists replace the objects.
-// With several, no source has it.
-func (a *applier) sourceByHand() uint16 {
-	if len(a.states) == 1 {
-		return 0
-	}
-	return uint16(len(a.states)) //nolint:gosec // at most maxSources
 }

@@ -10,13 +10,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
-	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // applier applies queued deltas to the store, and logs what they change. It knows neither sources nor
-// the life of the informer. Only the processLoop calls its methods, but for isSynced and
-// sourceByHand.
+// the life of the informer. Only the processLoop calls its methods, but for isSynced.
 type applier struct {
 	options    Options[any]
 	writer     *indexer.Writer
@@ -26,23 +24,20 @@ type applier struct {
 	versions   versionWaiters
 	hooks      hooks
 	inspection atomic.Pointer[measure.Inspection] // nil until the informer is inspected
-	values     *share.Table                       // the values that objects share, nil for none
 	synced     chan struct{}                      // closed once the store holds all objects of every source
 	share      atomic.Pointer[reflector.Share]    // what the informer reads, set before the first delta; nil: everything
 	// allQuarantined is also read by goroutines that wait for a version.
 	allQuarantined records.Quarantine
 	tally          records.Tally
-	removals       records.Removals // guarded by the store's write sections
 	written        written
 
 	// Only the processLoop uses the fields below.
-	states    []sourceState
-	completed int // number of complete sources
-	reached   *records.Reached
-	batch     []deltafifo.Delta // drained from the queue and not applied yet
-	passing   []uint16          // the sources with fences that have changes in the current write section
-	ghosts    []Ghost           // of the current write section
-	report    func(Event)       // passes an event to the observer
+	states  []sourceState
+	reached *records.Reached
+	batch   []deltafifo.Delta // drained from the queue and not applied yet
+	passing []uint16          // the sources with fences that have changes in the current write section
+	ghosts  []Ghost           // of the current write section
+	report  func(Event)       // passes an event to the observer
 }
 
 // maxSection is the highest number of changes in one write section. Lists wait for a section.
@@ -176,9 +171,6 @@ func (a *applier) put(tx *indexer.Tx, d *deltafifo.Delta) {
 		return
 	}
 	stored := tx.Put(d.Source, d.Key, d.Object, d.Stamp)
-	if !stored.Replaced {
-		a.removals.Take(d.Key)
-	}
 	was := records.Identity{UID: d.UID} // if the stamps are equal, the stored object has the same UID
 	if stored.Replaced && stored.OldStamp != d.Stamp {
 		was = a.identity(d.Key, stored.Old)
@@ -187,38 +179,26 @@ func (a *applier) put(tx *indexer.Tx, d *deltafifo.Delta) {
 	a.logPut(d.Key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was, is: identityOf(d)})
 }
 
-// takeOut deletes an object from the store. It returns the last one that the handlers know: a user may
-// have deleted it by hand before.
-func (a *applier) takeOut(tx *indexer.Tx, key indexer.Key) (last any, known bool) {
-	last, known = tx.Delete(key)
-	if gone, ok := a.removals.Take(key); ok && !known {
-		return gone, true
-	}
-	return last, known
-}
-
+// delete deletes the object of a delta. The handlers get its final state, whether it was stored or not, or
+// the stored state if the final one is lost.
 func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
-	p, key := &a.states[d.Source], d.Key
+	p, key, id := &a.states[d.Source], d.Key, identityOf(d)
 	if a.outdated(tx, d) {
 		a.forget(p, key)
 		return
 	}
-	cached, deleted := a.takeOut(tx, key)
-	e := eventlog.Event{Pair: eventlog.Deletion(cached, cached), Header: eventlog.Header{Kind: eventlog.Deleted, Flags: eventlog.Lost}}
-	id := identityOf(d)
+	last, deleted := tx.Delete(key)
 	switch {
-	case !d.Lost:
-		e.Pair, e.Flags = eventlog.Deletion(a.writer.Encode(d.Object), cached), 0
+	case deleted && d.Lost:
+		id.UID = a.identity(key, last).UID // perhaps an earlier object of the name
+		a.logLost(key, last, id)
 	case deleted:
-		id.UID = a.identity(key, cached).UID // the event has the stored object, perhaps an earlier one of the name
-	}
-	if !deleted {
-		e.Flags |= eventlog.NotStored
+		a.append(deletion(a.writer.Encode(d.Object), last), key, id)
+	case !d.Lost: // the store does not change
+		final := a.writer.Encode(d.Object)
+		a.appendUncounted(deletion(final, final), key, id)
 	}
 	a.forget(p, key)
-	if deleted || !d.Lost { // else nothing is left of an object that no handler knows
-		a.append(e, key, id)
-	}
 }
 
 // poisoned quarantines the object of a delta. Its earlier version stays in the store.

@@ -31,7 +31,6 @@ func TestMoreThan4096SourcesAreRefused(t *testing.T) {
 
 	most := Join(sourcesOf(4096), Options[*corev1.Pod]{Observe: observed}).core
 	require.NoError(t, most.misused())
-	require.EqualValues(t, 4096, most.sourceByHand(), "no source has this number")
 }
 
 // Status.Quarantined counts the quarantined objects of all sources, as they come and go.

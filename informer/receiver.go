@@ -32,9 +32,8 @@ type typedReceiver[T any] struct {
 }
 
 func (r *typedReceiver[T]) CallHandler(b *eventlog.Batch) {
-	if p, h, _ := b.Next(); !h.Is(eventlog.NotStored) {
-		r.handler.Handle(change[T](p, h))
-	}
+	p, h, _ := b.Next()
+	r.handler.Handle(change[T](p, h))
 }
 
 func (*typedReceiver[T]) needs(h eventlog.Header) (old, now bool) { return changeNeeds(h) }
@@ -59,7 +58,7 @@ func (r *funcsReceiver[T]) CallHandler(b *eventlog.Batch) {
 		r.Updated(typed[T](p.Old), typed[T](p.New))
 	case h.Kind == eventlog.Added && r.Added != nil:
 		r.Added(typed[T](p.New))
-	case h.Kind == eventlog.Deleted && r.Deleted != nil && !h.Is(eventlog.NotStored):
+	case h.Kind == eventlog.Deleted && r.Deleted != nil:
 		r.Deleted(typed[T](p.Final()))
 	}
 }
@@ -97,8 +96,7 @@ func receiverOf[T any](h Handler[T]) receiver {
 	return &typedReceiver[T]{handler: h}
 }
 
-// change converts an event to a handler's change. For a delete of an unknown object it has no
-// objects.
+// change converts an event to a handler's change.
 func change[T any](p *eventlog.Pair, h eventlog.Header) Change[T] {
 	c := Change[T]{Kind: Kind(h.Kind), Initial: h.Is(eventlog.Initial), Lost: h.Is(eventlog.Lost)}
 	if h.Kind != eventlog.Added {
@@ -112,9 +110,6 @@ func change[T any](p *eventlog.Pair, h eventlog.Header) Change[T] {
 
 // changeNeeds reports which objects of an event are part of a change.
 func changeNeeds(h eventlog.Header) (old, now bool) {
-	if h.Is(eventlog.NotStored) {
-		return false, false
-	}
 	return h.Kind != eventlog.Added, h.Kind != eventlog.Deleted
 }
 

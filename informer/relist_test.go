@@ -233,7 +233,7 @@ func TestContract_D6_TheVersionNeverGoesBack(t *testing.T) {
 }
 
 // T19, D14: an object that a relist has found unchanged is not lost if a user overwrites it before
-// the commit.
+// the commit: it lasts until the next event or list.
 func TestContract_T19_AnUpdateDuringARelistLosesNothing(t *testing.T) {
 	for _, replace := range []bool{false, true} {
 		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
@@ -248,6 +248,9 @@ func TestContract_T19_AnUpdateDuringARelistLosesNothing(t *testing.T) {
 		}
 		f.commitReplace("2")
 		require.Equal(t, 1, f.Status().Objects)
+		f.list("3", kit.Pod("a", "1"))
+		a, _ := podsIn(f.core).Get(named("a"))
+		require.Empty(t, a.Labels["mine"])
 	}
 }
 

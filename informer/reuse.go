@@ -27,10 +27,10 @@ func (s *informerSink) Recall(key indexer.Key, uid, version string) (any, bool) 
 func (s *informerSink) known(key indexer.Key) (stored any, id records.Identity, ok bool) {
 	hidden := false
 	s.core.writer.Freeze(func(tx *indexer.Tx) { // between two sections the object and its identity belong together
-		found, stamp, _ := tx.Stamped(key)
-		if source, has := tx.Source(key); has && source == s.source && stamp != records.StampByHand {
-			stored, ok = found, true
-			id, hidden = s.core.states[source].objects.Identity(key, found)
+		found, _ := tx.Get(key)
+		if ok = found.Source == s.source && found.Stamp != records.StampByHand; ok {
+			stored = found.Object
+			id, hidden = s.core.states[s.source].objects.Identity(key, stored)
 		}
 	})
 	if ok && !hidden {
@@ -58,8 +58,8 @@ func (s *informerSink) Reuse(listed []deltafifo.Delta) {
 // lookUp finds the stored objects of the listed keys, but for those put by hand.
 func lookUp(tx *indexer.Tx, listed []deltafifo.Delta, found *[reuseAtOnce]any) {
 	for i := range listed {
-		if stored, stamp, ok := tx.Stamped(listed[i].Key); ok && stamp != records.StampByHand {
-			found[i] = stored
+		if stored, _ := tx.Get(listed[i].Key); stored.Stamp != records.StampByHand {
+			found[i] = stored.Object
 		}
 	}
 }

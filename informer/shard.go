@@ -91,7 +91,7 @@ func (a *applier) checkShare() {
 	a.writer.Freeze(func(tx *indexer.Tx) {
 		for obj := range tx.Snapshot().All() {
 			key, _ := keyOf(obj)
-			if _, stamp, stored := tx.Stamped(key); stored && stamp != records.StampByHand {
+			if stored, ok := tx.Get(key); ok && stored.Stamp != records.StampByHand {
 				inside("the object", key, p.identity(key, obj).UID)
 			}
 		}

@@ -20,20 +20,16 @@ type sourceState struct {
 	staging    *indexer.Staging
 	newHistory bool               // the source's history is not the one of the stored objects
 	next       records.Exceptions // becomes objects at the commit
-	changes    int                // number of objects that its commit has put or deleted
 }
 
 // maxSources is the highest number of sources: a change of the source with the lowest version may look at
-// the versions of all. Objects put by hand need one more number.
+// the versions of all.
 const maxSources = 4096
 
 // abort drops the replacement under way, if there is one.
 func (a *applier) abort(p *sourceState) {
-	if p.staging != nil {
-		p.staging.Abort()
-	}
 	a.allQuarantined.LeaveAll(&p.next)
-	p.staging, p.next, p.changes = nil, records.Exceptions{}, 0
+	p.staging, p.next = nil, records.Exceptions{}
 }
 
 // stage applies one delta of a replacement.
@@ -67,7 +63,7 @@ func (a *applier) stagePut(p *sourceState, d *deltafifo.Delta) {
 		if stamp == records.StampByHand || p.identity(d.Key, stored) != id {
 			return false
 		}
-		a.recordStaged(p, d, stored) // another source may put its version before the commit
+		a.recordStaged(p, d, stored)
 		return true
 	})
 	if !kept {
@@ -112,17 +108,13 @@ func (a *applier) identityIn(p *sourceState, key indexer.Key, obj any) records.I
 	if id, ok := p.next.Identity(key, obj); ok {
 		return id
 	}
-	return a.identity(key, obj) // a kept object that a user's write has made pending
+	return p.identity(key, obj)
 }
 
 // commit applies a replacement. It does not log the first replacement of an informer: every
-// registration replays the store instead. If a user has written into the store before, commit logs the
-// first one too, since it updates and deletes the user's objects.
+// registration replays the store instead.
 func (a *applier) commit(i uint16, version string) {
 	p := &a.states[i]
-	if len(a.states) == 1 && !a.processor.Started() && a.writer.Indexer().Len() > 0 {
-		a.writer.Freeze(func(*indexer.Tx) { a.processor.StartFeeds(indexer.Snapshot[any]{}) })
-	}
 	a.holdFenced(i, version)
 	first, initial := !a.processor.Started(), !p.complete
 	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { // nothing before: an index function may break the commit off
@@ -130,33 +122,27 @@ func (a *applier) commit(i uint16, version string) {
 		if now := a.version(); now != "" {
 			tx.SetVersion(now)
 		}
-		a.removals.End(i, a.sourceByHand())
 		a.publishReplace(tx, p, first)
 	}}
 	if !first {
-		visitor.Deleted = func(key indexer.Key, last any) {
-			p.changes++
-			a.logLost(key, last, p.identity(key, last))
-		}
+		visitor.Deleted = func(key indexer.Key, last any) { a.logLost(key, last, p.identity(key, last)) }
 		visitor.Put = func(key indexer.Key, old, obj any, replaced bool) {
-			p.changes++
 			a.replacePut(p, initial, key, old, obj, replaced)
 		}
 	}
 	if rolledBack := p.newHistory && version != ""; len(a.states) > 1 && !rolledBack {
 		visitor.Outdated = a.outdatedInReplace(p)
 	}
-	p.staging.Commit("", visitor)
-	a.finishReplace(i, first)
+	if changes := p.staging.Commit("", visitor); changes > 0 {
+		a.status.changed(i)
+	}
+	a.checkShare()
+	a.versions.wake()
 }
 
 // committed records a replacement of source i, in the write section that shows it in the store.
 func (a *applier) committed(p *sourceState, i uint16, version string) {
-	if !p.complete {
-		p.complete = true
-		a.completed++
-	}
-	p.staging = nil
+	p.complete, p.staging = true, nil
 	if p.newHistory || version == "" { // the versions of the fences mean nothing any more
 		p.fences.Void()
 		p.histories++
@@ -172,24 +158,11 @@ func (a *applier) committed(p *sourceState, i uint16, version string) {
 	}
 }
 
-// finishReplace is called after a replacement has been applied.
-func (a *applier) finishReplace(i uint16, first bool) {
-	p := &a.states[i]
-	if p.changes > 0 || first && a.writer.Indexer().Len() > 0 {
-		a.status.changed(i)
-	}
-	p.changes = 0
-	a.checkShare()
-	a.versions.wake()
-}
-
 // replacePut logs an object that a replacement has put.
 func (a *applier) replacePut(p *sourceState, initial bool, key indexer.Key, old, obj any, replaced bool) {
 	was := records.Identity{}
 	if replaced {
 		was = a.identity(key, old)
-	} else {
-		a.removals.Take(key)
 	}
 	a.logPut(key, put{old: old, now: obj, replaced: replaced, was: was, is: a.identityIn(p, key, obj), initial: initial})
 }
@@ -215,7 +188,7 @@ func (a *applier) publishReplace(tx *indexer.Tx, p *sourceState, first bool) {
 // markStoreSynced marks the informer as synced once all sources are complete. It is called in a
 // write section.
 func (a *applier) markStoreSynced() {
-	if a.complete() && !a.isSynced() {
+	if !a.isSynced() && a.complete() {
 		a.processor.MarkSynced()
 		a.status.synced()
 		close(a.synced)
@@ -223,6 +196,13 @@ func (a *applier) markStoreSynced() {
 }
 
 // complete reports whether all sources are complete.
-func (a *applier) complete() bool { return a.completed == len(a.states) }
+func (a *applier) complete() bool {
+	for i := range a.states {
+		if !a.states[i].complete {
+			return false
+		}
+	}
+	return true
+}
 
 func (a *applier) isSynced() bool { return closed(a.synced) }

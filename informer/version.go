@@ -17,7 +17,7 @@ import (
 // version returns the store's version: the lowest version of all sources, or "" until all sources are
 // complete. Only the processLoop calls it.
 func (a *applier) version() string {
-	if len(a.states) > 1 && !a.complete() {
+	if len(a.states) > 1 && !a.isSynced() && !a.complete() {
 		return ""
 	}
 	return a.reached.Lowest()

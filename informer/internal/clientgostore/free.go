@@ -65,6 +65,14 @@ func (s *Free) Apply(tx *indexer.Tx, w Write) {
 	s.Reach(tx, w.Version)
 }
 
+// Version returns the version of the newest write.
+func (s *Free) Version() string { return s.writer.Indexer().Version() }
+
+// Reach moves the version on.
+func (s *Free) Reach(tx *indexer.Tx, version string) {
+	tx.SetVersion(object.Advance(s.Version(), version))
+}
+
 // Faults returns the failures of index functions in a section.
 func (*Free) Faults(tx *indexer.Tx) error {
 	var all []error
@@ -76,7 +84,7 @@ func (*Free) Faults(tx *indexer.Tx) error {
 
 // ReplaceAll makes the store hold the objects of the writes, and no others.
 func (s *Free) ReplaceAll(writes []Write, version string) {
-	staging := s.writer.StageAll(0)
+	staging := s.writer.StageAll()
 	for _, w := range writes {
 		staging.Put(w.Key, w.Object, records.StampByHand)
 	}

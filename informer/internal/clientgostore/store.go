@@ -35,8 +35,10 @@ type Writes interface {
 	Begin() *indexer.Tx
 	// Apply makes one write.
 	Apply(tx *indexer.Tx, w Write)
-	// Reach moves the store's version on.
+	// Reach moves the store's version on, as each write of client-go's store does, but never back.
 	Reach(tx *indexer.Tx, version string)
+	// Version returns the store's version.
+	Version() string
 	// Faults returns the failures of index functions in a section, with which the objects are stored all
 	// the same. It returns nil where failures are reported.
 	Faults(tx *indexer.Tx) error
@@ -128,15 +130,8 @@ func (s *Store) prepare(txn cache.Transaction) (w Write, err error) {
 	return w, err
 }
 
-// Reach moves the store's version on, as each write of client-go's store does, but never back.
-func (s *Store) Reach(tx *indexer.Tx, version string) {
-	if version != "" && !object.Older(version, s.writer.Indexer().Version()) {
-		tx.SetVersion(version)
-	}
-}
-
 // publish passes the version to the metrics.
-func (s *Store) publish() { s.Gauge.Load().Set(s.writer.Indexer().Version()) }
+func (s *Store) publish() { s.Gauge.Load().Set(s.writes.Version()) }
 
 // Replace makes the store hold exactly the list. If an object has no key, or is of another type,
 // Replace changes nothing.
@@ -163,7 +158,7 @@ func (s *Store) Bookmark(version string) {
 }
 
 // LastStoreSyncResourceVersion returns the store's version.
-func (s *Store) LastStoreSyncResourceVersion() string { return s.writer.Indexer().Version() }
+func (s *Store) LastStoreSyncResourceVersion() string { return s.writes.Version() }
 
 // List returns all objects.
 func (s *Store) List() []any { return anys(s.writer.Indexer().Snapshot()) }

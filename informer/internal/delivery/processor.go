@@ -103,8 +103,7 @@ func (p *SharedProcessor) MergeBehind() {
 func (p *SharedProcessor) Started() bool { return p.feedsStarted }
 
 // StartFeeds gives every registration the initial state to replay, and a place in the log to follow
-// from. It is called in the write section of the first commit or, if a user has filled the store,
-// just before.
+// from. It is called in the write section of the first commit.
 func (p *SharedProcessor) StartFeeds(initial indexer.Snapshot[any]) {
 	p.feedsStarted = true
 	p.mu.Lock()

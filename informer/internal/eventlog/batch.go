@@ -49,9 +49,6 @@ func (b *Batch) Left() int { return b.n - b.next }
 // AtInitial reports whether the next event belongs to the initial state. There must be one.
 func (b *Batch) AtInitial() bool { return b.headers[b.next].Is(Initial) }
 
-// AtNotStored reports whether the next event is the delete of an unknown object. There must be one.
-func (b *Batch) AtNotStored() bool { return b.headers[b.next].Is(NotStored) }
-
 // Full reports whether the batch takes no more events until it is empty.
 func (b *Batch) Full() bool { return b.n >= b.limit }
 

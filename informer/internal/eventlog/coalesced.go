@@ -19,8 +19,8 @@ import (
 //	recreated  updated       recreated     recreated   deleted
 //	deleted    updated       recreated     as an add   deleted
 //
-// If an object is recreated before the handler has seen its add, the add stays one add. Deletes of
-// unknown objects change nothing.
+// If an object is recreated before the handler has seen its add, the add stays one add. With nothing pending,
+// the handler counts as having seen the object of a delete.
 //
 // Invariant: byKey holds exactly the entries of order from head on that are not void.
 type Coalesced struct {
@@ -62,9 +62,6 @@ func (c *Coalesced) Len() int { return len(c.byKey) }
 
 // Add merges the event at a position of the log.
 func (c *Coalesced) Add(e Event, id Identity, position uint64) {
-	if e.Is(NotStored) {
-		return
-	}
 	if p := c.byKey[id.Key]; p != nil {
 		p.merge(e, id.UID)
 		if p.state == void {

@@ -75,12 +75,21 @@ func TestAnObjectThatComesBackAndGoes(t *testing.T) {
 	require.Equal(t, []Event{remove(pod("a", "seen", "4"), seen)}, popped(&table))
 }
 
-func TestDeletesOfUnknownObjectsChangeNothing(t *testing.T) {
-	var table Coalesced
-	merge(&table, 0, add(pod("a", "1", "1")), Event{Pair{Old: pod("a", "1", "2")}, Header{Deleted, NotStored}})
-	require.Len(t, popped(&table), 1)
-	merge(&table, 0, Event{Pair{Old: pod("b", "1", "2")}, Header{Deleted, NotStored}})
-	require.Empty(t, popped(&table))
+// A user may have removed the deleted object from the store by hand: then no event has told of that.
+func TestDeletesOfObjectsThatWereNotStored(t *testing.T) {
+	gone, again, other := pod("a", "1", "2"), pod("a", "1", "3"), pod("a", "2", "4")
+	notStored := remove(gone, gone)
+	for _, c := range []struct{ comes, want []Event }{
+		{[]Event{notStored}, []Event{notStored}},
+		{[]Event{notStored, notStored}, []Event{notStored}},
+		{[]Event{notStored, add(again)}, []Event{update(gone, again)}},
+		{[]Event{notStored, add(other)}, recreate(gone, other)},
+		{[]Event{add(pod("a", "1", "1")), notStored}, nil},
+	} {
+		var table Coalesced
+		merge(&table, 0, c.comes...)
+		require.Equal(t, c.want, popped(&table))
+	}
 }
 
 func TestObjectsThatComeAndGoLeaveNothing(t *testing.T) {

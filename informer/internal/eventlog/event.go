@@ -28,8 +28,6 @@ const (
 	// Recreated marks the delete and the add of an object that another one under the same key has
 	// replaced.
 	Recreated
-	// NotStored marks a delete of an object that was not in the store. It is never Lost.
-	NotStored
 	// LastStored marks a Lost delete that the program has made itself: client-go's handlers get the last
 	// known state, and no tombstone.
 	LastStored
@@ -42,7 +40,7 @@ const (
 type Pair struct{ Old, New any }
 
 // Deletion returns the objects of a delete: final is the last state of the object on the server, and stored
-// the state that the store held, which the handlers have got.
+// the state that the store held, which the handlers have got. If the store held none, both are the final state.
 func Deletion(final, stored any) Pair { return Pair{Old: final, New: stored} }
 
 // Final returns the final state of a deleted object, or the last known one if it is lost.

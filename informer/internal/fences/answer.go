@@ -48,7 +48,7 @@ func isOver(a ownwrites.Answer, was *fence, shown Cell, scoped bool) bool {
 // store holds an object of the same version that has finalizers. A server never makes two objects of one
 // version, so the object in the answer is not stored there.
 func isEmptied(a ownwrites.Answer, shown Cell) bool {
-	return shown.is(records.Identity{UID: a.UID, Version: a.Version}) && shown.Finalizers && !shown.ByHand
+	return shown.is(records.Identity{UID: a.UID, Version: a.Version}) && shown.Finalizers
 }
 
 // dated takes an answer that says what has become of the object at the answer's version.

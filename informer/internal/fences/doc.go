@@ -12,6 +12,6 @@
 // holds, what the source has sent, and the time; each method returns a [Verdict], and the processLoop carries
 // it out. One goroutine uses the fences of a source.
 //
-// A fence counts only while the store holds what it has put there. If a user has written the key by hand,
-// the fence is void at the next input of the key.
+// A fence counts only while the store holds what it has put there. If a user has put an object by hand, the
+// fence is void at the next input of the key.
 package fences

@@ -8,15 +8,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Cell is what the store holds of one source under a stored key. Without an object it holds nothing: so it
-// is if another source's object is there.
+// Cell is what the store holds of one source under a key. Without an object it holds nothing: so it
+// is if another source's object is there. What a user has put by hand has no identity.
 type Cell struct {
 	Identity records.Identity // as the server sent it
-	Key      indexer.Key      // the stored one
 	Object   any              // in its stored form
 	Stamp    uint64
-	// ByHand says that a user has written the key since the processLoop did: put the object, or deleted it.
-	ByHand bool
 	// Finalizers says that the object certainly has finalizers. Only the answer of kind Emptied asks.
 	Finalizers bool
 }
@@ -59,12 +56,9 @@ func (f *fence) endsAt(version string) bool {
 }
 
 // holds reports whether the store still holds what the fence has put there. It may hold nothing of an
-// object that is ahead: another source has the key meanwhile.
+// object that is ahead: another source has the key meanwhile, or a user has deleted it by hand.
 func (f *fence) holds(shown Cell) bool {
-	if shown.Object == nil {
-		return f.kind != ahead || !shown.ByHand
-	}
-	return f.kind == ahead && !shown.ByHand && shown.Identity == f.object
+	return shown.Object == nil || f.kind == ahead && shown.Identity == f.object
 }
 
 // keepsBack reports whether what the watch or an answer says of an object is older than what the store

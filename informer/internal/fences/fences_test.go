@@ -153,7 +153,7 @@ func kill(t testing.TB, f *Fences, key indexer.Key, now time.Time) {
 }
 
 func stored(uid, version string) Cell {
-	return Cell{Identity: records.Identity{UID: uid, Version: version}, Key: key(0), Object: uid + " at " + version, Stamp: 7}
+	return Cell{Identity: records.Identity{UID: uid, Version: version}, Object: uid + " at " + version, Stamp: 7}
 }
 
 func TestTheZeroValueHasNoFences(t *testing.T) {
@@ -296,7 +296,7 @@ func TestAnswersThatAreNotShown(t *testing.T) {
 		"emptied, not held":                {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "5"}, "5", Cell{}, Doubtful},
 		"emptied, held at another version": {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "4"}, "5", finalized("u", "5"), Doubtful},
 		"emptied, held without finalizers": {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "5"}, "5", stored("u", "5"), Doubtful},
-		"emptied, held by hand":            {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "5"}, "5", byHand(finalized("u", "5")), Doubtful},
+		"emptied, held by hand":            {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "5"}, "5", byHand(), Doubtful},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var f Fences
@@ -314,10 +314,8 @@ func finalized(uid, version string) Cell {
 	return c
 }
 
-func byHand(c Cell) Cell {
-	c.ByHand = true
-	return c
-}
+// byHand is what a user has put by hand.
+func byHand() Cell { return Cell{Object: "by hand", Finalizers: true} }
 
 func TestTheResultOfAnAnswerThatIsShown(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -417,12 +415,10 @@ func TestAFenceIsVoidOnlyOverWhatAUserHasWritten(t *testing.T) {
 		shown Cell
 		void  [3]bool // ahead, absent, dead
 	}{
-		"nothing: another source has the key": {Cell{}, [3]bool{}},
-		"deleted by hand":                     {Cell{ByHand: true}, [3]bool{true, false, false}},
-		"put by hand":                         {byHand(stored("v", "")), [3]bool{true, true, true}},
-		"a copy put by hand":                  {byHand(stored("u", "9")), [3]bool{true, true, true}},
-		"what the fence has put":              {stored("u", "9"), [3]bool{false, true, true}},
-		"another object of the stored key":    {stored("v", "7"), [3]bool{true, true, true}},
+		"nothing":                {Cell{}, [3]bool{}}, // another source has the key, or a user has deleted it
+		"put by hand":            {byHand(), [3]bool{true, true, true}},
+		"what the fence has put": {stored("u", "9"), [3]bool{false, true, true}},
+		"another object":         {stored("v", "7"), [3]bool{true, true, true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for i, kind := range []kind{ahead, absent, dead} {
@@ -443,6 +439,21 @@ func TestAFenceIsVoidOnlyOverWhatAUserHasWritten(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAListThatIsOlderThanTheAnswer has the answer's own object under the key: the object was listed as what the store
+// held before.
+func TestAListThatIsOlderThanTheAnswer(t *testing.T) {
+	var f Fences
+	verdict, _ := f.Answered(key(1), ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, UID: "u", Version: "9", Object: 1}, stored("u", "5"), "5", false, noon)
+	require.Equal(t, Show, verdict)
+	shown := stored("u", "9")
+	require.Equal(t, Hold, f.Listed(key(1), shown, shown, "8"))
+	f.Reached("9", noon, func(indexer.Key) Cell { return shown }, func(_ indexer.Key, confirmed Cell, ghost bool) {
+		require.True(t, ghost)
+		require.Equal(t, stored("u", "5"), confirmed)
+	})
+	require.Zero(t, f.Len())
 }
 
 func TestTheKeysAreInOrder(t *testing.T) {

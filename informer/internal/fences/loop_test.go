@@ -46,17 +46,18 @@ func identity(s state) records.Identity {
 
 // cell returns a state as the store holds it.
 func cell(s state) Cell {
-	c := Cell{ByHand: s.hand}
-	if s.uid != 0 {
-		c.Identity, c.Object, c.Finalizers = identity(s), s, s.fin
+	switch {
+	case s.uid == 0:
+		return Cell{}
+	case s.hand:
+		return Cell{Object: s, Finalizers: s.fin}
 	}
-	return c
+	return Cell{Identity: identity(s), Object: s, Finalizers: s.fin}
 }
 
 // stateOf is the opposite of cell.
 func stateOf(c Cell) state {
 	s, _ := c.Object.(state)
-	s.hand = c.ByHand
 	return s
 }
 

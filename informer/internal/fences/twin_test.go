@@ -7,7 +7,7 @@ type state struct {
 	fin, term bool // it has a finalizer; it has a deletionTimestamp
 	kept      bool // a finalizer outside of its metadata keeps it, as a Namespace's spec does
 	own       bool // this program has made it; only the world looks at it
-	hand      bool // a user has written the key
+	hand      bool // a user has put it by hand
 }
 
 func (s state) same(o state) bool { return s.uid == o.uid && s.rev == o.rev && !s.hand && !o.hand }
@@ -128,15 +128,11 @@ func (s store) take(in input, m mutant) outcome {
 	return o
 }
 
-// drop ends a fence whose key a user has written.
+// drop ends a fence over what a user has put.
 func (o *outcome) drop() {
-	if o.overwritten() {
+	if o.cell.hand {
 		o.pen = pen{}
 	}
-}
-
-func (o *outcome) overwritten() bool {
-	return o.cell.hand && (o.pen.kind == penAhead || o.cell.uid != 0)
 }
 
 func (o *outcome) raise(p pen) {
@@ -160,7 +156,7 @@ func (o *outcome) set(s state) {
 func (o *outcome) expire(m mutant) {
 	p := o.pen
 	o.pen = pen{}
-	if o.cell.hand && (p.kind == penAhead || o.cell.uid != 0) {
+	if o.cell.hand {
 		return
 	}
 	if p.kind == penAhead {
@@ -236,12 +232,16 @@ func (o *outcome) dead(uid, rev int8, blind bool, m mutant) {
 		o.set(state{})
 		return
 	}
-	switch held, fenced := o.cell.uid == uid, o.pen.kind != noPen && o.pen.uid == uid; {
+	seen := o.cell.rev
+	if o.cell.hand {
+		seen = 0
+	}
+	switch held, fenced := o.cell.uid == uid && !o.cell.hand, o.pen.kind != noPen && o.pen.uid == uid; {
 	case fenced && o.pen.kind == penDead:
 		return
 	case held, fenced:
 		if held {
-			rev = max(rev, o.cell.rev)
+			rev = max(rev, seen)
 		}
 		if fenced {
 			rev = max(rev, o.pen.rev)
@@ -251,7 +251,7 @@ func (o *outcome) dead(uid, rev int8, blind bool, m mutant) {
 		return
 	case o.cell.uid == 0 && o.pen.kind == noPen && (!o.scoped || m == "what has gone stays away"):
 		return
-	case rev < max(o.cell.rev, o.pen.rev):
+	case rev < max(seen, o.pen.rev):
 		return
 	}
 	o.raise(pen{kind: penDead, uid: uid, rev: rev})

@@ -52,6 +52,8 @@ func (f *Fences) Listed(server indexer.Key, listed, shown Cell, version string) 
 	case was.endsAt(version), was.kind == dead && listed.Object != nil && !was.keepsBack(listed.Identity):
 		f.remove(was)
 		return Apply
+	case was.kind == ahead && listed.is(was.object): // it was listed as what the answer has replaced since
+		return Hold
 	}
 	was.confirmed = listed
 	return Hold

@@ -16,7 +16,7 @@ type world struct {
 	restored int8 // the history was set back to the revision before this one, and nothing shows it yet; 0: no
 	ever     bool // it was set back at some time
 	hands    bool // the user writes by hand
-	touched  bool // the user has, and nothing has come for the key since
+	touched  bool // the user has, and the store does not show the watch's state since
 	least    int8 // readers have to see this revision or a later one: of writes that have returned, and of the watch
 	read     int8 // the same, of what was read before
 	writes   [2]write
@@ -205,7 +205,8 @@ func (w *world) settleHistory() {
 	if w.restored != 0 && w.store.pen.kind == noPen && !w.broken {
 		w.restored, w.least, w.read = 0, w.store.at, 0
 	}
-	if w.touched && w.store.pen.kind == noPen && !w.store.cell.hand && w.restored == 0 {
+	if now := visible(w.past[w.store.at]); w.touched && w.store.pen.kind == noPen && w.restored == 0 &&
+		(now.same(w.store.cell) || now.uid == 0 && w.store.cell.uid == 0) {
 		w.touched, w.least, w.read = false, w.store.at, 0
 	}
 }
@@ -476,13 +477,11 @@ func (s *stepper) byHand(m mutant) {
 	write := func(name string, hand state, possible bool) {
 		s.do(name, func(w *world) bool {
 			w.take(input{kind: written, hand: hand}, m)
-			if w.end, w.touched = hand, true; hand.uid == 0 {
-				w.end = state{}
-			}
+			w.end, w.touched = hand, true
 			return possible && !cell.hand
 		})
 	}
-	write("user deletes", state{hand: true}, cell.uid != 0)
+	write("user deletes", state{}, cell.uid != 0)
 	write("user copies", state{uid: cell.uid, rev: cell.rev, in: true, fin: cell.fin, hand: true}, cell.uid != 0)
 	write("user makes one", state{uid: 9, rev: 1, in: true, hand: true}, cell.uid == 0)
 }

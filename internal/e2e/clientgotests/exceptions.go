@@ -6,7 +6,7 @@ import "strings"
 // folder and name, each with its reason.
 var exceptions = map[string]string{
 	"tools/cache.TestSharedInformerTransformer": "D7: its transform renames the objects, which quarantines them",
-	"tools/cache.TestEventPanics/many": "D16: a handler that has panicked goes on without a pause, and the test wants one of a second after each panic",
+	"tools/cache.TestEventPanics/many":          "D16: a handler that has panicked goes on without a pause, and the test wants one of a second after each panic",
 	"tools/cache.TestWatchList/check_if_stopping_a_watcher_before_sync_results_in_creating_a_new_watch-list_request": "D12: a list follows a stream " +
 		"that ends before its end bookmark, and the test has none",
 }

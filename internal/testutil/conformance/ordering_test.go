@@ -126,9 +126,9 @@ func TestContract_D2_AnotherObjectIsADeleteAndAnAdd(t *testing.T) {
 	}, typedRig)
 }
 
-// B7: a delete of an unknown object is delivered, with client-go's interface.
+// B7: a delete of an unknown object is delivered.
 func TestContract_B7_ADeleteOfTheUnknownIsTold(t *testing.T) {
-	clientgoAPI(t, func(t T, r rig) {
+	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10"))
 		rec, _ := w.addRecorder()
 		w.start()

@@ -19,6 +19,7 @@ type Checker[T Object] struct {
 	Merged   bool   // events are merged on their way to the handler
 	AnyOrder bool   // an object's version may go back, or is not a number
 	AnyUID   bool   // a source may delete an object under a UID that it has never sent
+	Unknown  bool   // a source may delete an object that it has never sent
 	Copies   bool   // objects with equal UIDs and versions are the same: each reader has its own copies
 
 	mu       sync.Mutex
@@ -39,9 +40,11 @@ func (c *Checker[T]) Check(change Change[T]) {
 	if c.same(change.Old, known) {
 		change.Old = known
 	}
-	for _, wrong := range []string{
-		change.WrongKind(known), change.WrongObjects(known, c.Merged), c.wrongUID(known, change), change.WrongFlags(), c.wrongOrder(k, change),
-	} {
+	problems := []string{c.wrongUID(known, change), change.WrongFlags(), c.wrongOrder(k, change)}
+	if !c.mayNotKnow(known, change) {
+		problems = append(problems, change.WrongKind(known), change.WrongObjects(known, c.Merged))
+	}
+	for _, wrong := range problems {
 		if wrong != "" {
 			c.problems = append(c.problems, fmt.Sprintf("%s: %s: %s %v from %s to %s, knows %s",
 				c.Name, wrong, change.Kind, k, identity(change.Old), identity(change.New), identity(known)))
@@ -50,6 +53,12 @@ func (c *Checker[T]) Check(change Change[T]) {
 	if c.known[k] = change.New; change.Kind == "deleted" {
 		delete(c.known, k)
 	}
+}
+
+// mayNotKnow reports whether a change comes of the delete of an object that the source has never sent.
+func (c *Checker[T]) mayNotKnow(known T, change Change[T]) bool {
+	var none T
+	return c.Unknown && known == none && (change.Kind == "deleted" && !change.Lost || c.Merged && change.Kind != "added")
 }
 
 func (c *Checker[T]) wrongUID(known T, change Change[T]) string {

@@ -48,6 +48,27 @@ func TestChecker_FindsWhatDoesNotFollow(t *testing.T) {
 	}
 }
 
+// A source that deletes what it has never sent: merged with an add, the delete may be an update.
+func TestChecker_DeletesOfTheUnknown(t *testing.T) {
+	gone, lost := podChange{Kind: "deleted", Old: Pod("web-1", "5")}, podChange{Kind: "deleted", Old: Pod("web-1", "5"), Lost: true}
+	update := podChange{Kind: "updated", Old: Pod("web-1", "5"), New: Pod("web-1", "6")}
+	for _, tt := range []struct {
+		checker *Checker[*corev1.Pod]
+		change  podChange
+		fits    bool
+	}{
+		{&Checker[*corev1.Pod]{}, gone, false},
+		{&Checker[*corev1.Pod]{Unknown: true}, gone, true},
+		{&Checker[*corev1.Pod]{Unknown: true}, lost, false},
+		{&Checker[*corev1.Pod]{Unknown: true}, update, false},
+		{&Checker[*corev1.Pod]{Unknown: true, Merged: true}, lost, true},
+		{&Checker[*corev1.Pod]{Unknown: true, Merged: true}, update, true},
+	} {
+		tt.checker.Check(tt.change)
+		require.Equal(t, tt.fits, len(tt.checker.Problems()) == 0, "%+v", tt.checker.Problems())
+	}
+}
+
 func TestChecker_KnowsWhatTheHandlerWasTold(t *testing.T) {
 	one, two, other := Pod("web-1", "5"), Pod("web-1", "6"), Pod("web-2", "3")
 	c := &Checker[*corev1.Pod]{}

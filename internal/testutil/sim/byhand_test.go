@@ -18,7 +18,7 @@ import (
 
 // In some worlds a user writes into the store through client-go's API, at any time. The handlers
 // get no events of these writes. The next event of the key has the user's version as its old
-// object. The next lists restore the server's state.
+// object, and a delete comes whether the object is stored or not. The next lists restore the server's state.
 
 // userWrite is one write of a user: the object stored before, and the object stored since.
 type userWrite struct{ was, is *pod }
@@ -48,8 +48,8 @@ func (w *world) writeByHand(r *rand.Rand, n int) {
 	}
 }
 
-// fillByHand fills the store before the informer starts, with objects that the first list updates or
-// deletes. Every fourth world is such a one.
+// fillByHand fills the store before the informer starts, with objects that the first list replaces or
+// deletes, unheard by the handlers. Every fourth world is such a one.
 func (w *world) fillByHand() {
 	own, ok := w.life.(*ownInformer)
 	if !ok || w.plan.seed%4 != 0 || w.script || w.blank || w.custom {
@@ -68,17 +68,21 @@ func (w *world) fillByHand() {
 	}
 }
 
-// writtenBefore records what a user has put into the store before the first list, for a handler that
-// joins: it is told what becomes of it. It may also be told the delete of an object that a user has
-// removed before, and that it does not know.
-func (w *world) writtenBefore(a *handler) {
-	a.removed = maps.Clone(w.removed)
-	if len(w.sources) != 1 || w.tenants || w.sources[0].fullStates() > 0 {
-		return
+// mayNotKnow reports whether an event is a delete of an object that the handler may not know: a user had removed
+// the object before the handler joined, the source has sent the delete twice, or another source has sent one for an
+// object that had moved. With Latest, a later add may be merged with the delete.
+func (a *handler) mayNotKnow(c event) bool {
+	if c.Kind == informer.Added || a.delivery == informer.Every && (c.Kind == informer.Updated || c.Lost) {
+		return false
 	}
-	for _, p := range w.all(a.of) {
-		a.userWrites[keyOf(p)] = []userWrite{{nil, p}}
-	}
+	return a.removed[keyOf(subject(c))] || a.w.zones > 0 || a.w.sent("operation "+string(duplicateEvents))
+}
+
+// sent reports whether something has occurred that some world must reach.
+func (w *world) sent(what string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.reached[what] > 0
 }
 
 // relistSlowly makes all sources relist, one page a second.
@@ -181,12 +185,9 @@ func (w *world) doUserWrite(write func(cache.Indexer) error) {
 	w.rewritten = nil
 }
 
-// handlersOfRun returns the handlers that are told what becomes of the user's writes. With several
-// sources, they know nothing of the store before the first list.
+// handlersOfRun returns the handlers that are told what becomes of the user's writes. They know nothing of the
+// store before the first list.
 func (w *world) handlersOfRun() []*handler {
-	if len(w.sources) == 1 {
-		return w.presentHandlers()
-	}
 	for _, s := range w.sources {
 		if s.fullStates() > 0 {
 			return w.presentHandlers()
@@ -264,8 +265,8 @@ func (a *handler) follows(c event) bool {
 	switch {
 	case c.Kind == informer.Added:
 		return known == nil
-	case known == nil && a.removed[keyOf(subject(c))]: // a delete of what a user had removed before the handler joined
-		return c.Kind == informer.Deleted
+	case known == nil && a.mayNotKnow(c):
+		return true
 	case c.Kind == informer.Updated || c.Lost:
 		return known == c.Old
 	}

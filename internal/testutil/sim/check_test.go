@@ -47,7 +47,7 @@ var eventCheckers = []struct {
 		known := a.known[keyOf(subject(c))]
 		switch {
 		case a.unknowable(keyOf(subject(c))):
-		case known == nil && c.Kind == informer.Deleted && a.removed[keyOf(subject(c))]:
+		case known == nil && a.mayNotKnow(c):
 		case a.delivery == informer.Latest && a.touched[keyOf(subject(c))]: // a user may have written the old object, without an event
 		default:
 			return call(c).WrongKind(known)
@@ -58,7 +58,7 @@ var eventCheckers = []struct {
 		known := a.known[keyOf(subject(c))]
 		switch {
 		case a.unknowable(keyOf(subject(c))):
-		case known == nil && c.Kind == informer.Deleted && a.removed[keyOf(subject(c))]:
+		case known == nil && a.mayNotKnow(c):
 		case a.delivery == informer.Latest && a.touched[keyOf(subject(c))]: // a user may have written the old object, without an event
 		default:
 			return call(c).WrongObjects(known, a.delivery == informer.Latest)

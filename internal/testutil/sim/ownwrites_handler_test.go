@@ -177,7 +177,7 @@ func (w *ownWorld) eventWrong(h *ownHandler, e ownEvent, known informertest.Obje
 	}
 	say(e.WrongFlags())
 	k := keyOfAny(e.Subject())
-	unknown := e.Kind == "deleted" && known == nil && h.name == "client-go" && w.setup.sources == "zones" // by another source's leave
+	unknown := e.Kind == "deleted" && known == nil && !e.Lost && w.setup.sources == "zones" // by another source's leave
 	if !w.touched[k] && !unknown {
 		say(e.WrongKind(known))
 		say(e.WrongObjects(known, h.merged))

@@ -47,9 +47,9 @@ func (t *trace) step(format string, args ...any) {
 	}
 }
 
-// sortRuns sorts runs of events whose order is free: initial adds, lost deletes, and updates that a list makes of
-// objects that it finds written by hand.
+// sortRuns sorts runs of initial adds, and of lost deletes, since their order is free.
 func sortRuns(lines []string) []string {
+	free := func(line string) bool { return strings.HasPrefix(line, "initial ") || strings.HasPrefix(line, "lost ") }
 	for i := 0; i < len(lines); {
 		j := i + 1
 		for free(lines[i]) && j < len(lines) && free(lines[j]) && lines[i][0] == lines[j][0] {
@@ -59,13 +59,6 @@ func sortRuns(lines []string) []string {
 		i = j
 	}
 	return lines
-}
-
-// free reports whether an event's order is free.
-func free(line string) bool {
-	what, version, updated := strings.Cut(strings.TrimPrefix(line, "updated "), " from ")
-	return strings.HasPrefix(line, "initial ") || strings.HasPrefix(line, "lost ") ||
-		updated && strings.HasSuffix(what, "@"+version)
 }
 
 func (t *trace) String() string {

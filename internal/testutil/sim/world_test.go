@@ -464,7 +464,7 @@ func (w *world) addHandlerTo(of *informer.Informer[*pod], k kind, racing bool) *
 	if w.mutant.nilHandler {
 		h = nil
 	}
-	w.writtenBefore(a)
+	a.removed = maps.Clone(w.removed)
 	reg, err := of.Handle(h, informer.HandlerOptions{Name: a.String(), Delivery: a.delivery, Resync: resync})
 	if err != nil {
 		w.fault("joins", "%v cannot join: %v", a, err)
