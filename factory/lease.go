@@ -90,6 +90,12 @@ func (c *common[K]) acquire(id K, s Scope, fits func(*entry) error) (*entry, err
 	if err := fits(e); err != nil {
 		return nil, err
 	}
+	if c.shutDown { // while the informer was made
+		if e.unused() {
+			e.drop()
+		}
+		return nil, ErrShutdown
+	}
 	c.lease(e)
 	return e, nil
 }

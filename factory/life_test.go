@@ -2,6 +2,7 @@ package factory
 
 import (
 	"context"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -284,6 +285,52 @@ func TestContract_D20_HandlersAfterShutdown(t *testing.T) {
 		_, err = For[*corev1.Pod](f)
 		require.ErrorIs(t, err, ErrShutdown)
 	})
+}
+
+// Acquire returns no lease on an informer that never runs, also if Shutdown is called while the informer is made.
+func TestContract_D20_ShutdownWhileAnInformerIsMade(t *testing.T) {
+	for name, making := range map[string]func(f *Factory, i cache.SharedIndexInformer) (finish func()){
+		"by a constructor": func(f *Factory, i cache.SharedIndexInformer) func() {
+			gate := make(chan struct{})
+			go f.InformerFor(&widget{}, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer {
+				<-gate
+				return i
+			})
+			return func() { close(gate) }
+		},
+		"by a caller that fails": func(f *Factory, _ cache.SharedIndexInformer) func() {
+			k, gate := key[reflect.Type]{kind: reflect.TypeFor[*widget]()}, make(chan struct{})
+			f.making[k] = gate
+			return func() {
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				delete(f.making, k)
+				close(gate)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, ctx context.Context) {
+				server := newWidgetServer(t)
+				f := newWidgetFactory(t, server)
+				begin(t, ctx, f)
+				finish := making(f, informer.New(server.Source(widgetResource, ""), informer.Options[*widget]{}).Shared())
+				synctest.Wait()
+				leased := make(chan error, 1)
+				go func() {
+					_, err := Acquire[*widget](f, Scope{})
+					leased <- err
+				}()
+				synctest.Wait()
+				f.Shutdown()
+				finish()
+				require.ErrorIs(t, <-leased, ErrShutdown)
+				for h := range f.Informers() {
+					require.True(t, h.Pinned, "the factory keeps what somebody uses, and nothing else")
+				}
+			})
+		})
+	}
 }
 
 // Shutdown waits for informers that the factory has dropped.

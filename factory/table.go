@@ -171,9 +171,6 @@ func (t *table[K]) shutdown() {
 // begin runs an informer until a context given to Start ends. It logs an error if the informer cannot run. One that its
 // user runs is left to the user. The caller holds mu.
 func (t *table[K]) begin(e *entry, start context.Context) {
-	if t.shutDown { // while the informer was made
-		return
-	}
 	var run context.Context
 	run, e.end = context.WithCancel(start)
 	e.start = start
