@@ -26,8 +26,8 @@
 //     called. Its Start is the latest whose context lives when the informer begins. With the last release it stops,
 //     and the factory drops it. The next Acquire makes a new one, which does not wait for the old one to stop.
 //   - An informer that is both requested and acquired ends with the context of its Start, and no release ends it.
-//   - Acquire never returns an informer that has stopped. A request returns one until Start is called again; then
-//     the next request makes a new one.
+//   - Acquire never returns an informer that has stopped. A request returns one until Start is called again, with a
+//     context that has not ended; then the next request makes a new one.
 //   - The handlers added through a lease end with the lease, and no others do.
 //   - Shutdown returns when every informer has ended, those that the factory has dropped included. It ends informers
 //     that are only leased; the others end with the context or channel given to Start.

@@ -178,6 +178,31 @@ func TestContract_D24_ARequestedInformerStays(t *testing.T) {
 	})
 }
 
+// A Start whose context has ended replaces nothing: a worker that drains still finds the objects, also if another part
+// of the program starts the factory late.
+func TestContract_D24_AStartThatIsTooLate(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		f := newWidgetFactory(t, server)
+		mine, err := For[*widget](f)
+		require.NoError(t, err)
+		run, end := context.WithCancel(ctx)
+		begin(t, run, f)
+		end()
+		begin(t, run, f)
+		again, err := For[*widget](f)
+		require.NoError(t, err)
+		require.Same(t, mine, again)
+		require.Equal(t, []string{"a/one"}, names(again))
+		begin(t, ctx, f)
+		begin(t, run, f)
+		again, err = For[*widget](f)
+		require.NoError(t, err)
+		require.NotSame(t, mine, again, "a Start that was not too late counts for good")
+	})
+}
+
 // A lease takes the place of a requested informer that has stopped.
 func TestContract_D24_ALeaseAfterTheStop(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {

@@ -28,7 +28,7 @@ const (
 // use says who uses an informer.
 type use struct {
 	requested bool // For, InformerFor or an accessor has returned it
-	outlived  bool // Start was called after it had stopped
+	outlived  bool // Start was called after it had stopped, with a context that lived
 	users     int  // number of leases on it
 }
 

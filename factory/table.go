@@ -146,10 +146,11 @@ func (t *table[K]) start(ctx context.Context) {
 		return
 	}
 	t.addStart(ctx)
+	alive := lives(ctx)
 	for _, e := range t.entries {
 		is := e.state()
-		e.outlived = is == stopped
-		if e.beginsWithStart(is, lives(ctx)) {
+		e.outlived = e.outlived || is == stopped && alive
+		if e.beginsWithStart(is, alive) {
 			t.begin(e, ctx)
 		}
 	}

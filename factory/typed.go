@@ -15,7 +15,8 @@ import (
 // For returns the factory's informer of a type, the same one that the accessors return. It
 // returns [ErrUnknownKind], [ErrForeign], [ErrShutdown] if the informer would never run, or the error of
 // an invalid index, see [WithIndexes]. If the informer has stopped, For returns
-// it with its objects; after another Start, For makes a new one, which the next Start begins.
+// it with its objects; after another Start, unless its context has ended, For makes a new one, which the next Start
+// begins.
 func For[T informer.Object](f *Factory) (*informer.Informer[T], error) {
 	return informerFor[T](&f.common, reflect.TypeFor[T]())
 }
