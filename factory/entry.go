@@ -56,8 +56,10 @@ func runnerOf(i cache.SharedIndexInformer) runner {
 	return runner{
 		begin: func(ctx context.Context) (wait func() error, err error) {
 			return func() error {
-				defer close(done)
 				i.RunWithContext(ctx)
+				if i.IsStopped() { // else its user runs it
+					close(done)
+				}
 				return nil
 			}, nil
 		},

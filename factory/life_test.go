@@ -503,6 +503,28 @@ func TestForeignInformersRunOnce(t *testing.T) {
 	})
 }
 
+// An informer of another module that its user runs belongs to the user.
+func TestForeignInformerRunByHand(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		f := newWidgetFactory(t, server)
+		constructed := 0
+		request := func() cache.SharedIndexInformer {
+			return f.InformerFor(&widget{}, func(_ kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
+				return widgets{nil, &constructed}.defaultInformer(&widgetClient{server}, resync)
+			})
+		}
+		theirs := request()
+		go theirs.Run(ctx.Done())
+		synctest.Wait()
+		begin(t, ctx, f)
+		begin(t, ctx, f)
+		require.Same(t, theirs, request(), "it has not stopped")
+		require.True(t, f.WaitForCacheSync(ctx.Done())[widgetType])
+		require.Equal(t, 1, server.Watches())
+	})
+}
+
 // Start may be called with the same context or channel any number of times.
 func TestStartRemembersAContextOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
