@@ -90,7 +90,8 @@ func isUnanswered(err error) bool {
 	var request *url.Error
 	var network *net.OpError
 	return utilnet.IsConnectionRefused(err) || errors.As(err, &request) &&
-		(errors.As(err, &network) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err))
+		(errors.As(err, &network) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err) ||
+			strings.Contains(err.Error(), "TLS handshake timeout")) // net/http's error has no exported type
 }
 
 // isOfConnection reports whether a connection failed or broke.

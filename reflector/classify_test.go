@@ -55,6 +55,7 @@ func TestContract_B45_Classes(t *testing.T) {
 		"closed before the answer":     {broke(io.EOF), classBusy},
 		"reset before the answer":      {broke(syscall.ECONNRESET), classBusy},
 		"lost before the answer":       {broke(errors.New("http2: client connection lost")), classBusy},
+		"a handshake that takes long":  {handshakeTimeout(t), classBusy},
 		"reset within the answer":      {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, classOther},
 		"no trust":                     {broke(errors.New("x509: certificate has expired")), classOther},
 		"the client's time-out":        {broke(context.DeadlineExceeded), classOther},
@@ -65,6 +66,20 @@ func TestContract_B45_Classes(t *testing.T) {
 	} {
 		require.Equal(t, test.want, classify(test.err), name)
 	}
+}
+
+// handshakeTimeout returns the error of a request to a server that is too busy to answer a TLS handshake.
+func handshakeTimeout(t *testing.T) error {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it waits for nothing
+	require.NoError(t, err)
+	defer func() { _ = l.Close() }()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+l.Addr().String(), nil)
+	require.NoError(t, err)
+	client := &http.Client{Transport: &http.Transport{TLSHandshakeTimeout: time.Millisecond}}
+	_, err = client.Do(request) //nolint:bodyclose // there is no answer
+	require.Error(t, err)
+	return err
 }
 
 func TestRetryAfter(t *testing.T) {
