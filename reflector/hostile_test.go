@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
@@ -264,6 +265,25 @@ func TestJunkHoldsUpNoChange(t *testing.T) {
 		runFor(t, time.Millisecond, src, sink, Options{})
 		require.NotEmpty(t, sink.batches)
 		require.Equal(t, "a", sink.batches[0][0].Key.Name)
+	})
+}
+
+// Nothing of a list that cannot be read to its end gets into the next one.
+func TestAListWithAnItemThatIsNoObject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		src := &hostile{list: func(n int, _ metav1.ListOptions) (kruntime.Object, error) {
+			if n > 0 {
+				return list([]string{"6", "b@6"}), nil
+			}
+			a := map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "a", "resourceVersion": "3"}}
+			return &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "v1", "kind": "PodList", "metadata": map[string]any{"resourceVersion": "5"}, "items": []any{a, nil},
+			}}, nil
+		}}
+		sink, told := &exitingSink{}, &told{}
+		runFor(t, time.Minute, src, sink, Options{Observe: told.observe})
+		require.Equal(t, []string{"begin", "abort", "begin", "added b", "commit"}, sink.lines)
+		require.Equal(t, 1, told.failures)
 	})
 }
 

@@ -111,13 +111,15 @@ func (l *loop) writePage() error {
 		}
 		return nil
 	})
-	if err == nil {
-		err = l.writeItems(sink)
+	if err != nil { // of the sink, which has got the batch, or of the list
+		l.clearBatch()
+		return err
 	}
-	if err == nil {
-		l.tell(Paged{Operation: OpList, Objects: l.objects, Remaining: l.page.remaining, Bytes: l.bytes})
+	if err := l.writeItems(sink); err != nil {
+		return err
 	}
-	return err
+	l.tell(Paged{Operation: OpList, Objects: l.objects, Remaining: l.page.remaining, Bytes: l.bytes})
+	return nil
 }
 
 // reuser returns the sink if it may reuse its objects for the present page, or nil.
