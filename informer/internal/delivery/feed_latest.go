@@ -53,9 +53,8 @@ func (l *latestChanges) takeTable(b *eventlog.Batch) bool {
 	return true
 }
 
-// takeResync takes objects that have not changed since the resync began. The handler has seen each of
-// them: no change of it is pending. If all have changed, it looks at a few of them at a time: the publisher
-// may wait for mu.
+// takeResync takes objects that have not changed since the resync began, and that have no change pending. If all
+// have changed, it looks at a few of them at a time: the publisher may wait for mu.
 func (l *latestChanges) takeResync(b *eventlog.Batch) bool {
 	f := l.feed
 	b.Limit(l.most)
