@@ -31,7 +31,7 @@ type applier struct {
 	tally          records.Tally
 	written        written
 
-	// Only the processLoop uses the fields below.
+	// Only the processLoop uses the fields below, but any goroutine may ask states for identities.
 	states  []sourceState
 	reached *records.Reached
 	batch   []deltafifo.Delta // drained from the queue and not applied yet
