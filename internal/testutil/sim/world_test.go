@@ -478,8 +478,8 @@ func (w *world) addHandlerTo(of *informer.Informer[*pod], k kind, racing bool) *
 
 // removeHandler removes a handler, which then gets no more events.
 func (w *world) removeHandler(a *handler) {
-	a.unblock(false)
 	a.reg.Stop()
+	a.unblock(false) // its call returns, and no other follows
 	w.within("it left", a, a.reg.Done())
 	a.left.Store(true)
 	if w.mutant.callsAfterLeave {
