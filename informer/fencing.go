@@ -49,10 +49,6 @@ func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) 
 	switch {
 	case on.Before.History != p.histories: // its version is of a history that is gone
 		return
-	case on.Kind == ownwrites.Dated:
-		p.fences.Dated(on.Version, on.Before.Moment)
-		a.endFences(tx, source, time.Now())
-		return
 	case a.outside(on):
 		a.written.count(source, fences.Outside, on)
 		return
@@ -219,7 +215,7 @@ func (a *applier) holdFenced(source uint16, version string) {
 			if p.next.Failed(key) { // the replacement keeps what is stored
 				p.fences.Failed(key, version)
 			} else {
-				verdict = p.fences.Listed(key, listed, a.cell(tx, p, source, key), version)
+				verdict = p.fences.Listed(key, listed, a.cell(tx, p, source, key), version, a.written.selects(source))
 			}
 		})
 		if verdict == fences.Hold {
@@ -241,7 +237,7 @@ func (a *applier) listed(p *sourceState, key indexer.Key) fences.Cell {
 // publishFences publishes the counts of a source's fences.
 func (a *applier) publishFences(source uint16) {
 	p := &a.states[source]
-	a.written.publish(source, p.histories, p.fences.Moment(), p.fences.Len())
+	a.written.publish(source, p.histories, p.fences.Len())
 }
 
 // reportGhosts reports the ghosts of a write section after its end: an observer may look at the store.

@@ -9,8 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"github.com/tidemark-k8s/tidemark/deltafifo"
-	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -87,7 +85,6 @@ func (c *core) ask(a *attempt) {
 	a.versions = make([]string, len(c.sources))
 	for i, from := range c.sources {
 		source := uint16(i) //nolint:gosec // at most maxSources
-		since, linked := c.written.before(source)
 		if a.versions[i], a.err = c.newestOf(from); a.err != nil {
 			a.failed = source
 			c.status.unanswered(source, fmt.Errorf("its newest version: %w", a.err))
@@ -95,9 +92,6 @@ func (c *core) ask(a *attempt) {
 				c.exit(a.err)
 			}
 			return
-		}
-		if linked {
-			c.date(source, ownwrites.Answer{Kind: ownwrites.Dated, Version: a.versions[i], Before: since})
 		}
 	}
 }
@@ -107,17 +101,4 @@ func (c *core) newestOf(source reflector.Source) (version string, err error) {
 	ctx, cancel := context.WithTimeoutCause(c.run.Context, questionPatience, errNoAnswer)
 	defer cancel()
 	return reflector.Newest(ctx, source)
-}
-
-// date passes on that a source has reached a version since a moment, and waits until the processLoop knows:
-// the deletions at unknown versions before that moment have happened before that version.
-func (c *core) date(source uint16, a ownwrites.Answer) {
-	on := &answer{Answer: a, applied: make(chan struct{})}
-	if c.queue.Push(c.run.Context, deltafifo.Delta{Op: deltafifo.Answered, Source: source, Object: on}) != nil {
-		return
-	}
-	select {
-	case <-on.applied:
-	case <-c.run.Context.Done():
-	}
 }

@@ -44,9 +44,6 @@ func (s *informerSink) Answered(ctx context.Context, a ownwrites.Answer) {
 		s.core.written.miss(s.source, &a)
 		return
 	}
-	if a.Kind == ownwrites.Dated {
-		return
-	}
 	select {
 	case <-on.applied:
 	case <-ctx.Done():

@@ -74,7 +74,7 @@ type written struct {
 // writtenSource is the state of one source.
 type writtenSource struct {
 	linked, selects    bool
-	histories, moment  uint64
+	histories          uint64
 	pending            int
 	newest             string // the newest version of an answer that was not shown, "" for none
 	doubts, doubtsOver uint64 // counted, and the count up to which a wait has cleared them
@@ -117,11 +117,11 @@ func (w *written) before(source uint16) (b ownwrites.Before, linked bool) {
 		return b, false
 	}
 	p := &w.bySource[source]
-	return ownwrites.Before{History: p.histories, Moment: p.moment}, p.linked
+	return ownwrites.Before{History: p.histories}, p.linked
 }
 
 // publish records the state of a source's fences. A new history makes what was not shown meaningless.
-func (w *written) publish(source uint16, histories, moment uint64, pending int) {
+func (w *written) publish(source uint16, histories uint64, pending int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -132,7 +132,7 @@ func (w *written) publish(source uint16, histories, moment uint64, pending int) 
 	if p.histories != histories {
 		p.newest, p.doubtsOver = "", p.doubts
 	}
-	p.histories, p.moment, p.pending = histories, moment, pending
+	p.histories, p.pending = histories, pending
 }
 
 // count counts an answer that the processLoop has applied.
@@ -157,11 +157,9 @@ func (w *written) miss(source uint16, a *ownwrites.Answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	switch {
-	case a.Kind == ownwrites.Dated:
-	case a.Version == "" || a.Kind == ownwrites.Doubt || a.Kind == ownwrites.Emptied: // at no known version
+	if a.Version == "" || a.Kind == ownwrites.Doubt || a.Kind == ownwrites.Emptied { // at no known version
 		w.doubt(source)
-	default:
+	} else {
 		w.wait(source, a.Version)
 	}
 }

@@ -44,7 +44,6 @@ type shown struct {
 
 	mu      sync.Mutex
 	linked  []bool
-	began   []indexer.Key
 	answers []ownwrites.Answer
 	watched map[string]any // by version
 	changed chan struct{}
@@ -85,13 +84,7 @@ func (s *shown) Linked(selects bool) {
 
 func (s *shown) Unlinked() {}
 
-func (s *shown) Begins(key indexer.Key) ownwrites.Before {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	s.began = append(s.began, key)
-	return ownwrites.Before{History: 7, Moment: uint64(len(s.began))}
-}
+func (s *shown) Begins(indexer.Key) ownwrites.Before { return ownwrites.Before{History: 7} }
 
 func (s *shown) Answered(ctx context.Context, a ownwrites.Answer) {
 	s.mu.Lock()
@@ -112,15 +105,10 @@ func (s *shown) take() []ownwrites.Answer {
 	return taken
 }
 
-// one returns the only answer since the last call, but for Dated.
+// one returns the only answer since the last call.
 func (s *shown) one(t *testing.T) ownwrites.Answer {
 	t.Helper()
-	var found []ownwrites.Answer
-	for _, a := range s.take() {
-		if a.Kind != ownwrites.Dated {
-			found = append(found, a)
-		}
-	}
+	found := s.take()
 	require.Len(t, found, 1)
 	return found[0]
 }
@@ -237,7 +225,6 @@ func TestOwnWritesOfEachSource(t *testing.T) {
 				pods := typedClient(t, config).CoreV1().Pods("ns")
 				p, err := pods.Create(t.Context(), pod("a", "1"), metav1.CreateOptions{})
 				require.NoError(t, err)
-				require.Equal(t, ownwrites.Dated, s.answers[len(s.answers)-1].Kind)
 				shows(ownwrites.Object, p.ResourceVersion)
 				before := p.DeepCopy()
 				p.Status.Phase = corev1.PodRunning
@@ -248,7 +235,6 @@ func TestOwnWritesOfEachSource(t *testing.T) {
 				require.False(t, own.Made("w", p, p))
 				require.False(t, own.Made("w", (*corev1.Pod)(nil), p))
 				require.False(t, own.Made("w", nil, nil))
-				require.Equal(t, ownwrites.Dated, s.answers[len(s.answers)-1].Kind)
 				shows(ownwrites.Object, p.ResourceVersion)
 				before = p.DeepCopy()
 				p, err = pods.Patch(t.Context(), "a", types.MergePatchType, []byte(`{"metadata":{"labels":{"n":"2"}}}`), metav1.PatchOptions{})
@@ -295,8 +281,7 @@ func TestOwnWritesByReader(t *testing.T) {
 	a = byField.one(t)
 	require.Equal(t, ownwrites.Unknown, a.Scope)
 	require.Nil(t, a.Object)
-	require.Equal(t, []ownwrites.Kind{ownwrites.Dated}, kinds(elsewhere.take()))
-	require.Empty(t, impersonating.take())
+	require.Empty(t, append(elsewhere.take(), impersonating.take()...))
 
 	p.Labels["n"] = "2"
 	_, err = otherClient.CoreV1().Pods("ns").Update(t.Context(), p, metav1.UpdateOptions{})
@@ -397,7 +382,7 @@ func TestOnlyReflectorsAreLinked(t *testing.T) {
 	require.Empty(t, plain.linked)
 	stop := reads(t, source, s, &corev1.Pod{})
 	create("b")
-	require.Len(t, s.take(), 2)
+	s.one(t)
 	stop()
 	create("c")
 	require.Empty(t, append(s.take(), plain.take()...))
@@ -481,7 +466,7 @@ func TestAnswersArePassedOnUnchanged(t *testing.T) {
 		{name: "a wrong size", size: 1 << 50, want: []ownwrites.Kind{ownwrites.Doubt}},
 		{name: "no copy of the body", noGetBody: true, body: `{"metadata":{"resourceVersion":"1"}}`, want: []ownwrites.Kind{ownwrites.Object}},
 		{name: "no copy of options", noGetBody: true, method: "DELETE", body: "{}", want: []ownwrites.Kind{ownwrites.Doubt}},
-		{name: "a condition", body: `{"metadata":{"resourceVersion":"1"}}`, want: []ownwrites.Kind{ownwrites.Object, ownwrites.Dated}},
+		{name: "a condition", body: `{"metadata":{"resourceVersion":"1"}}`, want: []ownwrites.Kind{ownwrites.Object}},
 		{name: "broken off", answer: func() io.Reader { return broken{strings.NewReader(podText), cut} }, want: []ownwrites.Kind{ownwrites.Doubt}, err: cut},
 		{name: "broken off as net/http says", answer: func() io.Reader { return broken{strings.NewReader(podText), io.ErrUnexpectedEOF} }, want: []ownwrites.Kind{ownwrites.Doubt}, err: io.ErrUnexpectedEOF},
 		{name: "large", answer: func() io.Reader { return &repeated{long, 100 << 20 / len(long)} }, want: []ownwrites.Kind{ownwrites.Doubt}},

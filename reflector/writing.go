@@ -132,12 +132,6 @@ func (w *writing) tell(ctx context.Context, result ownwrites.Result) {
 			}
 		}
 	}
-	if !result.Dated {
-		return
-	}
-	for i, r := range w.readers {
-		r.answer(ctx, ownwrites.Answer{Kind: ownwrites.Dated, Key: result.Key, Version: result.Version, Before: w.before[i]})
-	}
 }
 
 // hold runs f on a goroutine of its own, and waits for it until ctx ends, or for the time that is left.

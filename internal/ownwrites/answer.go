@@ -11,8 +11,6 @@ type Before struct {
 	// History counts the histories of the source. The answer to a request begun in an earlier one is
 	// ignored.
 	History uint64
-	// Moment counts the deletions at unknown versions that the sink has applied.
-	Moment uint64
 	// UID and Version are those of the object that the store holds under the write's key, "" if it
 	// holds none, or if the transform changes keys.
 	UID, Version string
@@ -35,9 +33,6 @@ const (
 	Deleted
 	// Undated says that the object with UID was deleted, at an unknown version.
 	Undated
-	// Dated says nothing of an object: the server made Version after the request of the write began,
-	// so the deletions at unknown versions that were answered before happened before Version.
-	Dated
 )
 
 // Scope says whether a source reads an object.

@@ -183,9 +183,6 @@ func flags(r ownwrites.Result) (text string) {
 	if r.Proven {
 		text += ", proven"
 	}
-	if r.Dated {
-		text += ", dated"
-	}
 	return text
 }
 

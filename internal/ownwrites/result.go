@@ -10,7 +10,7 @@ import (
 
 // Result is what the answer to a write says, whoever reads the object.
 type Result struct {
-	Kind         Kind // any but Dated
+	Kind         Kind
 	Key          indexer.Key
 	UID, Version string
 	Labels       map[string]string
@@ -18,8 +18,6 @@ type Result struct {
 	Encoded      Encoded // unless there is Doubt
 	// Proven says that the write made Version of the version that was its Condition, in one step.
 	Proven bool
-	// Dated says that the server made Version after the request began.
-	Dated bool
 }
 
 // Form says which part of an object an answer holds.
@@ -99,7 +97,6 @@ func (w Write) object(code int, e Encoded, m *metav1.ObjectMeta) Result {
 		return w.Unanswered()
 	}
 	r.Proven = w.effect == updates && code == http.StatusOK && w.Condition != "" && w.Condition != r.Version
-	r.Dated = r.Proven || w.effect == creates
 	return r
 }
 

@@ -44,11 +44,10 @@ type row struct {
 	code                    int
 	answer                  string
 	// want is the kind of the result; none means that nothing has happened.
-	want ownwrites.Kind
-	none bool
-	form ownwrites.Form
-	// proven and dated are those of the result.
-	proven, dated bool
+	want   ownwrites.Kind
+	none   bool
+	form   ownwrites.Form
+	proven bool
 }
 
 func (r row) read(t testing.TB) (ownwrites.Write, bool) {
@@ -73,13 +72,13 @@ func TestAnswers(t *testing.T) {
 		undated  = ownwrites.Undated
 	)
 	for _, r := range []row{
-		{name: "create", method: "POST", path: pods, body: `{"metadata":{"name":"a"}}`, code: 201, answer: pod, want: isObject, form: full, dated: true},
-		{name: "create, the server makes the name", method: "POST", path: pods, body: `{"metadata":{"generateName":"a-"}}`, code: 201, answer: pod, want: isObject, form: full, dated: true},
+		{name: "create", method: "POST", path: pods, body: `{"metadata":{"name":"a"}}`, code: 201, answer: pod, want: isObject, form: full},
+		{name: "create, the server makes the name", method: "POST", path: pods, body: `{"metadata":{"generateName":"a-"}}`, code: 201, answer: pod, want: isObject, form: full},
 		{name: "create, another name comes", method: "POST", path: pods, body: `{"metadata":{"name":"b"}}`, code: 201, answer: pod},
-		{name: "create with a deletionTimestamp", method: "POST", path: pods, code: 201, answer: object("v1", "Pod", "n", marked), want: isObject, form: full, dated: true},
+		{name: "create with a deletionTimestamp", method: "POST", path: pods, code: 201, answer: object("v1", "Pod", "n", marked), want: isObject, form: full},
 		{name: "dry-run create", method: "POST", path: pods, query: "dryRun=All", code: 201, answer: pod, none: true},
 
-		{name: "update with a condition", method: "PUT", path: pods + "/a", body: at("8"), code: 200, answer: pod, want: isObject, form: full, proven: true, dated: true},
+		{name: "update with a condition", method: "PUT", path: pods + "/a", body: at("8"), code: 200, answer: pod, want: isObject, form: full, proven: true},
 		{name: "update that changes nothing", method: "PUT", path: pods + "/a", body: at("9"), code: 200, answer: pod, want: isObject, form: full},
 		{name: "update without a condition", method: "PUT", path: pods + "/a", body: "{}", code: 200, answer: pod, want: isObject, form: full},
 		{name: "update of any version", method: "PUT", path: pods + "/a", body: at("0"), code: 200, answer: pod, want: isObject, form: full},
@@ -89,17 +88,17 @@ func TestAnswers(t *testing.T) {
 		{name: "update, another object comes", method: "PUT", path: pods + "/b", body: at("8"), code: 200, answer: pod},
 		{name: "update, another namespace comes", method: "PUT", path: "/api/v1/namespaces/m/pods/a", body: at("8"), code: 200, answer: pod},
 
-		{name: "merge patch with a condition", method: "PATCH", path: pods + "/a", mediaType: mergeType, body: at("8"), code: 200, answer: pod, want: isObject, form: full, proven: true, dated: true},
-		{name: "strategic merge patch with a condition", method: "PATCH", path: pods + "/a", mediaType: "application/strategic-merge-patch+json", body: at("8"), code: 200, answer: pod, want: isObject, form: full, proven: true, dated: true},
-		{name: "apply patch with a condition", method: "PATCH", path: pods + "/a", mediaType: "application/apply-patch+yaml", body: at("8"), code: 200, answer: pod, want: isObject, form: full, proven: true, dated: true},
+		{name: "merge patch with a condition", method: "PATCH", path: pods + "/a", mediaType: mergeType, body: at("8"), code: 200, answer: pod, want: isObject, form: full, proven: true},
+		{name: "strategic merge patch with a condition", method: "PATCH", path: pods + "/a", mediaType: "application/strategic-merge-patch+json", body: at("8"), code: 200, answer: pod, want: isObject, form: full, proven: true},
+		{name: "apply patch with a condition", method: "PATCH", path: pods + "/a", mediaType: "application/apply-patch+yaml", body: at("8"), code: 200, answer: pod, want: isObject, form: full, proven: true},
 		{name: "apply patch that creates", method: "PATCH", path: pods + "/a", mediaType: "application/apply-patch+yaml", body: at("8"), code: 201, answer: pod, want: isObject, form: full},
 		{name: "apply patch in YAML", method: "PATCH", path: pods + "/a", mediaType: "application/apply-patch+yaml", body: "metadata:\n  resourceVersion: '8'\n", code: 200, answer: pod, want: isObject, form: full},
 		{name: "JSON patch", method: "PATCH", path: pods + "/a", mediaType: "application/json-patch+json", body: `[{"op":"test","path":"/metadata/resourceVersion","value":"8"}]`, code: 200, answer: pod, want: isObject, form: full},
 		{name: "patch of a terminating Namespace", method: "PATCH", path: namespaces + "/a", mediaType: mergeType, body: "{}", code: 200, answer: object("v1", "Namespace", "", marked), want: emptied, form: full},
-		{name: "conditional update of a terminating Namespace", method: "PUT", path: namespaces + "/a/finalize", body: at("8"), code: 200, answer: object("v1", "Namespace", "", marked), want: emptied, form: full, proven: true, dated: true},
+		{name: "conditional update of a terminating Namespace", method: "PUT", path: namespaces + "/a/finalize", body: at("8"), code: 200, answer: object("v1", "Namespace", "", marked), want: emptied, form: full, proven: true},
 		{name: "the last finalizer removed", method: "PUT", path: widgets + "/a", body: at("9"), code: 200, answer: object("example.com/v1", "Widget", "n", atOnce), want: emptied, form: full},
 		{name: "patch of a Pod in its grace period", method: "PATCH", path: pods + "/a", mediaType: mergeType, body: "{}", code: 200, answer: object("v1", "Pod", "n", graceful), want: isObject, form: full},
-		{name: "one of two finalizers removed", method: "PUT", path: widgets + "/a", body: at("8"), code: 200, answer: object("example.com/v1", "Widget", "n", atOnce+held), want: isObject, form: full, proven: true, dated: true},
+		{name: "one of two finalizers removed", method: "PUT", path: widgets + "/a", body: at("8"), code: 200, answer: object("example.com/v1", "Widget", "n", atOnce+held), want: isObject, form: full, proven: true},
 
 		{name: "DELETE, the deleted object", method: "DELETE", path: pods + "/a", code: 200, answer: pod, want: deleted, form: full},
 		{name: "DELETE, the object without grace", method: "DELETE", path: pods + "/a", code: 200, answer: object("v1", "Pod", "n", atOnce), want: deleted, form: full},
@@ -123,14 +122,14 @@ func TestAnswers(t *testing.T) {
 		{name: "deletecollection", method: "DELETE", path: pods, code: 200, answer: `{"apiVersion":"v1","kind":"PodList","metadata":{},"items":[]}`},
 		{name: "dry-run deletecollection", method: "DELETE", path: pods, body: `{"dryRun":["All"]}`, code: 200, answer: "{}", none: true},
 
-		{name: "status", method: "PUT", path: pods + "/a/status", body: at("8"), code: 200, answer: pod, want: isObject, form: full, proven: true, dated: true},
+		{name: "status", method: "PUT", path: pods + "/a/status", body: at("8"), code: 200, answer: pod, want: isObject, form: full, proven: true},
 		{name: "resize", method: "PATCH", path: pods + "/a/resize", mediaType: mergeType, body: "{}", code: 200, answer: pod, want: isObject, form: full},
 		{name: "ephemeralcontainers", method: "PUT", path: pods + "/a/ephemeralcontainers", body: "{}", code: 200, answer: pod, want: isObject, form: full},
 		{
 			name: "approval", method: "PUT", path: "/apis/certificates.k8s.io/v1/certificatesigningrequests/a/approval", body: "{}", code: 200,
 			answer: object("certificates.k8s.io/v1", "CertificateSigningRequest", "", ""), want: isObject, form: full,
 		},
-		{name: "scale", method: "PUT", path: deployments + "/a/scale", body: at("8"), code: 200, answer: object("autoscaling/v1", "Scale", "n", ""), want: isObject, proven: true, dated: true},
+		{name: "scale", method: "PUT", path: deployments + "/a/scale", body: at("8"), code: 200, answer: object("autoscaling/v1", "Scale", "n", ""), want: isObject, proven: true},
 		{name: "scale, a kind of the path's group", method: "PUT", path: deployments + "/a/scale", body: "{}", code: 200, answer: deployment, want: isObject},
 		{name: "eviction", method: "POST", path: pods + "/a/eviction", body: "{}", code: 201, answer: `{"apiVersion":"v1","kind":"Status","status":"Success"}`},
 		{name: "eviction refused", method: "POST", path: pods + "/a/eviction", body: "{}", code: 429, none: true},
@@ -169,7 +168,7 @@ func TestAnswers(t *testing.T) {
 				return
 			}
 			require.Equal(t, r.want, result.Kind)
-			require.Equal(t, [2]any{r.proven, r.dated}, [2]any{result.Proven, result.Dated})
+			require.Equal(t, r.proven, result.Proven)
 			require.Equal(t, r.form, result.Form)
 			require.Equal(t, w.Namespace, result.Key.Namespace)
 			if r.want != doubt {
@@ -232,7 +231,7 @@ func TestProtobuf(t *testing.T) {
 	raw, err := pod.Marshal()
 	require.NoError(t, err)
 	require.Equal(t, ownwrites.Result{
-		Kind: ownwrites.Object, Key: w.Key(), UID: "u", Version: "9", Labels: pod.Labels, Form: ownwrites.Full, Proven: true, Dated: true,
+		Kind: ownwrites.Object, Key: w.Key(), UID: "u", Version: "9", Labels: pod.Labels, Form: ownwrites.Full, Proven: true,
 		Encoded: ownwrites.Encoded{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, Protobuf: true, Data: raw},
 	}, r)
 

@@ -16,10 +16,6 @@ import (
 // The caller does not ask before the source's first full state, nor about an answer to a request begun in
 // an earlier history.
 func (f *Fences) Answered(server indexer.Key, a ownwrites.Answer, shown Cell, reached string, scoped bool, now time.Time) (Verdict, Result) {
-	if a.Kind == ownwrites.Dated {
-		f.Dated(a.Version, a.Before.Moment)
-		return Hold, None
-	}
 	was := f.find(server, shown)
 	switch {
 	case a.Kind == ownwrites.Object, a.Kind == ownwrites.Deleted:
@@ -69,7 +65,7 @@ func (f *Fences) dated(server indexer.Key, a ownwrites.Answer, was *fence, shown
 	default:
 		return Hold, Waiting
 	}
-	if !f.raise(next, shown, time.Time{}) {
+	if !f.raise(next, shown) {
 		return Hold, Waiting
 	}
 	return verdict, result
@@ -86,8 +82,8 @@ func (f *Fences) undated(server indexer.Key, a ownwrites.Answer, was *fence, sho
 	case object.Older(newest, shown.Identity.Version), was != nil && object.Older(newest, was.object.Version):
 		return Hold, Known // another object was there later
 	}
-	next := &fence{server: server, kind: dead, object: records.Identity{UID: a.UID, Version: newest}}
-	if !f.raise(next, shown, now) {
+	next := &fence{server: server, kind: dead, object: records.Identity{UID: a.UID, Version: newest}, answered: now}
+	if !f.raise(next, shown) {
 		return Hold, Doubtful
 	}
 	return Remove, Shown

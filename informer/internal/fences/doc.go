@@ -4,7 +4,8 @@
 // The answer to a write is put into the store, and a fence is set for its key. The fence keeps back what
 // is older than the answer, and remembers it: that is what the watch alone would show. It ends with the
 // event of the write (the echo), with anything newer, or with the version that proves that no echo comes;
-// then the store gets what the watch alone would show.
+// then the store gets what the watch alone would show. A deletion at an unknown version ends with its event, with
+// another object of the name, with a full state that lacks the object, or after ten minutes.
 //
 // # Guarantees
 //

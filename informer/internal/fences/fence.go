@@ -2,6 +2,7 @@ package fences
 
 import (
 	"strings"
+	"time"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
@@ -31,28 +32,17 @@ const (
 )
 
 // fence says that the store shows an answer, and not what the watch has brought.
-//
-// Invariant: until and moment are those of a dead fence.
 type fence struct {
 	server    indexer.Key
 	kind      kind
-	object    records.Identity
-	until     string // a version after the deletion, "" while none is known
-	moment    uint64 // the number of the deletion
-	confirmed Cell   // what the watch alone would show
+	object    records.Identity // of a dead fence: with the newest version that is known
+	answered  time.Time
+	confirmed Cell // what the watch alone would show
 }
 
-// end returns the version with which the fence ends at the latest, "" while none is known.
-func (f *fence) end() string {
-	if f.kind == dead {
-		return f.until
-	}
-	return f.object.Version
-}
-
-// endsAt reports whether the fence ends when the source has reached a version.
+// endsAt reports whether the fence ends when the source has reached a version. No version ends a dead one.
 func (f *fence) endsAt(version string) bool {
-	return f.end() != "" && !object.Older(version, f.end())
+	return f.kind != dead && !object.Older(version, f.object.Version)
 }
 
 // holds reports whether the store still holds what the fence has put there. It may hold nothing of an

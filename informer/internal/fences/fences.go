@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 const (
@@ -20,18 +19,11 @@ const (
 
 // Fences holds the fences of one source, by the server's keys. The zero value has none.
 //
-// Invariant: a fence is in keys; it is in due if end returns a version, and in deaths if it is dead.
+// Invariant: a fence is in keys, and in deaths if it is dead, else in due.
 type Fences struct {
 	keys   map[indexer.Key]*fence
 	due    []*fence // by the versions with which they end, the lowest last
-	deaths []death  // by their moments
-	moment uint64   // the number of deletions at unknown versions
-}
-
-// death is a dead fence and the time of its answer.
-type death struct {
-	*fence
-	answered time.Time
+	deaths []*fence // by the times of their answers
 }
 
 // Len returns the number of fences.
@@ -57,29 +49,8 @@ func (f *Fences) All() iter.Seq2[indexer.Key, string] {
 	}
 }
 
-// Moment returns the number of deletions at unknown versions that were applied, for
-// [github.com/tidemark-k8s/tidemark/internal/ownwrites.Before].
-func (f *Fences) Moment() uint64 { return f.moment }
-
 // Void ends all fences: the source has a new history, and what it lists wins.
-func (f *Fences) Void() { *f = Fences{moment: f.moment} }
-
-// Dated gives a date to the deletions at unknown versions that were answered at or before a moment: the
-// server has made the version after them.
-func (f *Fences) Dated(version string, moment uint64) {
-	if !object.Comparable(version) {
-		return
-	}
-	for _, d := range f.deaths {
-		if d.moment > moment {
-			return
-		}
-		if d.until == "" {
-			d.until = version
-			f.addDue(d.fence)
-		}
-	}
-}
+func (f *Fences) Void() { *f = Fences{} }
 
 // Reached ends the fences that a version of the source has passed without an echo, in the order of their
 // versions, and then the dead ones that are too old. It is called after each event, list and bookmark has
@@ -89,11 +60,11 @@ func (f *Fences) Dated(version string, moment uint64) {
 // hold from now on, which may be nothing. ghost says that an object was shown that no watch and no list
 // has confirmed.
 func (f *Fences) Reached(version string, now time.Time, shown func(server indexer.Key) Cell, restore func(server indexer.Key, confirmed Cell, ghost bool)) {
-	for n := len(f.due); n > 0 && reaches(version, f.due[n-1].end()); n = len(f.due) {
+	for n := len(f.due); n > 0 && reaches(version, f.due[n-1].object.Version); n = len(f.due) {
 		f.restore(f.due[n-1], shown, restore)
 	}
 	for len(f.deaths) > 0 && now.Sub(f.deaths[0].answered) >= maxAge {
-		f.restore(f.deaths[0].fence, shown, restore)
+		f.restore(f.deaths[0], shown, restore)
 	}
 }
 
@@ -117,7 +88,7 @@ func (f *Fences) find(server indexer.Key, shown Cell) *fence {
 
 // raise sets the fence of a key in place of the one it has. The first fence of a key keeps what the store
 // holds. It returns false if there are too many fences.
-func (f *Fences) raise(next *fence, shown Cell, now time.Time) bool {
+func (f *Fences) raise(next *fence, shown Cell) bool {
 	was := f.keys[next.server]
 	switch {
 	case was != nil:
@@ -132,38 +103,29 @@ func (f *Fences) raise(next *fence, shown Cell, now time.Time) bool {
 		f.keys = make(map[indexer.Key]*fence)
 	}
 	f.keys[next.server] = next
-	if next.kind != dead {
-		f.addDue(next)
-		return true
+	if next.kind == dead {
+		f.deaths = append(f.deaths, next)
+	} else { // of several that end with one version, the first added ends first
+		f.due = slices.Insert(f.due, f.place(next), next)
 	}
-	f.moment++
-	next.moment = f.moment
-	f.deaths = append(f.deaths, death{next, now})
 	return true
 }
 
 // remove ends a fence.
 func (f *Fences) remove(ended *fence) {
 	delete(f.keys, ended.server)
-	if ended.end() != "" {
-		i := f.place(ended)
-		i += slices.Index(f.due[i:], ended)
-		f.due = slices.Delete(f.due, i, i+1)
-	}
 	if ended.kind == dead {
-		i, _ := slices.BinarySearchFunc(f.deaths, ended.moment, func(d death, moment uint64) int { return cmp.Compare(d.moment, moment) })
+		i := slices.Index(f.deaths, ended)
 		f.deaths = slices.Delete(f.deaths, i, i+1)
+		return
 	}
+	i := f.place(ended)
+	i += slices.Index(f.due[i:], ended)
+	f.due = slices.Delete(f.due, i, i+1)
 }
 
-// addDue adds a fence that ends with a version. Of several that end with the same one, the first added
-// ends first.
-func (f *Fences) addDue(ending *fence) {
-	f.due = slices.Insert(f.due, f.place(ending), ending)
-}
-
-// place returns the place in due of the last fence added for a version.
-func (f *Fences) place(ending *fence) int {
-	i, _ := slices.BinarySearchFunc(f.due, ending.end(), func(e *fence, version string) int { return order(version, e.end()) })
+// place returns the place in due of the last fence added for the version of a fence.
+func (f *Fences) place(of *fence) int {
+	i, _ := slices.BinarySearchFunc(f.due, of.object.Version, func(e *fence, version string) int { return order(version, e.object.Version) })
 	return i
 }

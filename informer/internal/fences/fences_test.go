@@ -54,7 +54,11 @@ func (m *many) input() input {
 	case 10:
 		return input{kind: reached, version: s.rev}
 	default:
-		return input{kind: dated, version: max(s.rev, m.at+1)}
+		in := input{kind: listed, object: s, version: max(s.rev, m.at)}
+		if gone {
+			in.object = state{}
+		}
+		return in
 	}
 }
 
@@ -65,11 +69,7 @@ func (m *many) step() {
 	want := map[indexer.Key]outcome{key: before.take(in, "")}
 	at := want[key].at
 	for _, other := range m.keys {
-		switch {
-		case other == key:
-		case in.kind == dated: // it dates the deletions of all
-			want[other] = m.twins[other].take(in, "")
-		default:
+		if other != key {
 			want[other] = m.twins[other].take(input{kind: reached, version: at}, "")
 		}
 	}
@@ -118,8 +118,8 @@ func (m *many) reach(in input, at int8, got map[indexer.Key]*loop, ends map[inde
 func (m *many) ends() map[indexer.Key]int8 {
 	ends := map[indexer.Key]int8{}
 	for key, twin := range m.twins {
-		if ends[key] = twin.pen.rev; twin.pen.kind == penDead {
-			ends[key] = twin.pen.until
+		if twin.pen.kind != penDead { // no version ends a dead one
+			ends[key] = twin.pen.rev
 		}
 	}
 	return ends
@@ -160,12 +160,10 @@ func TestTheZeroValueHasNoFences(t *testing.T) {
 	var f Fences
 	require.False(t, f.Has(key(1)))
 	require.Zero(t, f.Len())
-	require.Zero(t, f.Moment())
 	require.Empty(t, maps.Collect(f.All()))
 	require.Equal(t, Apply, f.Event(key(1), records.Identity{}, Cell{}, Cell{}, false))
-	require.Equal(t, Apply, f.Listed(key(1), Cell{}, Cell{}, "7"))
+	require.Equal(t, Apply, f.Listed(key(1), Cell{}, Cell{}, "7", false))
 	require.Equal(t, Apply, f.Failed(key(1), "7"))
-	f.Dated("7", 0)
 	f.Reached("7", noon, nothing, nil)
 	f.Void()
 	require.NoError(t, f.check())
@@ -188,7 +186,6 @@ func TestAnswersBeyondTheHighestNumberOfFences(t *testing.T) {
 	verdict, result := f.Answered(next, ownwrites.Answer{Kind: ownwrites.Undated, UID: "u"}, stored("u", "5"), "5", true, noon)
 	require.Equal(t, [2]any{Hold, Doubtful}, [2]any{verdict, result}, "there is no version to wait for")
 	require.False(t, f.Has(next))
-	require.Zero(t, f.Moment())
 
 	keep(t, &f, key(7), "9999") // a key with a fence gets another one
 	require.Equal(t, maxFences, f.Len())
@@ -220,7 +217,6 @@ func TestDeadFencesEndByTheirAge(t *testing.T) {
 	var f Fences
 	kill(t, &f, key(1), noon)
 	kill(t, &f, key(2), noon.Add(time.Minute))
-	f.Dated("9", f.Moment())
 	kill(t, &f, key(3), noon.Add(2*time.Minute))
 	var ended []string
 	restore := func(key indexer.Key, confirmed Cell, ghost bool) {
@@ -229,42 +225,42 @@ func TestDeadFencesEndByTheirAge(t *testing.T) {
 		ended = append(ended, key.Name)
 	}
 	f.Reached("5", noon.Add(maxAge-1), nothing, restore)
-	f.Reached("5", time.Time{}, nothing, restore)
-	require.Empty(t, ended)
+	f.Reached("99", time.Time{}, nothing, restore)
+	require.Empty(t, ended, "no version ends them")
 	f.Reached("5", noon.Add(maxAge+time.Minute), nothing, restore)
 	require.Equal(t, []string{"1", "2"}, ended)
-	f.Reached("9", noon.Add(time.Hour), nothing, restore)
+	f.Reached("5", noon.Add(time.Hour), nothing, restore)
 	require.Equal(t, []string{"1", "2", "3"}, ended)
 	require.Zero(t, f.Len())
 	require.NoError(t, f.check())
 }
 
-func TestAVersionDatesTheDeletionsThatWereAnsweredBefore(t *testing.T) {
-	var f Fences
-	kill(t, &f, key(1), noon)
-	kill(t, &f, key(2), noon)
-	began := f.Moment() // the request of another write
-	kill(t, &f, key(3), noon)
-	for _, unknown := range []string{"", "x"} {
-		f.Dated(unknown, began)
+// TestAFullStateEndsADeletion has the full states that prove that a deleted object does not come back.
+func TestAFullStateEndsADeletion(t *testing.T) {
+	for name, c := range map[string]struct {
+		listed  Cell
+		version string
+		scoped  bool
+		want    Verdict
+	}{
+		"lacks it":                 {Cell{}, "5", false, Apply},
+		"lacks it, before it was":  {Cell{}, "4", false, Hold},
+		"lacks it, selector":       {Cell{}, "9", true, Hold},
+		"has it":                   {stored("u", "5"), "9", false, Hold},
+		"has another one":          {stored("v", "7"), "9", true, Apply},
+		"has another, earlier one": {stored("v", "3"), "4", false, Hold},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var f Fences
+			kill(t, &f, key(1), noon)
+			require.Equal(t, c.want, f.Listed(key(1), c.listed, Cell{}, c.version, c.scoped))
+			require.Equal(t, c.want == Hold, f.Has(key(1)))
+			require.NoError(t, f.check())
+			f.Void()
+			require.Zero(t, f.Len())
+			require.NoError(t, f.check())
+		})
 	}
-	verdict, result := f.Answered(key(9), ownwrites.Answer{Kind: ownwrites.Dated, Version: "8", Before: ownwrites.Before{Moment: began}}, Cell{}, "5", false, noon)
-	require.Equal(t, [2]any{Hold, None}, [2]any{verdict, result})
-	f.Dated("7", began) // a date that is known stays
-	var ended []string
-	restore := func(key indexer.Key, _ Cell, _ bool) { ended = append(ended, key.Name) }
-	f.Reached("7", time.Time{}, nothing, restore)
-	require.Empty(t, ended)
-	f.Reached("8", time.Time{}, nothing, restore)
-	require.Equal(t, []string{"1", "2"}, ended)
-	require.True(t, f.Has(key(3)))
-
-	f.Void()
-	require.Zero(t, f.Len())
-	require.EqualValues(t, 3, f.Moment(), "requests that have begun know the number")
-	kill(t, &f, key(4), noon)
-	require.EqualValues(t, 4, f.Moment())
-	require.NoError(t, f.check())
 }
 
 // TestAnswersThatAreNotShown has the answers of which nothing is stored.
@@ -390,10 +386,7 @@ func TestObjectsThatCouldNotBePrepared(t *testing.T) {
 
 	kill(t, &f, key(2), noon)
 	require.Equal(t, Hold, f.Failed(key(2), "20"), "nobody knows whether it is older")
-	f.Dated("21", f.Moment())
-	require.Equal(t, Hold, f.Failed(key(2), "20"))
-	require.Equal(t, Apply, f.Failed(key(2), "21"), "else what was deleted would come back")
-	require.Zero(t, f.Len())
+	require.True(t, f.Has(key(2)))
 	require.NoError(t, f.check())
 }
 
@@ -423,8 +416,7 @@ func TestAFenceIsVoidOnlyOverWhatAUserHasWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for i, kind := range []kind{ahead, absent, dead} {
 				var f Fences
-				f.raise(&fence{server: key(0), kind: kind, object: records.Identity{UID: "u", Version: "9"}}, stored("u", "5"), noon)
-				f.Dated("9", f.Moment())
+				f.raise(&fence{server: key(0), kind: kind, object: records.Identity{UID: "u", Version: "9"}, answered: noon.Add(-maxAge)}, stored("u", "5"))
 				restored := false
 				g := f
 				g.keys = map[indexer.Key]*fence{key(0): f.keys[key(0)]}
@@ -448,7 +440,7 @@ func TestAListThatIsOlderThanTheAnswer(t *testing.T) {
 	verdict, _ := f.Answered(key(1), ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, UID: "u", Version: "9", Object: 1}, stored("u", "5"), "5", false, noon)
 	require.Equal(t, Show, verdict)
 	shown := stored("u", "9")
-	require.Equal(t, Hold, f.Listed(key(1), shown, shown, "8"))
+	require.Equal(t, Hold, f.Listed(key(1), shown, shown, "8", false))
 	f.Reached("9", noon, func(indexer.Key) Cell { return shown }, func(_ indexer.Key, confirmed Cell, ghost bool) {
 		require.True(t, ghost)
 		require.Equal(t, stored("u", "5"), confirmed)

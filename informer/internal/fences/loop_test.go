@@ -74,11 +74,8 @@ func load(p pen) Fences {
 	if p.kind == noPen {
 		return f
 	}
-	at := &fence{server: name, object: records.Identity{UID: uid(p.uid), Version: version(p.rev)}, kind: kind(p.kind - 1)}
-	f.raise(at, cell(p.confirmed), noon)
-	if p.until != 0 {
-		f.Dated(version(p.until), f.Moment())
-	}
+	at := &fence{server: name, object: records.Identity{UID: uid(p.uid), Version: version(p.rev)}, kind: kind(p.kind - 1), answered: noon}
+	f.raise(at, cell(p.confirmed))
 	return f
 }
 
@@ -88,7 +85,7 @@ func save(f *Fences, key indexer.Key) pen {
 	if at == nil {
 		return pen{}
 	}
-	p := pen{kind: penKind(at.kind) + 1, uid: revision(at.object.UID), rev: revision(at.object.Version), until: revision(at.until)}
+	p := pen{kind: penKind(at.kind) + 1, uid: revision(at.object.UID), rev: revision(at.object.Version)}
 	if at.confirmed.Object != nil {
 		p.confirmed = stateOf(at.confirmed)
 	}
@@ -111,7 +108,7 @@ func (s store) takeByRules(in input) outcome {
 }
 
 // moves reports whether an input may move the source's version, or is a time.
-func (in input) moves() bool { return in.kind != answered && in.kind != dated && in.kind != written }
+func (in input) moves() bool { return in.kind != answered && in.kind != written }
 
 // time is when an input comes. An event comes at no time.
 func (in input) time() time.Time {
@@ -135,8 +132,6 @@ func (l *loop) take(in input) {
 		l.at = max(l.at, in.version)
 	case listed:
 		l.list(in)
-	case dated:
-		l.Dated(version(in.version), l.Moment())
 	case written:
 		l.cell = in.hand
 	}
@@ -208,7 +203,7 @@ func (l *loop) list(in input) {
 		l.Void()
 		l.at = 0
 	}
-	if l.Listed(l.key, cell(in.object), cell(l.cell), version(in.version)) == Apply {
+	if l.Listed(l.key, cell(in.object), cell(l.cell), version(in.version), l.scoped) == Apply {
 		l.set(in.object)
 	}
 	l.at = max(l.at, in.version)
@@ -216,30 +211,21 @@ func (l *loop) list(in input) {
 
 // check looks whether the fences are as their invariant says.
 func (f *Fences) check() error {
-	due, deaths := 0, 0
 	for server, at := range f.keys {
 		if at.server != server {
 			return fmt.Errorf("the fence of %v is under %v", at.server, server)
 		}
-		if at.end() != "" {
-			due++
-		}
-		if at.kind == dead {
-			deaths++
-		} else if at.until != "" || at.moment != 0 {
-			return fmt.Errorf("%v has a date", server)
-		}
 	}
-	if due != len(f.due) || deaths != len(f.deaths) {
-		return fmt.Errorf("%d of %d fences have a version, and %d of %d are dead", len(f.due), due, len(f.deaths), deaths)
+	if len(f.due)+len(f.deaths) != len(f.keys) {
+		return fmt.Errorf("of %d fences %d end with a version, and %d are dead", len(f.keys), len(f.due), len(f.deaths))
 	}
 	for i, at := range f.due {
-		if f.keys[at.server] != at || i > 0 && object.Older(f.due[i-1].end(), at.end()) {
+		if f.keys[at.server] != at || at.kind == dead || i > 0 && object.Older(f.due[i-1].object.Version, at.object.Version) {
 			return fmt.Errorf("%v is not in its place", at.server)
 		}
 	}
 	for i, at := range f.deaths {
-		if f.keys[at.server] != at.fence || at.moment > f.moment || i > 0 && at.moment <= f.deaths[i-1].moment {
+		if f.keys[at.server] != at || at.kind != dead || i > 0 && at.answered.Before(f.deaths[i-1].answered) {
 			return fmt.Errorf("the death of %v is not in its place", at.server)
 		}
 	}

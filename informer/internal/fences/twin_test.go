@@ -16,7 +16,6 @@ func (s state) same(o state) bool { return s.uid == o.uid && s.rev == o.rev && !
 type pen struct {
 	kind      penKind
 	uid, rev  int8
-	until     int8
 	confirmed state
 }
 
@@ -67,7 +66,6 @@ const (
 	failed
 	reached
 	listed
-	dated
 	aged
 	written
 )
@@ -116,8 +114,6 @@ func (s store) take(in input, m mutant) outcome {
 	case listed:
 		o.drop()
 		o.listed(in, m)
-	case dated:
-		o.date(in.version)
 	case aged:
 		if o.pen.kind == penDead {
 			o.expire(m)
@@ -184,9 +180,6 @@ func (o *outcome) answered(a answer, m mutant) {
 		o.doubt = !o.over(a)
 	case now.rev <= o.at, o.pen.kind != noPen && o.pen.kind != penDead && now.rev <= o.pen.rev:
 	case o.pen.kind == penDead && (o.pen.uid == now.uid || now.rev < o.pen.rev):
-		if m == "any answer dates a deletion" {
-			o.date(now.rev)
-		}
 	case a.vague && !a.gone:
 		o.waiting = true
 	case a.gone, !now.in && !a.wrong:
@@ -258,12 +251,6 @@ func (o *outcome) dead(uid, rev int8, blind bool, m mutant) {
 	o.set(state{})
 }
 
-func (o *outcome) date(version int8) {
-	if o.pen.kind == penDead && o.pen.until == 0 {
-		o.pen.until = version
-	}
-}
-
 func (o *outcome) event(s state, deleted bool, m mutant) {
 	shown, p := s, o.pen
 	if deleted {
@@ -300,8 +287,7 @@ func (o *outcome) event(s state, deleted bool, m mutant) {
 
 // failed takes an event whose object could not be prepared.
 func (o *outcome) failed(version int8) {
-	p := o.pen
-	if p.kind == penDead && p.until != 0 && version >= p.until || p.kind != noPen && p.kind != penDead && version >= p.rev {
+	if p := o.pen; p.kind != noPen && p.kind != penDead && version >= p.rev {
 		o.pen = pen{}
 	}
 	o.reached(version, "")
@@ -311,7 +297,7 @@ func (o *outcome) reached(version int8, m mutant) {
 	o.at = max(o.at, version)
 	p := o.pen
 	switch {
-	case p.kind == noPen, p.kind == penDead && (p.until == 0 || p.until > o.at), p.kind != penDead && p.rev > o.at:
+	case p.kind == noPen, p.kind == penDead, p.rev > o.at:
 	case m == "late: selector not evaluated, no ghost check":
 		o.pen = pen{}
 	default:
@@ -329,9 +315,9 @@ func (o *outcome) listed(in input, m mutant) {
 	switch {
 	case p.kind == noPen || m == "lists always win",
 		p.kind != penDead && l >= p.rev,
-		p.kind == penDead && p.until != 0 && l >= p.until,
 		p.kind == penDead && m == "a list ends the dead",
-		p.kind == penDead && v.uid != p.uid && v.uid != 0 && v.rev > p.rev:
+		p.kind == penDead && v.uid == 0 && (!o.scoped || m == "who has left is dead") && (l >= p.rev || m == "an old list ends the dead"),
+		p.kind == penDead && v.uid != p.uid && v.uid != 0 && v.rev >= p.rev:
 		o.pen = pen{}
 		o.set(v)
 	default:

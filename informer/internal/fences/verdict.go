@@ -24,8 +24,7 @@ type Result uint8
 
 // The results.
 const (
-	None     Result = iota // the answer says nothing of an object
-	Known                  // what the answer says, or something later, is in the store already
+	Known    Result = iota // what the answer says, or something later, is in the store already
 	Shown                  // put into the store, or deleted from it
 	Outside                // the source does not read the object
 	Waiting                // not shown: only the source's own version will bring it

@@ -3,6 +3,7 @@ package fences
 import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // Event takes an event of the watch: id is that of its object, received what the store would hold after
@@ -44,12 +45,12 @@ func (f *Fences) Failed(server indexer.Key, version string) Verdict {
 
 // Listed takes what a full state at a version has under a key, which may be nothing. shown is what the
 // store holds now. A full state that is held back leaves the key as it is.
-func (f *Fences) Listed(server indexer.Key, listed, shown Cell, version string) Verdict {
+func (f *Fences) Listed(server indexer.Key, listed, shown Cell, version string, scoped bool) Verdict {
 	was := f.find(server, shown)
 	switch {
 	case was == nil:
 		return Apply
-	case was.endsAt(version), was.kind == dead && listed.Object != nil && !was.keepsBack(listed.Identity):
+	case was.endsAt(version), was.kind == dead && was.endsWith(listed, version, scoped):
 		f.remove(was)
 		return Apply
 	case was.kind == ahead && listed.is(was.object): // it was listed as what the answer has replaced since
@@ -57,4 +58,13 @@ func (f *Fences) Listed(server indexer.Key, listed, shown Cell, version string) 
 	}
 	was.confirmed = listed
 	return Hold
+}
+
+// endsWith reports whether a full state proves that the object of a dead fence does not come back: it has another
+// object, or lacks this one, though it is as new as a version of it. With a selector the object may only have left.
+func (f *fence) endsWith(listed Cell, version string, scoped bool) bool {
+	if listed.Object != nil {
+		return !f.keepsBack(listed.Identity)
+	}
+	return !scoped && !object.Older(version, f.object.Version)
 }

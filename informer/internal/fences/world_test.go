@@ -296,7 +296,7 @@ func (w world) steps(m mutant) []step {
 			s.deletes()
 			s.others()
 		}
-		s.otherKeys(m)
+		s.do("another key", func(w *world) bool { w.other(); return true })
 	}
 	s.answers(m)
 	s.connection(m)
@@ -388,23 +388,6 @@ func (s *stepper) others() {
 	s.do("other updates", func(w *world) bool { w.put(now, false); return true })
 	s.do("other moves in or out", func(w *world) bool { w.put(moved, false); return w.store.scoped })
 	s.do("other deletes", func(w *world) bool { w.put(deleted, false); return !now.term })
-}
-
-// otherKeys are writes of other objects of the resource.
-func (s *stepper) otherKeys(m mutant) {
-	dead := s.from.store.pen.kind == penDead
-	s.do("another key", func(w *world) bool { w.other(); return true })
-	s.do("own write of another key", func(w *world) bool {
-		w.other()
-		w.take(input{kind: dated, version: w.rev}, m)
-		return dead
-	})
-	if m == "a write that changes nothing dates a deletion" {
-		s.do("own patch of another key changes nothing", func(w *world) bool {
-			w.take(input{kind: dated, version: 1}, m)
-			return dead
-		})
-	}
 }
 
 // answers are those that come, and those that never do.
