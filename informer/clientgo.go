@@ -253,9 +253,6 @@ func (i *clientgoInformer) WaitDelivered(ctx context.Context, version string) er
 	return i.core.WaitDelivered(ctx, version)
 }
 
-// WaitWritten is [Informer.WaitWritten].
-func (i *clientgoInformer) WaitWritten(ctx context.Context) error { return i.core.WaitWritten(ctx) }
-
 // WaitFresh is [Informer.WaitFresh].
 func (i *clientgoInformer) WaitFresh(ctx context.Context) error { return i.core.WaitFresh(ctx) }
 

@@ -34,8 +34,6 @@ type Shared interface {
 	WaitDelivered(ctx context.Context, version string) error
 	// WaitFresh is [Informer.WaitFresh].
 	WaitFresh(ctx context.Context) error
-	// WaitWritten is [Informer.WaitWritten].
-	WaitWritten(ctx context.Context) error
 
 	// lend returns a view that owns its handlers.
 	lend(by *owner) *untypedView

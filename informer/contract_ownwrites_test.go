@@ -292,7 +292,7 @@ func TestContract_D35_StatusCountsOwnWrites(t *testing.T) {
 	})
 }
 
-// D35: an answer before the first full state is not shown, and WaitWritten waits for its version.
+// D35: an answer before the first full state is not shown.
 func TestContract_D35_NothingIsShownBeforeTheFirstFullState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &writing{joined: newJoined(t, Options[*corev1.Pod]{}, 2)}
@@ -303,29 +303,9 @@ func TestContract_D35_NothingIsShownBeforeTheFirstFullState(t *testing.T) {
 		w.says("a!7")
 		require.Empty(t, w.holds())
 		w.synced()
-		waited := make(chan error, 1)
-		go func() { waited <- w.WaitWritten(t.Context()) }()
-		synctest.Wait()
-		require.Empty(t, waited)
+		require.Equal(t, OwnWrites{Linked: true, Waiting: 1}, w.Status().OwnWrites)
 		w.says("a+7")
-		require.NoError(t, <-waited)
 		require.Equal(t, "a@7", w.holds())
-	})
-}
-
-// D35: WaitWritten names the line that is missing, and returns at once if all is shown.
-func TestContract_D35_WaitWritten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j := newJoined(t, Options[*corev1.Pod]{}, 2)
-		j.start()
-		j.in[0].Linked(false)
-		j.synced()
-		require.ErrorIs(t, j.WaitWritten(t.Context()), ErrNotLinked)
-		require.ErrorContains(t, j.WaitWritten(t.Context()), "config.Wrap(reflector.NewOwnWrites().Wire)")
-		j.in[1].Linked(false)
-		w := &writing{joined: j}
-		w.says("a!7")
-		require.NoError(t, j.WaitWritten(t.Context()))
 	})
 }
 
@@ -340,7 +320,6 @@ func TestContract_D35_AnAnswerOfTheHistoryBeforeIsIgnored(t *testing.T) {
 			Kind: ownwrites.Object, Scope: ownwrites.Inside, Key: named("p"), UID: "uid-p", Version: "95", Object: kit.Pod("p", "95"), Before: before,
 		})
 		require.Equal(t, "a@3", w.holds())
-		require.NoError(t, w.WaitWritten(t.Context()))
 	})
 }
 

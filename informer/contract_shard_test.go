@@ -425,7 +425,6 @@ func TestContract_D48_OwnWritesOfAShare(t *testing.T) {
 		require.Equal(t, outside, s.Outside)
 		require.Zero(t, s.Waiting)
 		resume()
-		require.NoError(t, i.WaitWritten(t.Context()))
 		require.NoError(t, i.WaitFresh(t.Context()))
 		d.holds(i, share)
 		found, err := audit.Of(t.Context(), i.Shared())

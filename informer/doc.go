@@ -44,8 +44,7 @@
 //
 //	for the initial state               WaitSynced
 //	for this object, as it was written  WaitFor        returns at once after an own write that is shown
-//	for all writes of this program      WaitWritten    needs reflector.OwnWrites
-//	for all that the server has now     WaitFresh
+//	for all that the server has now     WaitFresh      also for a write whose outcome is not known
 //	for this version, and the handlers  WaitDelivered  of the watch, also for an own write
 //
 // A wait that has what it waits for returns nil, also with a context that has ended and after the informer has

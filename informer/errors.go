@@ -38,9 +38,6 @@ var (
 	// ErrExited is returned by Run and by waits if a function, a handler for instance, has ended a goroutine of the
 	// run (runtime.Goexit, as t.FailNow of a test does).
 	ErrExited = indexer.ErrExited
-	// ErrNotLinked is returned by WaitWritten if the informer learns nothing of the program's writes: a source sends
-	// its requests through no [reflector.OwnWrites], or has begun to send them to another server or as another user.
-	ErrNotLinked = errors.New("the informer does not see the program's writes: before the clients are made, add config.Wrap(reflector.NewOwnWrites().Wire)")
 	// ErrSharded is returned by Run if an informer cannot read a share: it has several sources, or its source is
 	// limited to one namespace and the share is one of namespaces.
 	ErrSharded = errors.New("the informer cannot read a share")

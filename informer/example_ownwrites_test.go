@@ -43,7 +43,7 @@ func ownPods(ctx context.Context, own *reflector.OwnWrites) (client kubernetes.I
 }
 
 // The store has a created object when Create returns, whatever the watch does.
-func ExampleInformer_WaitWritten() {
+func ExampleInformer_ownWrites() {
 	ctx := context.Background()
 	client, pods, end, err := ownPods(ctx, reflector.NewOwnWrites())
 	if err != nil {
@@ -55,11 +55,9 @@ func ExampleInformer_WaitWritten() {
 	fmt.Println("created:", err)
 	p, err := pods.Lister().Namespace("prod").Get("web-1")
 	fmt.Println("read:", p.Name, err)
-	fmt.Println("all is written:", pods.WaitWritten(ctx)) // it waits only for what could not be shown
 	// Output:
 	// created: <nil>
 	// read: web-1 <nil>
-	// all is written: <nil>
 }
 
 // A controller's own updates do not wake it.

@@ -31,7 +31,7 @@ func (a *applier) applyAnswer(d *deltafifo.Delta) {
 // dropAnswer is called for an answer that was not applied before the informer has stopped.
 func (a *applier) dropAnswer(d *deltafifo.Delta) {
 	on, _ := d.Object.(*answer)
-	a.written.miss(d.Source, &on.Answer)
+	a.written.miss(&on.Answer)
 	close(on.applied)
 }
 
@@ -50,10 +50,10 @@ func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) 
 	case on.Before.History != p.histories: // its version is of a history that is gone
 		return
 	case a.outside(on):
-		a.written.count(source, fences.Outside, on)
+		a.written.count(fences.Outside)
 		return
 	case !p.complete || a.reached.Version(source) == "":
-		a.written.miss(source, on)
+		a.written.miss(on)
 		return
 	}
 	d, now := modified(source, on), time.Now()
@@ -67,7 +67,7 @@ func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) 
 	case fences.Remove:
 		a.remove(tx, p, &d, on, shown)
 	}
-	a.written.count(source, result, on)
+	a.written.count(result)
 }
 
 // cell returns what the store holds of a source's object.

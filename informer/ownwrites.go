@@ -23,12 +23,12 @@ func (s *informerSink) Linked(selects bool) {
 	s.core.written.link(s.source, len(s.core.states), selects)
 }
 
-// Unlinked lets WaitWritten say that it knows nothing.
+// Unlinked is called if a source's requests go elsewhere.
 func (s *informerSink) Unlinked() { s.core.written.unlink(s.source) }
 
 // Begins returns what the store shows of an object when a write of it begins.
 func (s *informerSink) Begins(key indexer.Key) ownwrites.Before {
-	before, _ := s.core.written.before(s.source)
+	before := s.core.written.before(s.source)
 	if stored, ok := s.core.writer.Stored(key); ok {
 		id := s.core.states[s.source].identity(key, stored)
 		before.UID, before.Version = id.UID, id.Version
@@ -37,17 +37,17 @@ func (s *informerSink) Begins(key indexer.Key) ownwrites.Before {
 }
 
 // Answered queues the answer to a write, and waits until the processLoop has applied it. An answer that
-// is not applied before ctx ends counts as one that the store does not show: see [Informer.WaitWritten].
+// is not applied before ctx ends counts as one that the store does not show.
 func (s *informerSink) Answered(ctx context.Context, a ownwrites.Answer) {
 	on := &answer{Answer: a, applied: make(chan struct{})}
 	if !s.prepare(ctx, on) || s.core.queue.Push(ctx, deltafifo.Delta{Op: deltafifo.Answered, Source: s.source, Object: on}) != nil {
-		s.core.written.miss(s.source, &a)
+		s.core.written.miss(&a)
 		return
 	}
 	select {
 	case <-on.applied:
 	case <-ctx.Done():
-		s.core.written.miss(s.source, &a)
+		s.core.written.miss(&a)
 	}
 }
 

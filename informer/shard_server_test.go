@@ -151,7 +151,6 @@ func TestOwnWritesOfAShare(t *testing.T) {
 						want.Outside += count
 					}
 				}
-				require.NoError(t, i.WaitWritten(t.Context()), "a write outside of the share is nothing to wait for")
 				got := i.Status().OwnWrites
 				want.Linked, want.Pending = true, got.Pending
 				require.Equal(t, want, got)

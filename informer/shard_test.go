@@ -203,9 +203,6 @@ func TestOwnWritesAndTheShare(t *testing.T) {
 				require.Equal(t, row.holds, w.holds())
 				row.counts.Linked = true
 				require.Equal(t, row.counts, w.Status().OwnWrites)
-				if row.counts.Doubtful == 0 {
-					require.NoError(t, w.WaitWritten(t.Context()))
-				}
 			})
 		})
 	}

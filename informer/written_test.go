@@ -32,28 +32,9 @@ func (k *kept) linked(t *testing.T) *rest.Config {
 	return config
 }
 
-// D35: WaitWritten takes some seconds after a write that could not be shown, also if the watch brings
-// nothing: whether a field selector selects the pod, the answer does not tell.
-func TestContract_D35_WaitWrittenOfAQuietResource(t *testing.T) {
-	inKept(t, func(t *testing.T, k *kept) {
-		config := k.linked(t)
-		client := kubernetes.NewForConfigOrDie(config)
-		onNode := reflector.Tweak(reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), corev1.SchemeGroupVersion.WithResource("pods")),
-			func(o *metav1.ListOptions) { o.FieldSelector = "spec.nodeName=node-1" })
-		i := informer.New(onNode, informer.Options[*corev1.Pod]{Observe: quiet})
-		defer k.start(i)()
-		require.NoError(t, i.WaitSynced(t.Context()))
-		_, err := client.CoreV1().Pods("default").Create(t.Context(), podIn("default", "elsewhere"), metav1.CreateOptions{})
-		require.NoError(t, err)
-		require.EqualValues(t, 1, i.Status().OwnWrites.Waiting)
-		began := time.Now()
-		require.NoError(t, i.WaitWritten(t.Context()))
-		require.LessOrEqual(t, time.Since(began), 8*time.Second)
-	})
-}
-
-// D35: WaitWritten waits for a write whose call has returned because its context has ended, while the store was busy.
-func TestContract_D35_WaitWrittenAfterAWriteThatWasNotWaitedFor(t *testing.T) {
+// D35: a write whose call has returned because its context has ended, while the store was busy, is counted. WaitFresh
+// waits for it.
+func TestContract_D35_AWriteThatWasNotWaitedFor(t *testing.T) {
 	for name, fails := range map[string]bool{"answered": false, "cut off": true} {
 		t.Run(name, func(t *testing.T) {
 			inKept(t, func(t *testing.T, k *kept) {
@@ -77,12 +58,14 @@ func TestContract_D35_WaitWrittenAfterAWriteThatWasNotWaitedFor(t *testing.T) {
 				defer cancel()
 				_, err := client.CoreV1().Pods("default").Create(ctx, podIn("default", "made"), metav1.CreateOptions{})
 				require.Equal(t, fails, err != nil)
-				written := make(chan error, 1)
-				go func() { written <- i.WaitWritten(t.Context()) }()
+				o := i.Status().OwnWrites
+				require.Equal(t, map[bool][2]uint64{false: {1, 0}, true: {0, 1}}[fails], [2]uint64{o.Waiting, o.Doubtful})
+				fresh := make(chan error, 1)
+				go func() { fresh <- i.WaitFresh(t.Context()) }()
 				synctest.Wait()
-				require.Empty(t, written)
+				require.Empty(t, fresh)
 				close(busy)
-				require.NoError(t, <-written)
+				require.NoError(t, <-fresh)
 				require.Contains(t, names(i), "made")
 			})
 		})
@@ -104,7 +87,7 @@ func (c cutOff) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// D35: WaitWritten returns ErrNotLinked once a request of the informer has gone to another server.
+// D35: an informer is not linked any more once one of its requests has gone to another server.
 func TestContract_D35_RequestsToAnotherServer(t *testing.T) {
 	inKept(t, func(t *testing.T, k *kept) {
 		config := k.linked(t)
@@ -121,13 +104,13 @@ func TestContract_D35_RequestsToAnotherServer(t *testing.T) {
 		client := kubernetes.NewForConfigOrDie(config)
 		i := informer.New(reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), pods), informer.Options[*corev1.Pod]{Observe: quiet})
 		defer k.start(i)()
-		require.NoError(t, i.WaitWritten(t.Context()))
+		require.NoError(t, i.WaitSynced(t.Context()))
+		require.True(t, i.Status().OwnWrites.Linked)
 		elsewhere.Store(true)
 		time.Sleep(2 * time.Second) // a watch that lasts less would have failed
 		k.server.CutWatches()
 		synctest.Wait()
 		require.False(t, i.Status().OwnWrites.Linked)
-		require.ErrorIs(t, i.WaitWritten(t.Context()), informer.ErrNotLinked)
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Answers to writes are held, so that later ones overtake them, and get lost after the server has the write. The
-// program reads nothing older than the answers that it gets, and WaitWritten waits for the others.
+// program reads nothing older than the answers that it gets, and WaitFresh waits for the others.
 func TestScenario_OwnWritesWithoutAnswers(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.writes()

@@ -104,7 +104,7 @@ func (w *writing) createUntil(app string, n int) (created int) {
 }
 
 // reads counts the reads after a write, the wrong ones among them, which show an older state, and those that
-// were right after WaitWritten only, since the answer did not prove the deletion.
+// were right after WaitFresh only, since the answer did not prove the deletion.
 type reads struct{ all, wrong, excused atomic.Int64 }
 
 // count counts a read, and returns an error if it is wrong.
@@ -154,14 +154,14 @@ func (w *writing) stored(name string) *corev1.ConfigMap {
 
 // shows checks that a read of the cache is not older than the answer to a write; nil stands for a deletion. An
 // update that removes the last finalizer is answered at the version that it was made of. If somebody has changed
-// the object in between, the server deletes that version, too, and the answer proves nothing: WaitWritten has to
+// the object in between, the server deletes that version, too, and the answer proves nothing: WaitFresh has to
 // show it.
 func (w *writing) shows(name string, answer *corev1.ConfigMap) error {
 	err := stale(name, w.stored(name), answer)
 	if err == nil || w.own == nil || answer != nil {
 		return w.reads.count(err)
 	}
-	w.must(w.cache.WaitWritten(w.ctx))
+	w.must(w.cache.WaitFresh(w.ctx))
 	if err := stale(name, w.stored(name), answer); err != nil {
 		return w.reads.count(err)
 	}
@@ -253,7 +253,6 @@ func TestScenario_OwnWrites(t *testing.T) {
 		created := w.createUntil(fmt.Sprint("late-", late.Milliseconds()), 20)
 		require.Equal(t, 20, created, "with a watch that is %v late", late)
 		w.writeMuch(late)
-		s.must(w.cache.WaitWritten(s.ctx))
 		s.must(w.cache.WaitFresh(s.ctx))
 		a, err := audit.Of(s.ctx, w.cache.Shared())
 		s.must(err)

@@ -167,7 +167,6 @@ func (s *scenario) ownWritesOfAShare() {
 	}
 	require.NotEmpty(t, mine)
 	require.NotEmpty(t, others)
-	s.must(cache.WaitWritten(s.ctx))
 	s.must(cache.WaitFresh(s.ctx))
 	s.must(cache.WaitDelivered(s.ctx, cache.Indexer().Version()))
 	a, err := audit.Of(s.ctx, cache.Shared())

@@ -329,9 +329,6 @@ func (w *kindWriter[T]) settled() {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(w.s.ctx, 3*patience)
 	defer cancel()
-	if w.line {
-		require.NoError(t, w.informer.WaitWritten(ctx), w.kind.name)
-	}
 	require.NoError(t, w.informer.WaitFresh(ctx), w.kind.name)
 	found, err := audit.Of(ctx, w.informer.Shared())
 	require.NoError(t, err)

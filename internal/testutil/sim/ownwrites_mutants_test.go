@@ -18,7 +18,6 @@ import (
 // nothing.
 type ownMutant struct {
 	unseen           bool   // the program's writes do not pass through the OwnWrites
-	unlinked         bool   // no request does
 	holdsCalls       bool   // the call of a write takes seconds
 	losesEvents      bool   // watches bring no updates
 	ignoresSelectors bool   // sources get everything
@@ -140,7 +139,6 @@ var ownMutants = []struct {
 	{"a call that is held", "call", "", ownMutant{holdsCalls: true}},
 	{"watches that lose updates", "settles", "the server", ownMutant{losesEvents: true}},
 	{"an audit that counts what is pending", "audit", "", ownMutant{auditsPending: true}},
-	{"a missing line", "written", "NewOwnWrites", ownMutant{unlinked: true}},
 	{"a wait that is none", "fresh", "", ownMutant{skipsFresh: true}},
 	{"a filter that is off by one at the end of a range", "share", "the store of", ownMutant{offByOne: endsLater}},
 	{"an object in two stores", "union", "of 2 informers", ownMutant{offByOne: func(s shard.Set) shard.Set { return shard.Whole(s.Field()) }}},

@@ -23,18 +23,17 @@ import (
 
 // The operations of worlds of own writes that other worlds do not have.
 const (
-	ownWriting   operation = "own"     // the program writes
-	otherWriting operation = "other"   // somebody else writes
-	goOn         operation = "go on"   // a write that is held goes on
-	holdWatches  operation = "hold"    // the watches of a source bring nothing from now on
-	letEvents    operation = "let"     // n events come all the same
-	flow         operation = "flow"    // all watches and lists go on
-	breakWatches operation = "break"   // the watches break, and lose what they have not brought
-	holdLists    operation = "slow"    // lists are held from now on
-	askWritten   operation = "written" // the program waits for its writes
-	askFresh     operation = "fresh"   // the program waits for the newest state
-	audits       operation = "audit"   // the store is compared with the server
-	setBack      operation = "back"    // the server is set back by n writes
+	ownWriting   operation = "own"   // the program writes
+	otherWriting operation = "other" // somebody else writes
+	goOn         operation = "go on" // a write that is held goes on
+	holdWatches  operation = "hold"  // the watches of a source bring nothing from now on
+	letEvents    operation = "let"   // n events come all the same
+	flow         operation = "flow"  // all watches and lists go on
+	breakWatches operation = "break" // the watches break, and lose what they have not brought
+	holdLists    operation = "slow"  // lists are held from now on
+	askFresh     operation = "fresh" // the program waits for the newest state
+	audits       operation = "audit" // the store is compared with the server
+	setBack      operation = "back"  // the server is set back by n writes
 )
 
 // ownMenu has the operations of worlds of own writes.
@@ -51,8 +50,7 @@ var ownMenu = []menuItem{
 	{sendBookmark, 5, 1},
 	{pass, 2, 80},
 	{writeByHand, 2, 1},
-	{askWritten, 2, 1},
-	{askFresh, 1, 1},
+	{askFresh, 3, 1},
 	{audits, 2, 1},
 	{settle, 3, 1},
 	{setBack, 1, 6},

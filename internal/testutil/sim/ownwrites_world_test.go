@@ -2,7 +2,6 @@ package sim_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -106,7 +105,7 @@ func newOwnWorld(p ownPlan, m ownMutant) *ownWorld {
 	}}}
 	w.other = dynamic.NewForConfigOrDie(w.config(nil))
 	wrap := w.follows.Wire
-	if w.setup.unlinked || m.unlinked {
+	if w.setup.unlinked {
 		wrap = reflector.Wire
 	}
 	linked := w.config(wrap)
@@ -231,7 +230,7 @@ func (w *ownWorld) check() {
 	}
 }
 
-// busy reports whether a handler has events that it has not handled: Made may wait.
+// busy reports whether a handler has events that it has not handled.
 func (w *ownWorld) busy() bool {
 	return slices.ContainsFunc(w.registrations, func(r informer.Registration) bool { return r.Backlog() > 0 })
 }
@@ -333,7 +332,6 @@ func (w *ownWorld) settle() {
 	w.doubtful, w.quiet = false, time.Now()
 	if len(w.violations) == 0 {
 		w.audit()
-		w.askWritten()
 	}
 }
 
@@ -385,24 +383,16 @@ func (w *ownWorld) writeByHand(r *rand.Rand) {
 	}
 }
 
-// askWritten waits for the program's writes: the store shows all that have returned.
-func (w *ownWorld) askWritten() {
-	w.wait("written", w.informer.WaitWritten)
-}
-
-// wait calls a method that waits, while nothing is held.
-func (w *ownWorld) wait(name string, call func(context.Context) error) {
+// wait calls WaitFresh, or what stands for it, while nothing is held.
+func (w *ownWorld) wait(call func(context.Context) error) {
 	if w.doubtful {
 		return
 	}
 	w.flow()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	switch err := call(ctx); {
-	case w.setup.unlinked && name == "written" && errors.Is(err, informer.ErrNotLinked):
-		return
-	case err != nil:
-		w.fault(name, "%v", err)
+	if err := call(ctx); err != nil {
+		w.fault("fresh", "%v", err)
 		return
 	}
 	for _, on := range w.writes {
@@ -418,7 +408,7 @@ func (w *ownWorld) askFresh() {
 	if w.mutant.skipsFresh {
 		call = func(context.Context) error { return nil }
 	}
-	w.wait("fresh", call)
+	w.wait(call)
 	if !w.doubtful && len(w.touched) == 0 && len(w.violations) == 0 {
 		for _, what := range w.unsettled() {
 			if !strings.Contains(what, "pending") {
@@ -517,8 +507,6 @@ func (w *ownWorld) do(s step) {
 		time.Sleep(time.Duration(s.n) * time.Second)
 	case writeByHand:
 		w.writeByHand(r)
-	case askWritten:
-		w.askWritten()
 	case askFresh:
 		w.askFresh()
 	case audits:
