@@ -60,7 +60,7 @@ func ExampleInformer_ownWrites() {
 	// read: web-1 <nil>
 }
 
-// A controller's own updates do not wake it.
+// A controller's own updates need not wake it. It asks whose an update is when its own write has returned.
 func ExampleStatus_ownWrites() {
 	own, ctx := reflector.NewOwnWrites(), reflector.WithWriter(context.Background(), "labeller")
 	client, pods, end, err := ownPods(ctx, own)
@@ -69,9 +69,9 @@ func ExampleStatus_ownWrites() {
 		return
 	}
 	defer end()
-	made := make(chan bool)
+	updates := make(chan [2]*corev1.Pod, 1)
 	_, err = pods.Handle(informer.Funcs[*corev1.Pod]{Updated: func(old, now *corev1.Pod) {
-		made <- own.Made("labeller", old, now)
+		updates <- [2]*corev1.Pod{old, now}
 	}}, informer.HandlerOptions{})
 	if err != nil {
 		fmt.Println(err)
@@ -83,7 +83,8 @@ func ExampleStatus_ownWrites() {
 	next.Labels["step"] = "1"
 	_, err = client.CoreV1().Pods("prod").Update(ctx, next, metav1.UpdateOptions{})
 	fmt.Println("updated:", err)
-	fmt.Println("made by the labeller:", <-made)
+	update := <-updates
+	fmt.Println("made by the labeller:", own.Made("labeller", update[0], update[1]))
 	w := pods.Status().OwnWrites
 	fmt.Println("linked:", w.Linked, "doubtful:", w.Doubtful)
 	// Output:

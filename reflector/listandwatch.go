@@ -112,6 +112,9 @@ func (l *loop) step(in input, err error) {
 	if a.missing {
 		err = fmt.Errorf("%w: %w", ErrNotServed, err)
 	}
+	if a.rolledBack {
+		l.reader.historyWentBack()
+	}
 	l.noteCause(before, in, a)
 	l.report(in, a, err)
 	if a.close {

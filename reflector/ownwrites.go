@@ -10,7 +10,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
@@ -25,7 +24,7 @@ import (
 // The informers whose requests pass through Wire find their program's writes by themselves. It serves
 // one API server and one identity; all methods may be called from any goroutine.
 type OwnWrites struct {
-	proofs ownwrites.Proofs
+	made ownwrites.Made
 
 	mu      sync.Mutex // held to replace the readers
 	readers atomic.Pointer[map[ownwrites.Kin][]*reader]
@@ -51,27 +50,30 @@ func (o *OwnWrites) Wire(next http.RoundTripper) http.RoundTripper {
 	return ownWire{wire.Transport{Next: next}, o}
 }
 
-// Made reports whether an update from old to new is one write of a writer (see [WithWriter]) and nothing
-// else, so that the writer's controller need not handle it:
+// Made reports whether one write of a writer (see [WithWriter]) has turned old into new, so that the
+// writer's controller need not handle the change:
 //
 //	if own.Made("scaler", old, new) {
 //		return
 //	}
 //
-// It is true only with proof: the write was to fail unless the object had old's version (a PUT with a
-// resourceVersion, or a patch with one), and its answer has new's version. It is false for anything
-// else, such as writes without a condition, merged updates, resyncs, nil objects, and writes that are
-// forgotten: the last 4,096 are remembered for ten minutes. While such a write is under way, Made waits
-// for the answer, at most 100 ms, and once for each write.
+// It is true for a creation, where old is nil, and for a write whose precondition was old's version: a PUT
+// with a resourceVersion, or a patch with one. Any other change may contain another writer's, so Made is
+// false. The last 4,096 writes are remembered until the server's history goes back.
+//
+// Made does not wait. A change often arrives before the answer to its write, and until then Made is false.
+// So a controller asks when a worker takes the object's key: the worker's own write has returned by then.
 func (o *OwnWrites) Made(writer string, old, new metav1.Object) bool { //nolint:predeclared // as in a handler
-	if isNil(old) || isNil(new) {
+	if isNil(new) {
 		return false
 	}
-	uid, from, to := string(new.GetUID()), old.GetResourceVersion(), new.GetResourceVersion()
-	if uid == "" || uid != string(old.GetUID()) || from == "" || to == "" || from == to {
-		return false
+	from := ""
+	if !isNil(old) {
+		if from = old.GetResourceVersion(); from == "" || old.GetUID() != new.GetUID() {
+			return false
+		}
 	}
-	return o.proofs.Made(writer, object.Key(new), uid, from, to)
+	return o.made.Is(writer, string(new.GetUID()), from, new.GetResourceVersion())
 }
 
 // writerKey is the key of a writer's name in a request's context.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -226,6 +227,8 @@ func TestOwnWritesOfEachSource(t *testing.T) {
 				p, err := pods.Create(t.Context(), pod("a", "1"), metav1.CreateOptions{})
 				require.NoError(t, err)
 				shows(ownwrites.Object, p.ResourceVersion)
+				require.True(t, own.Made("", nil, p), "a creation")
+				require.False(t, own.Made("w", (*corev1.Pod)(nil), p))
 				before := p.DeepCopy()
 				p.Status.Phase = corev1.PodRunning
 				p, err = pods.UpdateStatus(reflector.WithWriter(t.Context(), "w"), p, metav1.UpdateOptions{})
@@ -250,6 +253,40 @@ func TestOwnWritesOfEachSource(t *testing.T) {
 			})
 		}
 	}
+}
+
+// What the program has made is forgotten when the server's history goes back.
+func TestMadeIsForgottenWithTheHistory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, config := inMemory(t)
+		var restored atomic.Bool
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return round(func(r *http.Request) (*http.Response, error) {
+				if r.Method != http.MethodGet || !restored.Load() {
+					return next.RoundTrip(r)
+				}
+				code, text := http.StatusOK, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}`
+				if r.URL.Query().Get("watch") != "" {
+					code, text = http.StatusGone, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}`
+				}
+				return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text))}, nil
+			})
+		})
+		own := reflector.NewOwnWrites()
+		config.Wrap(own.Wire)
+		client := typedClient(t, config)
+		defer reads(t, podSource(client, ""), newShown(), &corev1.Pod{})()
+		_, err := client.CoreV1().Pods("ns").Create(t.Context(), pod("a", "1"), metav1.CreateOptions{})
+		require.NoError(t, err)
+		p, err := client.CoreV1().Pods("ns").Create(t.Context(), pod("b", "1"), metav1.CreateOptions{})
+		require.NoError(t, err)
+		time.Sleep(2 * time.Second)
+		require.True(t, own.Made("", nil, p))
+		restored.Store(true)
+		server.CutWatches()
+		time.Sleep(time.Minute)
+		require.False(t, own.Made("", nil, p))
+	})
 }
 
 // Each reflector gets the answers that concern it: by namespace, selector, kind and user.

@@ -120,6 +120,19 @@ func (r *reader) End() {
 	r.unlink()
 }
 
+// historyWentBack forgets which versions the program has made, if there is a reader.
+func (r *reader) historyWentBack() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	for _, own := range r.links {
+		own.made.Forget()
+	}
+}
+
 // unlink is End with the lock held.
 func (r *reader) unlink() {
 	r.state = ended

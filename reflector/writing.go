@@ -28,7 +28,7 @@ type writing struct {
 	own     *OwnWrites
 	readers []*reader
 	before  []ownwrites.Before // of the readers, when the request began
-	pending *ownwrites.Pending // nil without a condition
+	history uint64             // of own.made, when the request began
 	left    time.Duration      // how long the caller may still be held
 }
 
@@ -42,11 +42,10 @@ func (o *OwnWrites) send(next http.RoundTripper, r *http.Request) (*http.Respons
 	if len(readers) == 0 {
 		return next.RoundTrip(r)
 	}
-	w := &writing{own: o, readers: readers, left: longestHold}
+	w := &writing{own: o, readers: readers, history: o.made.History(), left: longestHold}
 	if !w.begin(t, r) {
 		return next.RoundTrip(r)
 	}
-	defer w.end(ownwrites.Result{})
 	answer, err := next.RoundTrip(r)
 	if err == nil && answer != nil { // a broken transport returns neither
 		w.answered(r.Context(), answer)
@@ -76,22 +75,7 @@ func (w *writing) begin(t ownwrites.Target, r *http.Request) (ok bool) {
 	if err != nil {
 		w.before = make([]ownwrites.Before, len(w.readers))
 	}
-	if w.Condition != "" {
-		writer, _ := r.Context().Value(writerKey{}).(string)
-		w.pending = w.own.proofs.Begin(writer, w.Key(), w.Condition)
-	}
 	return true
-}
-
-// end notes whether the write was proven.
-func (w *writing) end(r ownwrites.Result) {
-	switch {
-	case w.pending == nil:
-	case r.Proven:
-		w.own.proofs.End(w.pending, r.UID, r.Version)
-	default:
-		w.own.proofs.End(w.pending, "", "")
-	}
 }
 
 // failed tells the readers of an error, unless a transport says that nothing was sent.
@@ -105,8 +89,8 @@ func (w *writing) failed(ctx context.Context, err error) {
 	})
 }
 
-// answered tells the readers what an answer says. The proof comes first: a handler may ask for it as
-// soon as a store shows the object.
+// answered tells the readers what an answer says. That comes after what Made needs: a handler may ask as soon as a
+// store shows the object.
 func (w *writing) answered(ctx context.Context, answer *http.Response) {
 	code, body := answer.StatusCode, ownwrites.Body{Type: answer.Header.Get("Content-Type"), Encoding: answer.Header.Get("Content-Encoding")}
 	if w.Answers(code) && body.Encoding == "" && answer.ContentLength <= mostBody && answer.Body != nil {
@@ -114,7 +98,10 @@ func (w *writing) answered(ctx context.Context, answer *http.Response) {
 	}
 	_, _ = hold(ctx, &w.left, func(ctx context.Context) struct{} { // the answer counts
 		result, ok := w.Result(code, body)
-		w.end(result)
+		if result.Proven {
+			writer, _ := ctx.Value(writerKey{}).(string)
+			w.own.made.Add(w.history, writer, result.UID, w.Condition, result.Version)
+		}
 		if ok {
 			w.tell(ctx, result)
 		}

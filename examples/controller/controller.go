@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"log"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/workqueue"
 
@@ -25,6 +27,7 @@ type controller struct {
 	deployments       *informer.Informer[*appsv1.Deployment]
 	summaries         *informer.Informer[*corev1.ConfigMap]
 	queue             workqueue.TypedRateLimitingInterface[indexer.Key]
+	wakeups           wakeups
 	actions, problems *log.Logger
 }
 
@@ -35,35 +38,66 @@ func newController(client kubernetes.Interface, own *reflector.OwnWrites, deploy
 	c := &controller{
 		client: client, deployments: deployments, summaries: summaries,
 		queue:   workqueue.NewTypedRateLimitingQueue(retries),
+		wakeups: wakeups{own: own, changes: map[indexer.Key][]change{}},
 		actions: actions, problems: problems,
 	}
 	// Of a Deployment its name is enough: nothing is decoded to tell it.
-	if _, err := deployments.HandleKeys(c.queue.Add, informer.HandlerOptions{Name: "controller"}); err != nil {
+	if _, err := deployments.HandleKeys(func(key indexer.Key) { c.wake(key, change{}) }, informer.HandlerOptions{Name: "controller"}); err != nil {
 		return nil, err
 	}
-	return c, enqueue(summaries, c.queue, own)
+	return c, enqueue(summaries, c.wake)
 }
 
 // writer is the name of the controller's writes.
 const writer = "summaries"
 
-// enqueue puts the names of the objects in the queue that others have changed: the controller's own updates
-// need no second look. A summary has the name of its Deployment, so one queue serves both. The kind of change
-// does not matter, and the queue merges equal names. The handler still needs delivery Every: with Latest, a
-// summary created by the controller and deleted by somebody else at once would cause no event, and would not
-// be created again.
-func enqueue[T informer.Object](objects *informer.Informer[T], queue workqueue.TypedInterface[indexer.Key], own *reflector.OwnWrites) error {
+// enqueue wakes the controller for each change. A summary has the name of its Deployment, so one queue serves
+// both. The handler needs delivery Every: with Latest, a summary created by the controller and deleted by
+// somebody else at once would cause no event, and would not be created again.
+func enqueue[T informer.Object](objects *informer.Informer[T], wake func(indexer.Key, change)) error {
 	_, err := objects.Handle(informer.HandlerFunc[T](func(c informer.Change[T]) {
-		if c.Kind == informer.Updated && own.Made(writer, c.Old, c.New) {
-			return
-		}
 		obj := c.New
 		if c.Kind == informer.Deleted {
 			obj = c.Old
 		}
-		queue.Add(indexer.Key{Namespace: obj.GetNamespace(), Name: obj.GetName()})
+		wake(indexer.Key{Namespace: obj.GetNamespace(), Name: obj.GetName()}, change{c.Old, c.New})
 	}), informer.HandlerOptions{Name: "controller"})
 	return err
+}
+
+// wake puts a name in the queue.
+func (c *controller) wake(key indexer.Key, because change) {
+	c.wakeups.add(key, because)
+	c.queue.Add(key)
+}
+
+// change is a change of a summary, or the zero value for another reason to look at it.
+type change struct{ from, to metav1.Object }
+
+// wakeups holds the reasons for which names are in the queue. The controller's own writes are no reason to look
+// again. A change often arrives before the answer to its write, so the worker asks whose it is, and not the
+// handler: the worker's own write has returned by then.
+type wakeups struct {
+	own     *reflector.OwnWrites
+	mu      sync.Mutex
+	changes map[indexer.Key][]change
+}
+
+func (w *wakeups) add(key indexer.Key, because change) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	w.changes[key] = append(w.changes[key], because)
+}
+
+// foreign takes the reasons for a name, and reports whether any is not a write of the controller.
+func (w *wakeups) foreign(key indexer.Key) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+
+	all := w.changes[key]
+	delete(w.changes, key)
+	return slices.ContainsFunc(all, func(c change) bool { return !w.own.Made(writer, c.from, c.to) })
 }
 
 // run works until ctx ends, and returns when all workers have stopped. It returns an error if the
@@ -106,14 +140,15 @@ func (c *controller) work(ctx context.Context) {
 // process reconciles once. After a failure it puts the name back into the queue, with a growing
 // delay.
 func (c *controller) process(ctx context.Context, key indexer.Key) {
-	if ctx.Err() != nil {
-		return // the next start of the controller handles it
+	if ctx.Err() != nil || !c.wakeups.foreign(key) {
+		return // the next start of the controller handles it, or there is nothing to do
 	}
 	did, err := c.reconcile(reflector.WithWriter(ctx, writer), key)
 	switch {
 	case err == nil:
 		c.queue.Forget(key)
 	case ctx.Err() == nil:
+		c.wakeups.add(key, change{})
 		c.queue.AddRateLimited(key)
 		c.problems.Printf("%s: failure %d, trying again: %s", key, c.queue.NumRequeues(key), strings.Join(strings.Fields(err.Error()), " "))
 	}

@@ -16,7 +16,7 @@ type Result struct {
 	Labels       map[string]string
 	Form         Form
 	Encoded      Encoded // unless there is Doubt
-	// Proven says that the write made Version of the version that was its Condition, in one step.
+	// Proven says that the write has made Version in one step: of the version that was its Condition, or of nothing.
 	Proven bool
 }
 
@@ -96,7 +96,12 @@ func (w Write) object(code int, e Encoded, m *metav1.ObjectMeta) Result {
 	if r.Kind = w.kind(r.Form, m); r.Kind == Doubt {
 		return w.Unanswered()
 	}
-	r.Proven = w.effect == updates && code == http.StatusOK && w.Condition != "" && w.Condition != r.Version
+	switch w.effect {
+	case creates:
+		r.Proven = code == http.StatusCreated
+	case updates:
+		r.Proven = code == http.StatusOK && w.Condition != "" && w.Condition != r.Version
+	}
 	return r
 }
 

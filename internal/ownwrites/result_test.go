@@ -72,10 +72,10 @@ func TestAnswers(t *testing.T) {
 		undated  = ownwrites.Undated
 	)
 	for _, r := range []row{
-		{name: "create", method: "POST", path: pods, body: `{"metadata":{"name":"a"}}`, code: 201, answer: pod, want: isObject, form: full},
-		{name: "create, the server makes the name", method: "POST", path: pods, body: `{"metadata":{"generateName":"a-"}}`, code: 201, answer: pod, want: isObject, form: full},
+		{name: "create", method: "POST", path: pods, body: `{"metadata":{"name":"a"}}`, code: 201, answer: pod, want: isObject, form: full, proven: true},
+		{name: "create, the server makes the name", method: "POST", path: pods, body: `{"metadata":{"generateName":"a-"}}`, code: 201, answer: pod, want: isObject, form: full, proven: true},
 		{name: "create, another name comes", method: "POST", path: pods, body: `{"metadata":{"name":"b"}}`, code: 201, answer: pod},
-		{name: "create with a deletionTimestamp", method: "POST", path: pods, code: 201, answer: object("v1", "Pod", "n", marked), want: isObject, form: full},
+		{name: "create with a deletionTimestamp", method: "POST", path: pods, code: 201, answer: object("v1", "Pod", "n", marked), want: isObject, form: full, proven: true},
 		{name: "dry-run create", method: "POST", path: pods, query: "dryRun=All", code: 201, answer: pod, none: true},
 
 		{name: "update with a condition", method: "PUT", path: pods + "/a", body: at("8"), code: 200, answer: pod, want: isObject, form: full, proven: true},

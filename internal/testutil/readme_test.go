@@ -45,7 +45,7 @@ func TestReadmeShowsImports(t *testing.T) {
 func TestMigrationShowsPrograms(t *testing.T) {
 	shown := strings.Join(code(text(t, "MIGRATION.md"), "go"), "\n")
 	for _, function := range []struct{ file, name string }{
-		{"examples/controller/controller.go", "func enqueue["},
+		{"examples/controller/controller.go", "func (w *wakeups) foreign("},
 		{"examples/controllerruntime/secrets.go", "func (c *rotations) readers("},
 	} {
 		_, body, found := strings.Cut(text(t, function.file), "\n"+function.name)

@@ -242,7 +242,7 @@ func (a *answering) foreign() predicate.Funcs {
 
 // reconcilesPerChange runs the controller, and returns its reconciles for each of n foreign changes.
 func (s *scenario) reconcilesPerChange(how managing, n int) float64 {
-	a := &answering{managed: s.manage(how, 50*time.Millisecond), answered: make(chan string, 1), last: make(chan struct{})}
+	a := &answering{managed: s.manage(how, 100*time.Millisecond), answered: make(chan string, 1), last: make(chan struct{})}
 	s.must(ctrl.NewControllerManagedBy(a.manager).For(&corev1.ConfigMap{}).WithEventFilter(a.foreign()).
 		WithOptions(ctrlcontroller.Options{MaxConcurrentReconciles: 1}).Complete(a))
 	defer a.start()()
@@ -267,7 +267,8 @@ func (s *scenario) reconcilesPerChange(how managing, n int) float64 {
 	return float64(a.reconciles.Load()) / float64(n+1)
 }
 
-// A controller of controller-runtime with a predicate that asks Made is woken once by each foreign change.
+// A controller of controller-runtime with a predicate that asks Made is woken once by each foreign change, if the watch
+// is later than the answers.
 func TestScenario_OwnWritesWakeNoManager(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	s := begin(t, harness.Options{})

@@ -268,11 +268,11 @@ func TestScenario_OwnWrites(t *testing.T) {
 }
 
 // A controller that writes the status of what it sees is woken once by each foreign change, and by none of its
-// own.
+// own, if the watch is later than the answers.
 func TestScenario_OwnWritesWakeNobody(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createNamespace(quietNamespace)
-	w := s.write(50 * time.Millisecond)
+	w := s.write(100 * time.Millisecond)
 	var reconciles atomic.Int64
 	seen := make(chan string, 1)
 	_, err := w.cache.Handle(informer.Funcs[*corev1.ConfigMap]{Updated: func(old, now *corev1.ConfigMap) {

@@ -106,13 +106,13 @@ type madeAnswer struct {
 	made   bool
 }
 
-// ask asks whose an update is.
+// ask asks whose an add or an update is.
 func (w *ownWorld) ask(e ownEvent) {
-	if e.Kind != "updated" {
+	if e.New == nil {
 		return
 	}
 	for _, writer := range []string{"a", "b"} {
-		made := w.follows.Made(writer, e.Old, e.New)
+		made := w.follows.Made(writer, e.Old, e.New) // of a creation, Old is nil
 		if w.mutant.madeByVersion {
 			made = e.New.GetAnnotations()["author"] == writer
 		}
@@ -210,7 +210,7 @@ func keysWrong(w *ownWorld) (problems []string) {
 	return problems
 }
 
-// madeWrong checks that Made is true only of an update that is one write of the writer.
+// madeWrong checks that Made is true only of a change that is one write of the writer.
 func madeWrong(w *ownWorld) (problems []string) {
 	w.asked.Lock()
 	defer w.asked.Unlock()
@@ -224,11 +224,12 @@ func madeWrong(w *ownWorld) (problems []string) {
 	return problems
 }
 
-// oneWrite reports whether an update is one write of a writer in some history.
+// oneWrite reports whether a change is one write of a writer in some history.
 func (w *ownWorld) oneWrite(a madeAnswer) bool {
 	for _, h := range w.histories() {
 		s, before, ok := h.at(keyOfAny(a.event.New), versionOf(a.event.New))
-		if ok && !s.gone && s.author == a.writer && before.version == versionOf(a.event.Old) {
+		follows := a.event.Old == nil && before.gone || a.event.Old != nil && before.version == versionOf(a.event.Old)
+		if ok && !s.gone && s.author == a.writer && follows {
 			return true
 		}
 	}
