@@ -18,8 +18,6 @@ const (
 	longestHold = time.Second - 3*wire.Grace
 	// mostBody bounds the size of the bodies that are read.
 	mostBody = 16 << 20
-	// firstPiece is the size of the memory in which a body of unknown size is read first.
-	firstPiece = 16 << 10
 )
 
 // writing is one write of the program on its way to the server and back.
@@ -94,7 +92,7 @@ func (w *writing) failed(ctx context.Context, err error) {
 func (w *writing) answered(ctx context.Context, answer *http.Response) {
 	code, body := answer.StatusCode, ownwrites.Body{Type: answer.Header.Get("Content-Type"), Encoding: answer.Header.Get("Content-Encoding")}
 	if w.Answers(code) && body.Encoding == "" && answer.ContentLength <= mostBody && answer.Body != nil {
-		body.Data, body.Whole = peekBody(answer)
+		body.Data, body.Whole = readAnswer(answer)
 	}
 	_, _ = hold(ctx, &w.left, func(ctx context.Context) struct{} { // the answer counts
 		result, ok := w.Result(code, body)
@@ -147,75 +145,27 @@ func bodyOf(r *http.Request) ownwrites.Body {
 		return b
 	}
 	defer func() { _ = body.Close() }() // it is a copy
-	var p pieces
-	p.read(body, r.ContentLength)
-	b.Data, b.Whole = p.join()
+	b.Data, err = io.ReadAll(io.LimitReader(body, mostBody+1))
+	b.Whole = err == nil && len(b.Data) <= mostBody
 	return b
 }
 
-// peekBody reads an answer's body, and puts another one with the same bytes in its place. It returns
-// false if the body has broken off, or is too large.
-func peekBody(answer *http.Response) (data []byte, whole bool) {
-	var p pieces
-	p.read(answer.Body, answer.ContentLength)
-	again := make([]io.Reader, 0, len(p.all)+1)
-	for _, piece := range p.all {
-		again = append(again, bytes.NewReader(piece))
+// readAnswer reads an answer's body, and puts another one with the same bytes and the same error in its place. The
+// body is not whole if it has broken off, or is too large.
+func readAnswer(answer *http.Response) (data []byte, whole bool) {
+	data, err := io.ReadAll(io.LimitReader(answer.Body, mostBody+1))
+	rest := io.Reader(answer.Body)
+	if err != nil {
+		rest = brokenOff{err}
 	}
-	again = append(again, afterwards{p.err, answer.Body})
 	answer.Body = struct {
 		io.Reader
 		io.Closer
-	}{io.MultiReader(again...), answer.Body}
-	return p.join()
+	}{io.MultiReader(bytes.NewReader(data), rest), answer.Body}
+	return data, err == nil && len(data) <= mostBody
 }
 
-// afterwards is the part of a body behind what was read of it.
-type afterwards struct {
-	err error // by which it ended, nil if there may be more
-	io.Reader
-}
+// brokenOff is the end of a body that has broken off.
+type brokenOff struct{ err error }
 
-func (a afterwards) Read(p []byte) (int, error) {
-	if a.err != nil {
-		return 0, a.err
-	}
-	return a.Reader.Read(p)
-}
-
-// pieces is the beginning of a body, of at most mostBody bytes.
-type pieces struct {
-	all  [][]byte
-	size int
-	err  error // by which the body ended
-}
-
-// read reads a body. Expected is its size, or less than 0.
-func (p *pieces) read(body io.Reader, expected int64) {
-	room := firstPiece
-	if expected >= 0 {
-		room = int(min(expected, mostBody-bytes.MinRead)) + bytes.MinRead // for the end, too
-	}
-	piece := make([]byte, 0, room)
-	for p.err == nil && p.size < mostBody {
-		if len(piece) == cap(piece) {
-			p.all = append(p.all, piece)
-			piece = make([]byte, 0, min(2*cap(piece), mostBody-p.size))
-		}
-		var n int
-		n, p.err = body.Read(piece[len(piece):cap(piece)])
-		piece, p.size = piece[:len(piece)+n], p.size+n
-	}
-	p.all = append(p.all, piece)
-}
-
-// join returns the bytes, and whether they are the whole body.
-func (p *pieces) join() (data []byte, whole bool) {
-	if p.err != io.EOF { //nolint:errorlint // as whoever reads the body compares
-		return nil, false
-	}
-	if len(p.all) == 1 {
-		return p.all[0], true
-	}
-	return bytes.Join(p.all, nil), true
-}
+func (b brokenOff) Read([]byte) (int, error) { return 0, b.err }
