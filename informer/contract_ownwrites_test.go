@@ -1,7 +1,6 @@
 package informer
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -54,20 +53,26 @@ func (w *writing) answer(source int, a ownwrites.Answer) {
 // answerPatience is the time for which a call of the program is held.
 const answerPatience = time.Second
 
-// finish gives an answer to the sink of a source.
+// finish gives an answer to the sink of a source, as a transport does.
 func (w *writing) finish(source int, a ownwrites.Answer) {
-	ctx, cancel := context.WithTimeout(w.t.Context(), answerPatience)
-	defer cancel()
+	if a.Kind == ownwrites.Doubt {
+		w.in[source].Missed(a)
+		return
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		w.in[source].Answered(ctx, a)
+		w.in[source].Answered(a)
 	}()
 	synctest.Wait()
 	if w.queue.Len() > 0 {
 		w.drain(w.t)
 	}
-	<-done
+	select {
+	case <-done:
+	case <-time.After(answerPatience):
+		w.in[source].Missed(a)
+	}
 }
 
 // says makes a source, or the answer to a write for it, say something about the pod. A word is the source,
@@ -309,8 +314,9 @@ func TestContract_D35_NothingIsShownBeforeTheFirstFullState(t *testing.T) {
 	})
 }
 
-// D23, D35: an answer to a request that began in the history before is ignored.
-func TestContract_D35_AnAnswerOfTheHistoryBeforeIsIgnored(t *testing.T) {
+// D23, D35: an answer to a request that began in the history before is counted, and not shown: nobody can tell in which
+// history the write was carried out.
+func TestContract_D35_AnAnswerToARequestOfTheHistoryBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriting(t, Options[*corev1.Pod]{})
 		w.says("a+90")
@@ -320,6 +326,23 @@ func TestContract_D35_AnAnswerOfTheHistoryBeforeIsIgnored(t *testing.T) {
 			Kind: ownwrites.Object, Scope: ownwrites.Inside, Key: named("p"), UID: "uid-p", Version: "95", Object: kit.Pod("p", "95"), Before: before,
 		})
 		require.Equal(t, "a@3", w.holds())
+		require.Equal(t, OwnWrites{Linked: true, Doubtful: 1}, w.Status().OwnWrites)
+	})
+}
+
+// D35: an answer that comes after the first full state is shown, though the request began before it.
+func TestContract_D35_ARequestBeforeTheFirstFullState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &writing{joined: newJoined(t, Options[*corev1.Pod]{}, 1)}
+		w.start()
+		w.in[0].Linked(false)
+		before := w.in[0].Begins(named("p"))
+		w.beginReplace(0, reflector.NewHistory)
+		w.commitReplace(0, "1")
+		w.finish(0, ownwrites.Answer{
+			Kind: ownwrites.Object, Scope: ownwrites.Inside, Key: named("p"), UID: "uid-p", Version: "95", Object: kit.Pod("p", "95"), Before: before,
+		})
+		require.Equal(t, "a@95", w.holds())
 	})
 }
 
@@ -366,8 +389,11 @@ func TestContract_D36_TheTransformOfAnAnswer(t *testing.T) {
 		w.says("a!9")
 		require.Equal(t, answerPatience, time.Since(began))
 		require.Equal(t, "a@8", w.holds())
-		close(hang)
 		require.Equal(t, OwnWrites{Linked: true, Shown: 1, Waiting: 2, Pending: 1}, w.Status().OwnWrites)
+		close(hang)
+		synctest.Wait()
+		w.drain(t)
+		require.Equal(t, "a@9", w.holds(), "later than the call")
 	})
 }
 

@@ -64,6 +64,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 			status:  status{watchLasts: reflector.LongestWatch(o.MinWatchTimeout), bySource: make([]sourceStatus, len(sources)), applied: make([]atomic.Uint64, len(sources))},
 			synced:  make(chan struct{}),
 			states:  make([]sourceState, len(sources)),
+			written: written{bySource: make([]writtenSource, len(sources))},
 			reached: records.NewReached(len(sources)),
 		},
 		objects:    objects,

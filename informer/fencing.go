@@ -47,14 +47,17 @@ func (a *applier) applyInSection(source uint16, on *ownwrites.Answer) {
 func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) {
 	p := &a.states[source]
 	switch {
-	case on.Before.History != p.histories: // its version is of a history that is gone
-		return
 	case a.outside(on):
 		a.written.count(fences.Outside)
 		return
-	case !p.complete || a.reached.Version(source) == "":
+	case on.Before.History != p.histories: // nobody can tell in which history the write was carried out
+		a.written.count(fences.Doubtful)
+		return
+	case a.reached.Version(source) == "":
 		a.written.miss(on)
 		return
+	case p.fences == nil:
+		p.fences = new(fences.Fences)
 	}
 	d, now := modified(source, on), time.Now()
 	a.endFences(tx, source, now)
@@ -127,9 +130,6 @@ func atVersion(stored any, version string) any {
 // is older than what the store shows, or the same.
 func (a *applier) passes(tx *indexer.Tx, d *deltafifo.Delta) bool {
 	p := &a.states[d.Source]
-	if n := len(a.passing); n == 0 || a.passing[n-1] != d.Source {
-		a.passing = append(a.passing, d.Source)
-	}
 	if d.Op == deltafifo.Bookmark || !p.fences.Has(d.Key) {
 		return false
 	}
@@ -158,12 +158,15 @@ func (a *applier) received(d *deltafifo.Delta) fences.Cell {
 }
 
 // passFences lets the versions reached in a write section end fences, at its end.
-func (a *applier) passFences(tx *indexer.Tx) {
-	for _, source := range a.passing {
+func (a *applier) passFences(tx *indexer.Tx, changes []deltafifo.Delta) {
+	for i := range changes {
+		source := changes[i].Source
+		if i > 0 && source == changes[i-1].Source || a.states[source].fences == nil {
+			continue
+		}
 		a.endFences(tx, source, time.Now())
 		a.publishFences(source)
 	}
-	a.passing = a.passing[:0]
 }
 
 // endFences ends the fences of a source that its version has passed without an echo.
@@ -237,7 +240,7 @@ func (a *applier) listed(p *sourceState, key indexer.Key) fences.Cell {
 // publishFences publishes the counts of a source's fences.
 func (a *applier) publishFences(source uint16) {
 	p := &a.states[source]
-	a.written.publish(source, p.histories, p.fences.Len())
+	a.written.publish(source, p.histories, p.complete, p.fences.Len())
 }
 
 // reportGhosts reports the ghosts of a write section after its end: an observer may look at the store.

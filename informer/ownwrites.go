@@ -2,9 +2,11 @@ package informer
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/fences"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 )
@@ -20,15 +22,18 @@ var _ ownwrites.Sink = (*informerSink)(nil)
 // Linked is called before the source's first answer is read, so Write sees it from then on.
 func (s *informerSink) Linked(selects bool) {
 	s.linked.Store(true)
-	s.core.written.link(s.source, len(s.core.states), selects)
+	s.core.written.link(s.source, selects)
 }
 
 // Unlinked is called if a source's requests go elsewhere.
 func (s *informerSink) Unlinked() { s.core.written.unlink(s.source) }
 
+// Late counts the answers that the informer has not shown in time.
+func (s *informerSink) Late() *atomic.Int32 { return &s.core.written.late }
+
 // Begins returns what the store shows of an object when a write of it begins.
 func (s *informerSink) Begins(key indexer.Key) ownwrites.Before {
-	before := s.core.written.before(s.source)
+	before, _ := s.core.written.before(s.source)
 	if stored, ok := s.core.writer.Stored(key); ok {
 		id := s.core.states[s.source].identity(key, stored)
 		before.UID, before.Version = id.UID, id.Version
@@ -36,17 +41,32 @@ func (s *informerSink) Begins(key indexer.Key) ownwrites.Before {
 	return before
 }
 
-// Answered queues the answer to a write, and waits until the processLoop has applied it. An answer that
-// is not applied before ctx ends counts as one that the store does not show.
-func (s *informerSink) Answered(ctx context.Context, a ownwrites.Answer) {
+// Answered queues the answer to a write, and waits until the processLoop has applied it. Before the source's first
+// full state nothing can be shown.
+func (s *informerSink) Answered(a ownwrites.Answer) {
 	on := &answer{Answer: a, applied: make(chan struct{})}
-	if !s.prepare(ctx, on) || s.core.queue.Push(ctx, deltafifo.Delta{Op: deltafifo.Answered, Source: s.source, Object: on}) != nil {
-		s.core.written.miss(&a)
+	if _, complete := s.core.written.before(s.source); !complete {
+		s.Missed(a)
+		return
+	}
+	if a.Object != nil {
+		s.core.run.Within(func() { s.prepare(on) })
+	}
+	if s.core.queue.Push(s.core.run.Context, deltafifo.Delta{Op: deltafifo.Answered, Source: s.source, Object: on}) != nil {
+		s.Missed(a)
 		return
 	}
 	select {
 	case <-on.applied:
-	case <-ctx.Done():
+	case <-s.core.run.Context.Done():
+	}
+}
+
+// Missed counts an answer that is not shown, or not in time.
+func (s *informerSink) Missed(a ownwrites.Answer) {
+	if s.core.outside(&a) {
+		s.core.written.count(fences.Outside)
+	} else {
 		s.core.written.miss(&a)
 	}
 }
@@ -58,41 +78,21 @@ func modified(source uint16, a *ownwrites.Answer) deltafifo.Delta {
 	}
 }
 
-// prepare passes the object of an answer through the transform. It returns false if that takes longer than ctx
-// lives; the call then goes on, as it does on an event.
-func (s *informerSink) prepare(ctx context.Context, a *answer) (prepared bool) {
-	if a.Object == nil {
-		return true
-	}
+// prepare makes the object of an answer what the store may show, or nil.
+func (s *informerSink) prepare(a *answer) {
 	if s.core.options.Transform == nil {
 		a.Object = s.packed(a.Object)
-		return true
+		return
 	}
-	result := make(chan any, 1)
-	go s.core.run.Within(func() {
-		defer close(result)
-		d := modified(s.source, &a.Answer)
-		result <- s.prepared(&d)
-	})
-	select {
-	case a.Object = <-result: // nil: it cannot be shown
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// prepared returns the object of a delta as the store may show it, or nil.
-func (s *informerSink) prepared(d *deltafifo.Delta) any {
+	d := modified(s.source, &a.Answer)
+	a.Object = nil
 	if s.takeTurn(s.core.run.Context) != nil {
-		return nil
+		return
 	}
 	defer s.endTurn()
-	obj, err := s.transformed(d)
-	if err != nil {
-		return nil
+	if obj, err := s.transformed(&d); err == nil {
+		a.Object = s.packed(obj)
 	}
-	return s.packed(obj)
 }
 
 // packed returns an object as the store holds it, before anybody gets it.

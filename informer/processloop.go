@@ -35,7 +35,6 @@ type applier struct {
 	states  []sourceState
 	reached *records.Reached
 	batch   []deltafifo.Delta // drained from the queue and not applied yet
-	passing []uint16          // the sources with fences that have changes in the current write section
 	ghosts  []Ghost           // of the current write section
 	report  func(Event)       // passes an event to the observer
 }
@@ -112,7 +111,7 @@ func (a *applier) applyChanges(changes []deltafifo.Delta) {
 	tx := a.writer.Begin()
 	defer tx.Commit()
 	defer a.publishChanges(tx)
-	defer a.passFences(tx)
+	defer a.passFences(tx, changes)
 	for i := range changes {
 		d := &changes[i]
 		if a.states[d.Source].fences.Len() > 0 && a.passes(tx, d) {

@@ -12,8 +12,8 @@ import (
 // may move between sources, which report the move in any order, see moved.go.
 type sourceState struct {
 	objects   records.Exceptions // what the store does not show about the source's objects
-	fences    fences.Fences      // of the objects that the program has written
-	histories uint64             // the number of new histories so far
+	fences    *fences.Fences     // of the objects that the program has written; nil before the first answer
+	histories uint64             // the number of new histories after the first full state
 	complete  bool               // a replacement has been applied
 
 	// The fields below belong to the replacement under way.
@@ -142,9 +142,12 @@ func (a *applier) commit(i uint16, version string) {
 
 // committed records a replacement of source i, in the write section that shows it in the store.
 func (a *applier) committed(p *sourceState, i uint16, version string) {
-	p.complete, p.staging = true, nil
-	if p.newHistory || version == "" { // the versions of the fences mean nothing any more
-		p.fences.Void()
+	p.staging = nil
+	switch {
+	case !p.complete:
+		p.complete = true
+	case p.newHistory || version == "": // the versions of the fences mean nothing any more
+		p.fences = nil
 		p.histories++
 	}
 	a.publishFences(i)

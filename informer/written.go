@@ -3,6 +3,7 @@ package informer
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tidemark-k8s/tidemark/informer/internal/fences"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
@@ -25,29 +26,28 @@ type OwnWrites struct {
 	Pending int
 }
 
-// written holds what the goroutines of writes need to know of the fences. An informer without a linked source has
-// the zero value.
+// written holds what the goroutines of writes need to know of the fences.
 type written struct {
+	late atomic.Int32 // answers that were not applied when the callers of the writes have gone on
+
 	mu       sync.Mutex
-	bySource []writtenSource // nil until a source is linked
-	counts   OwnWrites       // but for Linked and Pending
+	bySource []writtenSource
+	counts   OwnWrites // but for Linked and Pending
 }
 
 // writtenSource is the state of one source.
 type writtenSource struct {
 	linked, selects bool
+	complete        bool // a full state has been applied
 	histories       uint64
 	pending         int
 }
 
-// link records that requests of a source pass through an OwnWrites. sources is the number of all sources.
-func (w *written) link(source uint16, sources int, selects bool) {
+// link records that requests of a source pass through an OwnWrites.
+func (w *written) link(source uint16, selects bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	if w.bySource == nil {
-		w.bySource = make([]writtenSource, sources)
-	}
 	p := &w.bySource[source]
 	p.linked, p.selects = true, p.selects || selects
 }
@@ -68,22 +68,22 @@ func (w *written) selects(source uint16) bool {
 	return w.bySource[source].selects
 }
 
-// before returns what a linked source has reached, for a request that begins now.
-func (w *written) before(source uint16) ownwrites.Before {
+// before returns what a source has reached, for a request that begins now, and whether it has had a full state.
+func (w *written) before(source uint16) (b ownwrites.Before, complete bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	return ownwrites.Before{History: w.bySource[source].histories}
+	p := &w.bySource[source]
+	return ownwrites.Before{History: p.histories}, p.complete
 }
 
-// publish records the state of a source's fences.
-func (w *written) publish(source uint16, histories uint64, pending int) {
+// publish records the state of a source and its fences.
+func (w *written) publish(source uint16, histories uint64, complete bool, pending int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	if w.bySource != nil {
-		w.bySource[source].histories, w.bySource[source].pending = histories, pending
-	}
+	p := &w.bySource[source]
+	p.histories, p.complete, p.pending = histories, complete, pending
 }
 
 // count counts an answer that the processLoop has applied.
@@ -126,7 +126,7 @@ func (w *written) status() OwnWrites {
 	defer w.mu.Unlock()
 
 	o := w.counts
-	o.Linked = w.bySource != nil && !slices.ContainsFunc(w.bySource, func(p writtenSource) bool { return !p.linked })
+	o.Linked = len(w.bySource) > 0 && !slices.ContainsFunc(w.bySource, func(p writtenSource) bool { return !p.linked })
 	for _, p := range w.bySource {
 		o.Pending += p.pending
 	}

@@ -3,6 +3,7 @@ package informer_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -85,6 +86,62 @@ func (c cutOff) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, r.Context().Err()
 	}
 	return answer, err
+}
+
+// D35: an informer that is stuck in a function of the program delays no other informer, and a write only once.
+func TestContract_D35_AStuckInformerDelaysOneWrite(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		client := kubernetes.NewForConfigOrDie(k.linked(t))
+		source := func() reflector.Source {
+			return reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), pods)
+		}
+		gate := make(chan struct{})
+		stuck := informer.New(source(), informer.Options[*corev1.Pod]{Observe: quiet, Indexes: []indexer.Index[*corev1.Pod]{{
+			Name: "stuck", Append: func(values []string, p *corev1.Pod) []string {
+				if p.Name == "own-0" {
+					<-gate
+				}
+				return values
+			},
+		}}})
+		healthy := informer.New(source(), informer.Options[*corev1.Pod]{Observe: quiet})
+		defer k.start(stuck)()
+		defer k.start(healthy)()
+		defer close(gate)
+		defer k.server.Stall(informertest.Request{Verb: "watch", Resource: "pods"})()
+		for n := range 5 {
+			began := time.Now()
+			p, err := client.CoreV1().Pods("default").Create(t.Context(), podIn("default", fmt.Sprint("own-", n)), metav1.CreateOptions{})
+			require.NoError(t, err)
+			require.LessOrEqual(t, time.Since(began), time.Second)
+			require.Equal(t, n == 0, time.Since(began) > 0, "write %d", n)
+			require.Contains(t, names(healthy), p.Name)
+		}
+		require.EqualValues(t, 5, healthy.Status().OwnWrites.Shown)
+		require.EqualValues(t, 5, stuck.Status().OwnWrites.Waiting)
+	})
+}
+
+// D35: a write during the first full state waits for nothing: it cannot be shown.
+func TestContract_D35_AWriteDuringTheFirstFullState(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		client, busy := kubernetes.NewForConfigOrDie(k.linked(t)), make(chan struct{})
+		i := informer.New(reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), pods), informer.Options[*corev1.Pod]{
+			Observe: quiet, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+				<-busy
+				return p, nil
+			},
+		})
+		defer k.start(i)()
+		began := time.Now()
+		_, err := client.CoreV1().Pods("default").Create(t.Context(), podIn("default", "made"), metav1.CreateOptions{})
+		require.NoError(t, err)
+		require.Zero(t, time.Since(began))
+		require.EqualValues(t, 1, i.Status().OwnWrites.Waiting)
+		close(busy)
+		require.NoError(t, i.WaitFresh(t.Context()))
+		require.Contains(t, names(i), "made")
+	})
 }
 
 // D35: an informer is not linked any more once one of its requests has gone to another server.

@@ -38,8 +38,8 @@ func NewOwnWrites() *OwnWrites { return &OwnWrites{} }
 // These are the informers of clients of the same config, made by the factories or from [FromGenerated],
 // [FromCustomResource], [FromDynamic], [FromMetadata] and [FromControllerRuntime].
 //
-// A write waits for the informers for at most a second; its answer and its error are passed on
-// unchanged. Writes of kinds that no informer reads pass through, and so do exec, attach, port-forward,
+// A write waits for the informers for at most a second, and not again for one that has not shown the write
+// before in this time; its answer and its error are passed on unchanged. Writes of kinds that no informer reads pass through, and so do exec, attach, port-forward,
 // log, proxy and token requests. If an answer is larger than 16 MB or cannot be read, the informers get
 // the outcome from their watches.
 //
@@ -104,7 +104,7 @@ func (w ownWire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Transport.RoundTrip(r)
 }
 
-// readersOf returns the readers of a write's resource.
+// readersOf returns the readers of a write's resource and namespace.
 func (o *OwnWrites) readersOf(t ownwrites.Target, r *http.Request) []*reader {
 	all := o.readers.Load()
 	if all == nil {
@@ -114,7 +114,7 @@ func (o *OwnWrites) readersOf(t ownwrites.Target, r *http.Request) []*reader {
 	if linked := (*all)[t.Kin()]; len(linked) > 0 {
 		at := originOf(t, r)
 		for _, l := range linked {
-			if l.origin == at {
+			if l.origin == at && l.covers(t) {
 				found = append(found, l)
 			}
 		}

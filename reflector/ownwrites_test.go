@@ -39,19 +39,21 @@ import (
 
 // shown is a sink that records the answers to writes and the deltas of the watch.
 type shown struct {
-	takes     func(context.Context, ownwrites.Answer) // nil: at once
+	takes     func(ownwrites.Answer) // nil: at once
 	committed chan struct{}
 	once      sync.Once
+	late      *atomic.Int32
 
 	mu      sync.Mutex
 	linked  []bool
 	answers []ownwrites.Answer
-	watched map[string]any // by version
+	missed  []ownwrites.Answer // but for doubts, which are answers
+	watched map[string]any     // by version
 	changed chan struct{}
 }
 
 func newShown() *shown {
-	return &shown{committed: make(chan struct{}), watched: map[string]any{}, changed: make(chan struct{}, 1)}
+	return &shown{committed: make(chan struct{}), late: new(atomic.Int32), watched: map[string]any{}, changed: make(chan struct{}, 1)}
 }
 
 func (s *shown) Begin(context.Context, reflector.History) error { return nil }
@@ -87,14 +89,27 @@ func (s *shown) Unlinked() {}
 
 func (s *shown) Begins(indexer.Key) ownwrites.Before { return ownwrites.Before{History: 7} }
 
-func (s *shown) Answered(ctx context.Context, a ownwrites.Answer) {
+func (s *shown) Answered(a ownwrites.Answer) {
 	s.mu.Lock()
 	s.answers = append(s.answers, a)
 	s.mu.Unlock()
 	if s.takes != nil {
-		s.takes(ctx, a)
+		s.takes(a)
 	}
 }
+
+func (s *shown) Missed(a ownwrites.Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if a.Kind == ownwrites.Doubt {
+		s.answers = append(s.answers, a)
+	} else {
+		s.missed = append(s.missed, a)
+	}
+}
+
+func (s *shown) Late() *atomic.Int32 { return s.late }
 
 // take returns the answers since the last call.
 func (s *shown) take() []ownwrites.Answer {
@@ -660,14 +675,13 @@ func TestTransportsThatReturnNothing(t *testing.T) {
 	require.NotErrorIs(t, failed, reflector.ErrPanic)
 }
 
-// A write is held for at most a second, and less if its context ends. What a sink does is never the
-// caller's error.
+// A write is held for at most a second, less if its context ends, and once by a sink that does not return. What a
+// sink does is never the caller's error.
 func TestSinksThatDoNotReturn(t *testing.T) {
-	for name, takes := range map[string]func(context.Context, ownwrites.Answer, chan struct{}){
-		"waits for its context": func(ctx context.Context, _ ownwrites.Answer, _ chan struct{}) { <-ctx.Done() },
-		"hangs":                 func(_ context.Context, _ ownwrites.Answer, end chan struct{}) { <-end },
-		"panics":                func(context.Context, ownwrites.Answer, chan struct{}) { panic("of a sink") },
-		"exits":                 func(context.Context, ownwrites.Answer, chan struct{}) { runtime.Goexit() },
+	for name, takes := range map[string]func(chan struct{}){
+		"hangs":  func(end chan struct{}) { <-end },
+		"panics": func(chan struct{}) { panic("of a sink") },
+		"exits":  func(chan struct{}) { runtime.Goexit() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -675,35 +689,75 @@ func TestSinksThatDoNotReturn(t *testing.T) {
 				config.Wrap(reflector.NewOwnWrites().Wire)
 				client := typedClient(t, config)
 				end := make(chan struct{})
-				defer close(end)
 				bad, good := newShown(), newShown()
-				bad.takes = func(ctx context.Context, a ownwrites.Answer) {
-					if a.Kind != ownwrites.Doubt {
-						takes(ctx, a, end)
-					}
-				}
+				bad.takes = func(ownwrites.Answer) { takes(end) }
 				defer reads(t, podSource(client, ""), bad, &corev1.Pod{})()
 				defer reads(t, podSource(client, ""), good, &corev1.Pod{})()
-				since := time.Now()
-				_, err := client.CoreV1().Pods("ns").Create(t.Context(), pod("a", "1"), metav1.CreateOptions{})
-				require.NoError(t, err)
-				require.LessOrEqual(t, time.Since(since), time.Second)
-				time.Sleep(time.Second)
-				require.NotEmpty(t, good.take(), "one sink does not concern another")
-				if name != "waits for its context" {
-					require.Contains(t, kinds(bad.take()), ownwrites.Doubt)
+				create := func(ctx context.Context, name string) (held time.Duration) {
+					t.Helper()
+					since := time.Now()
+					p, err := client.CoreV1().Pods("ns").Create(ctx, pod(name, "1"), metav1.CreateOptions{})
+					require.NoError(t, err)
+					held = time.Since(since)
+					require.Equal(t, p.ResourceVersion, good.one(t).Version, "one sink does not concern another")
+					return held
 				}
-
 				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 				defer cancel()
-				since = time.Now()
-				_, err = client.CoreV1().Pods("ns").Create(ctx, pod("b", "1"), metav1.CreateOptions{})
-				require.NoError(t, err)
-				require.LessOrEqual(t, time.Since(since), 150*time.Millisecond)
-				time.Sleep(time.Second)
+				if name != "hangs" {
+					require.Zero(t, create(t.Context(), "a"))
+					require.Contains(t, kinds(bad.take()), ownwrites.Doubt)
+					return
+				}
+				require.Equal(t, 100*time.Millisecond, create(ctx, "a"))
+				require.Len(t, bad.missed, 1)
+				require.Zero(t, create(t.Context(), "b"))
+				require.Len(t, bad.missed, 2)
+				require.Len(t, bad.take(), 1, "it is not asked while it is late")
+				close(end)
+				synctest.Wait()
+				require.Zero(t, create(t.Context(), "c"))
+				require.Len(t, bad.take(), 1)
+				end = make(chan struct{})
+				held := create(t.Context(), "d")
+				require.Positive(t, held)
+				require.LessOrEqual(t, held, time.Second)
+				close(end)
 			})
 		})
 	}
+}
+
+// The sources of one informer are told one after the other: first those that read the object, since it may have come
+// from the others. A source of another namespace is not asked.
+func TestSourcesOfOneInformer(t *testing.T) {
+	_, config := inMemory(t)
+	config.Wrap(reflector.NewOwnWrites().Wire)
+	client := typedClient(t, config)
+	var late atomic.Int32
+	var mu sync.Mutex
+	var told []string
+	joined := func(name, selector, namespace string) func() {
+		source := reflector.Tweak(podSource(client, namespace), func(o *metav1.ListOptions) { o.LabelSelector = selector })
+		s := newShown()
+		s.late, s.takes = &late, func(ownwrites.Answer) {
+			mu.Lock()
+			defer mu.Unlock()
+
+			told = append(told, name)
+		}
+		return reads(t, source, s, &corev1.Pod{})
+	}
+	defer joined("one", "n=1", "")()
+	defer joined("two", "n=2", "")()
+	defer joined("elsewhere", "n=2", "other")()
+	p, err := client.CoreV1().Pods("ns").Create(t.Context(), pod("a", "2"), metav1.CreateOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"two", "one"}, told)
+	p.Labels["n"] = "1"
+	_, err = client.CoreV1().Pods("ns").Update(t.Context(), p, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"two", "one", "one", "two"}, told)
 }
 
 // A body that cannot be copied leaves doubt about a deletion, and is sent.

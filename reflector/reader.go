@@ -2,7 +2,6 @@ package reflector
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"net"
 	"net/http"
@@ -144,9 +143,9 @@ func (r *reader) unlink() {
 	r.links = nil
 }
 
-// covers reports whether a write is in the reader's namespace. That of a collection may be in any.
-func (r *reader) covers(w ownwrites.Write) bool {
-	return r.target.Namespace == "" || w.Namespace == "" || r.target.Namespace == w.Namespace
+// covers reports whether what is written is in the reader's namespace. That of a collection may be in any.
+func (r *reader) covers(t ownwrites.Target) bool {
+	return r.target.Namespace == "" || t.Namespace == "" || r.target.Namespace == t.Namespace
 }
 
 // decodes reports whether the sink is to get the object of an answer: it takes no object outside of its share.
@@ -177,32 +176,32 @@ func (r *reader) scope(w ownwrites.Write, a ownwrites.Result) ownwrites.Scope {
 	return r.selection.Scope(a.Key, a.Labels)
 }
 
-// tell passes the answer to a write on. If it cannot be made, or the sink does not take it, the outcome
-// is doubtful.
-func (r *reader) tell(ctx context.Context, w ownwrites.Write, result ownwrites.Result, a ownwrites.Answer) {
-	a.Kind, a.Key, a.UID, a.Version = result.Kind, result.Key, result.UID, result.Version
-	a.Final = a.Kind == ownwrites.Undated && w.Condition != "" && w.Condition == a.Before.Version && a.UID == a.Before.UID
-	_, err := wire.Call(ctx, func() (struct{}, error) {
+// answer returns what the reader learns from a result, but for the object.
+func (r *reader) answer(w ownwrites.Write, result ownwrites.Result, before ownwrites.Before) ownwrites.Answer {
+	return ownwrites.Answer{
+		Kind: result.Kind, Scope: r.scope(w, result), Key: result.Key, UID: result.UID, Version: result.Version, Before: before,
+		Final: result.Kind == ownwrites.Undated && w.Condition != "" && w.Condition == before.Version && result.UID == before.UID,
+	}
+}
+
+// tell passes an answer on, with its object. If that cannot be decoded, or the sink fails, the outcome is doubtful.
+func (r *reader) tell(w ownwrites.Write, result ownwrites.Result, a ownwrites.Answer) {
+	var o wire.Outcome[struct{}]
+	defer func() { // also if a user's function ends the goroutine
+		if o.Err != nil {
+			r.sink.Missed(ownwrites.Answer{Key: a.Key, Before: a.Before})
+		}
+	}()
+	o.From(func() (struct{}, error) {
 		if a.Scope == ownwrites.Inside && r.decodes(w, result) {
 			a.Object = r.decode(result)
 		}
 		if a.Kind == ownwrites.Object && a.Object == nil && a.Scope == ownwrites.Inside {
 			a.Scope = ownwrites.Unknown
 		}
-		r.sink.Answered(ctx, a)
+		r.sink.Answered(a)
 		return struct{}{}, nil
-	}, func(struct{}) {})
-	if err != nil {
-		r.answer(ctx, ownwrites.Answer{Key: result.Key, Before: a.Before})
-	}
-}
-
-// answer passes an answer without an object on.
-func (r *reader) answer(ctx context.Context, a ownwrites.Answer) {
-	_, _ = wire.Call(ctx, func() (struct{}, error) { // the sink is not called again
-		r.sink.Answered(ctx, a)
-		return struct{}{}, nil
-	}, func(struct{}) {})
+	})
 }
 
 // decode decodes the object of an answer as if a watch had brought it, or returns nil. A sink of metadata packs

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
@@ -13,9 +15,9 @@ import (
 )
 
 const (
-	// longestHold is how long a write may take longer because informers read its object. Each of
-	// its waits may last for the grace, too.
-	longestHold = time.Second - 3*wire.Grace
+	// longestHold is how long a write may take longer because informers read its object. Reading a copy of the
+	// request's body may last for the grace, too.
+	longestHold = time.Second - wire.Grace
 	// mostBody bounds the size of the bodies that are read.
 	mostBody = 16 << 20
 )
@@ -45,10 +47,8 @@ func (o *OwnWrites) send(next http.RoundTripper, r *http.Request) (*http.Respons
 		return next.RoundTrip(r)
 	}
 	answer, err := next.RoundTrip(r)
-	if err == nil && answer != nil { // a broken transport returns neither
-		w.answered(r.Context(), answer)
-	} else {
-		w.failed(r.Context(), err)
+	if result, ok := w.result(r.Context(), answer, err); ok {
+		w.tell(r.Context(), result)
 	}
 	return answer, err
 }
@@ -58,80 +58,118 @@ func (o *OwnWrites) send(next http.RoundTripper, r *http.Request) (*http.Respons
 func (w *writing) begin(t ownwrites.Target, r *http.Request) (ok bool) {
 	body := ownwrites.Body{Whole: true}
 	if r.Body != nil && r.Body != http.NoBody {
-		body, _ = hold(r.Context(), &w.left, func(context.Context) ownwrites.Body { return bodyOf(r) }) // else it is not whole
+		body = w.body(r)
 	}
 	if w.Write, ok = ownwrites.ReadWrite(r.Method, t, r.URL.Query(), body); !ok {
 		return false
 	}
-	var err error
-	w.before, err = hold(r.Context(), &w.left, func(context.Context) (all []ownwrites.Before) {
-		for _, reader := range w.readers {
-			all = append(all, reader.sink.Begins(w.Key()))
-		}
-		return all
-	})
-	if err != nil {
-		w.before = make([]ownwrites.Before, len(w.readers))
+	for _, reader := range w.readers {
+		w.before = append(w.before, reader.sink.Begins(w.Key()))
 	}
 	return true
 }
 
-// failed tells the readers of an error, unless a transport says that nothing was sent.
-func (w *writing) failed(ctx context.Context, err error) {
-	_, _ = hold(ctx, &w.left, func(ctx context.Context) struct{} { // the error counts
-		var refused interface{ NotSent() bool }
-		if !errors.As(err, &refused) || !refused.NotSent() {
-			w.tell(ctx, w.Unanswered())
-		}
-		return struct{}{}
-	})
+// body returns a copy of the request's body. It is not whole if copying takes too long, or fails.
+func (w *writing) body(r *http.Request) ownwrites.Body {
+	defer func(since time.Time) { w.left -= time.Since(since) }(time.Now())
+	ctx, stop := context.WithTimeout(r.Context(), w.left)
+	defer stop()
+	body, _ := wire.Call(ctx, func() (ownwrites.Body, error) { return bodyOf(r), nil }, func(ownwrites.Body) {}) // else it is not whole
+	return body
 }
 
-// answered tells the readers what an answer says. That comes after what Made needs: a handler may ask as soon as a
-// store shows the object.
-func (w *writing) answered(ctx context.Context, answer *http.Response) {
+// result returns what an answer or an error says. It returns false if the write has done nothing.
+func (w *writing) result(ctx context.Context, answer *http.Response, err error) (result ownwrites.Result, ok bool) {
+	if err != nil || answer == nil { // a broken transport returns neither
+		var refused interface{ NotSent() bool }
+		return w.Unanswered(), !errors.As(err, &refused) || !refused.NotSent()
+	}
 	code, body := answer.StatusCode, ownwrites.Body{Type: answer.Header.Get("Content-Type"), Encoding: answer.Header.Get("Content-Encoding")}
 	if w.Answers(code) && body.Encoding == "" && answer.ContentLength <= mostBody && answer.Body != nil {
 		body.Data, body.Whole = readAnswer(answer)
 	}
-	_, _ = hold(ctx, &w.left, func(ctx context.Context) struct{} { // the answer counts
-		result, ok := w.Result(code, body)
-		if result.Proven {
-			writer, _ := ctx.Value(writerKey{}).(string)
-			w.own.made.Add(w.history, writer, result.UID, w.Condition, result.Version)
-		}
-		if ok {
-			w.tell(ctx, result)
-		}
-		return struct{}{}
-	})
+	result, ok = w.Result(code, body)
+	if result.Proven { // before a store shows the object: a handler may ask Made at once
+		writer, _ := ctx.Value(writerKey{}).(string)
+		w.own.made.Add(w.history, writer, result.UID, w.Condition, result.Version)
+	}
+	return result, ok
 }
 
-// tell passes a result on: first to the readers that read the object, since it may have come from the
-// others of the same informer.
+// tell passes a result on to the informers side by side, and waits for them as long as the caller may be held.
 func (w *writing) tell(ctx context.Context, result ownwrites.Result) {
-	for _, inside := range []bool{true, false} {
-		for i, r := range w.readers {
-			if scope := r.scope(w.Write, result); r.covers(w.Write) && (scope == ownwrites.Inside) == inside {
-				r.tell(ctx, w.Write, result, ownwrites.Answer{Scope: scope, Before: w.before[i]})
-			}
+	ctx, stop := context.WithTimeout(ctx, w.left)
+	defer stop()
+	all := w.tellings(result)
+	for _, t := range all {
+		go t.tell(w.Write, result)
+	}
+	for _, t := range all {
+		select {
+		case <-t.done:
+		case <-ctx.Done():
+			t.leave()
 		}
 	}
 }
 
-// hold runs f on a goroutine of its own, and waits for it until ctx ends, or for the time that is left.
-// The context of f ends half of the grace later: a sink has counted what it does not show before the caller
-// goes on. A panic of f, and the end of its goroutine, are errors.
-func hold[R any](ctx context.Context, left *time.Duration, f func(context.Context) R) (R, error) {
-	defer func(since time.Time) { *left -= time.Since(since) }(time.Now())
-	working, done := context.WithCancel(context.WithoutCancel(ctx))
-	waiting, stop := context.WithTimeout(ctx, *left)
-	defer stop()
-	defer context.AfterFunc(waiting, func() { time.AfterFunc(wire.Grace/2, done) })()
-	return wire.Call(waiting, func() (R, error) {
-		defer done()
-		return f(working), nil
-	}, func(R) {})
+// telling is the answer to a write on its way to one informer.
+type telling struct {
+	readers []*reader
+	answers []ownwrites.Answer
+	late    *atomic.Int32 // the informer's
+	done    chan struct{}
+	over    atomic.Bool // the informer has the answers, or the caller has gone on
+}
+
+// tellings returns what each informer is told. Of an informer's readers those come first that read the object: it may
+// have come from the others. An informer that is late with an earlier answer is stuck, and is not waited for.
+func (w *writing) tellings(result ownwrites.Result) (all []*telling) {
+	answers := make([]ownwrites.Answer, len(w.readers))
+	for i, r := range w.readers {
+		answers[i] = r.answer(w.Write, result, w.before[i])
+	}
+	for _, inside := range []bool{true, false} {
+		for i, r := range w.readers {
+			late := r.sink.Late()
+			switch a := answers[i]; {
+			case (a.Scope == ownwrites.Inside) != inside:
+			case a.Kind == ownwrites.Doubt || late.Load() > 0:
+				r.sink.Missed(a)
+			default:
+				n := slices.IndexFunc(all, func(t *telling) bool { return t.late == late })
+				if n < 0 {
+					n, all = len(all), append(all, &telling{late: late, done: make(chan struct{})})
+				}
+				all[n].readers, all[n].answers = append(all[n].readers, r), append(all[n].answers, a)
+			}
+		}
+	}
+	return all
+}
+
+// tell passes the answers on.
+func (t *telling) tell(w ownwrites.Write, result ownwrites.Result) {
+	defer close(t.done)
+	defer func() {
+		if t.over.Swap(true) {
+			t.late.Add(-1)
+		}
+	}()
+	for i, r := range t.readers {
+		r.tell(w, result, t.answers[i])
+	}
+}
+
+// leave lets the caller go on, unless the informer has the answers.
+func (t *telling) leave() {
+	if t.over.Swap(true) {
+		return
+	}
+	t.late.Add(1)
+	for i, r := range t.readers {
+		r.sink.Missed(t.answers[i])
+	}
 }
 
 // bodyOf reads a copy of a request's body. It is not whole if there is no way to copy it.

@@ -1,7 +1,7 @@
 package ownwrites
 
 import (
-	"context"
+	"sync/atomic"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
@@ -70,10 +70,15 @@ type Sink interface {
 	// Unlinked is called if a request of the source goes to another server, or as another user, than those before. The
 	// run gets no answers any more.
 	Unlinked()
-	// Begins is called when the request of a write begins, before it is sent.
+	// Begins is called when the request of a write begins, before it is sent. It waits for nothing.
 	Begins(key indexer.Key) Before
-	// Answered is called with the answer to a write, before the caller of the write gets it. It
-	// returns when the store shows the answer, or when ctx ends or it is clear that the store will not.
-	// It may be called by many goroutines at once, also after the end of the run.
-	Answered(ctx context.Context, a Answer)
+	// Answered is called with the answer to a write. It returns when the store shows the answer, or when it is
+	// clear that the store will not. It may be called by many goroutines at once, also after the end of the run.
+	Answered(a Answer)
+	// Missed counts an answer that is not shown, or not before the caller of the write has gone on. It waits for
+	// nothing.
+	Missed(a Answer)
+	// Late counts the answers that the informer has not shown when the callers have gone on. The sinks of one
+	// informer have the same counter.
+	Late() *atomic.Int32
 }

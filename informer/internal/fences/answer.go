@@ -13,14 +13,14 @@ import (
 // up to which the source's changes are in it. scoped says that the source has a selector, so that an object
 // may go and come back.
 //
-// The caller does not ask before the source's first full state, nor about an answer to a request begun in
-// an earlier history.
+// The caller does not ask before the source's first full state, nor about a doubt, nor about an answer to a request
+// begun in an earlier history.
 func (f *Fences) Answered(server indexer.Key, a ownwrites.Answer, shown Cell, reached string, scoped bool, now time.Time) (Verdict, Result) {
 	was := f.find(server, shown)
 	switch {
 	case a.Kind == ownwrites.Object, a.Kind == ownwrites.Deleted:
 		return f.dated(server, a, was, shown, reached)
-	case a.Kind == ownwrites.Doubt, a.UID == "":
+	case a.UID == "":
 		return Hold, Doubtful
 	case isOver(a, was, shown, scoped):
 		return Hold, Known

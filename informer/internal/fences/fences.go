@@ -17,7 +17,7 @@ const (
 	maxAge = 10 * time.Minute
 )
 
-// Fences holds the fences of one source, by the server's keys. The zero value has none.
+// Fences holds the fences of one source, by the server's keys. The zero value has none, and neither has nil.
 //
 // Invariant: a fence is in keys, and in deaths if it is dead, else in due.
 type Fences struct {
@@ -27,7 +27,12 @@ type Fences struct {
 }
 
 // Len returns the number of fences.
-func (f *Fences) Len() int { return len(f.keys) }
+func (f *Fences) Len() int {
+	if f == nil {
+		return 0
+	}
+	return len(f.keys)
+}
 
 // Has reports whether a server's key has a fence.
 func (f *Fences) Has(server indexer.Key) bool {
@@ -37,6 +42,9 @@ func (f *Fences) Has(server indexer.Key) bool {
 
 // All returns the server's keys that have fences, in order, and the UIDs of their objects. A fence may end meanwhile.
 func (f *Fences) All() iter.Seq2[indexer.Key, string] {
+	if f == nil {
+		f = new(Fences)
+	}
 	all := slices.SortedFunc(maps.Values(f.keys), func(a, b *fence) int {
 		return cmp.Or(cmp.Compare(a.server.Namespace, b.server.Namespace), cmp.Compare(a.server.Name, b.server.Name))
 	})
@@ -48,9 +56,6 @@ func (f *Fences) All() iter.Seq2[indexer.Key, string] {
 		}
 	}
 }
-
-// Void ends all fences: the source has a new history, and what it lists wins.
-func (f *Fences) Void() { *f = Fences{} }
 
 // Reached ends the fences that a version of the source has passed without an echo, in the order of their
 // versions, and then the dead ones that are too old. It is called after each event, list and bookmark has

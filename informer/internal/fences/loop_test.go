@@ -200,7 +200,7 @@ func (l *loop) watch(s state, deleted bool) {
 
 func (l *loop) list(in input) {
 	if in.back {
-		l.Void()
+		*l.Fences = Fences{}
 		l.at = 0
 	}
 	if l.Listed(l.key, cell(in.object), cell(l.cell), version(in.version), l.scoped) == Apply {
