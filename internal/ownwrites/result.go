@@ -42,10 +42,23 @@ func (w Write) Answers(code int) bool {
 	return w.effect != writes && (code == http.StatusOK || code == http.StatusCreated || code == http.StatusAccepted)
 }
 
+// statusClientClosed is the code with which proxies answer when the client has gone.
+const statusClientClosed = 499
+
+// saysNothing reports whether a code leaves open what a write has done: the server may have done it before a proxy
+// has lost patience, and a client repeats a redirected write elsewhere.
+func saysNothing(code int) bool {
+	switch code {
+	case http.StatusRequestTimeout, statusClientClosed, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return code >= http.StatusInternalServerError
+}
+
 // Result returns what an answer says. It returns false if the write has done nothing.
 func (w Write) Result(code int, b Body) (r Result, ok bool) {
 	switch {
-	case code >= http.StatusInternalServerError:
+	case saysNothing(code):
 		return w.Unanswered(), true
 	case code < http.StatusOK, code >= http.StatusMultipleChoices:
 		return r, false
@@ -61,7 +74,7 @@ func (w Write) Result(code int, b Body) (r Result, ok bool) {
 	case !readable:
 		return w.Unanswered(), true
 	case t == statusKind:
-		return w.status(e), true
+		return w.status(code, e), true
 	case !w.names(m), m.UID == "", m.ResourceVersion == "":
 		return w.Unanswered(), true
 	}
@@ -70,10 +83,10 @@ func (w Write) Result(code int, b Body) (r Result, ok bool) {
 }
 
 // status returns the result of an answer that says only that it has succeeded.
-func (w Write) status(e Encoded) Result {
+func (w Write) status(code int, e Encoded) Result {
 	var s metav1.Status
 	r := w.Unanswered()
-	if w.effect != deletes || !e.unmarshal(&s) || s.Status != metav1.StatusSuccess || s.Details == nil ||
+	if w.effect != deletes || code == http.StatusAccepted || !e.unmarshal(&s) || s.Status != metav1.StatusSuccess || s.Details == nil ||
 		s.Details.Name != "" && s.Details.Name != w.Name {
 		return r
 	}
@@ -93,7 +106,7 @@ func (w Write) object(code int, e Encoded, m *metav1.ObjectMeta) Result {
 		Key: indexer.Key{Namespace: m.Namespace, Name: m.Name}, UID: string(m.UID), Version: m.ResourceVersion,
 		Labels: m.Labels, Form: w.form(e.TypeMeta), Encoded: e,
 	}
-	if r.Kind = w.kind(r.Form, m); r.Kind == Doubt {
+	if r.Kind = w.kind(code, r.Form, m); r.Kind == Doubt {
 		return w.Unanswered()
 	}
 	switch w.effect {
@@ -121,14 +134,18 @@ func (w Write) form(t metav1.TypeMeta) Form {
 }
 
 // kind returns what has happened to an object. A deletion is answered with the object, which may stay
-// until its finalizers or its grace period have ended: no update deletes an object within its grace period.
-func (w Write) kind(f Form, m *metav1.ObjectMeta) Kind {
+// until its finalizers or its grace period have ended: no update deletes an object within its grace period. A
+// deletion that is only accepted happens later.
+func (w Write) kind(code int, f Form, m *metav1.ObjectMeta) Kind {
 	marked, free := m.DeletionTimestamp != nil, len(m.Finalizers) == 0
 	grace := m.DeletionGracePeriodSeconds
 	switch {
 	case w.effect == deletes && f == Other:
 		return Doubt
 	case w.effect == deletes && free && (!marked || grace != nil && *grace == 0):
+		if code == http.StatusAccepted {
+			return Doubt
+		}
 		return Deleted
 	case w.effect == updates && free && marked && (grace == nil || *grace == 0):
 		return Emptied

@@ -48,6 +48,9 @@ func TestKin(t *testing.T) {
 	require.Equal(t, kin("/api/v1/events"), kin("/apis/events.k8s.io/v1/namespaces/a/events/b"))
 	require.Equal(t, kin("/apis/apps/v1/deployments"), kin("/apis/apps/v1beta1/namespaces/a/deployments"))
 	require.NotEqual(t, kin("/api/v1/pods"), kin("/apis/metrics.k8s.io/v1/pods"))
+	// These write objects of a resource that their paths do not name.
+	require.NotEqual(t, kin("/api/v1/pods"), kin("/api/v1/namespaces/a/bindings"))
+	require.NotEqual(t, kin("/apis/kubevirt.io/v1/virtualmachines"), kin("/apis/subresources.kubevirt.io/v1/namespaces/a/virtualmachines/b/start"))
 }
 
 // parseSlowly is the twin of ParseTarget.
