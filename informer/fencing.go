@@ -3,8 +3,6 @@ package informer
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
@@ -85,10 +83,8 @@ func (a *applier) cell(tx *indexer.Tx, p *sourceState, source uint16, key indexe
 	return fences.Cell{Identity: p.identity(key, stored.Object), Object: stored.Object, Stamp: stored.Stamp}
 }
 
-// remove deletes an object because of an answer. The handlers get its final state, if the answer has it or
-// the store holds it; else the last state that the program knows. They get that state, too, if the answer has another
-// object, which took the name before the watch has told of it. If the object has left the selector, they get that state at the version of
-// the answer, as the event of a watch has it: a program may wait for the version.
+// remove deletes an object because of an answer. The handlers get the answer's object as the final state, if it has
+// the deleted one, and else, as lost, the last state that the program knows.
 func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on *ownwrites.Answer, shown fences.Cell) {
 	if shown.Object == nil {
 		return
@@ -96,34 +92,12 @@ func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on 
 	last, was := shown.Object, shown.Identity
 	tx.Delete(d.Key)
 	e := deletion(last, last)
-	same := was.SameObject(records.Identity{UID: on.UID})
-	switch {
-	case same && on.Object != nil:
-		e.Pair = eventlog.Deletion(a.writer.Encode(on.Object), last)
-	case on.Final && was.Version == on.Before.Version:
-	case same && on.Scope == ownwrites.Outside && hasVersion(last, was.Version):
-		e.Pair = eventlog.Deletion(atVersion(last, on.Version), last)
-	default:
-		e.Flags = eventlog.Lost | eventlog.LastStored
+	e.Flags = eventlog.Lost | eventlog.LastStored
+	if on.Object != nil && was.SameObject(records.Identity{UID: on.UID}) {
+		e = deletion(a.writer.Encode(on.Object), last)
 	}
 	a.forget(p, d.Key)
 	a.append(e, d.Key, was)
-}
-
-// hasVersion reports whether a stored object says that it has a version: one whose version a transform has
-// removed does not. A packed object counts as one that does not: nobody copies it with another version.
-func hasVersion(stored any, version string) bool {
-	_, ok := stored.(runtime.Object)
-	m := object.Meta(stored)
-	return ok && m != nil && m.GetResourceVersion() == version
-}
-
-// atVersion returns a copy of an object with another version.
-func atVersion(stored any, version string) any {
-	obj, _ := stored.(runtime.Object)
-	moved := obj.DeepCopyObject()
-	object.Meta(moved).SetResourceVersion(version)
-	return moved
 }
 
 // passes asks the fence of an event's key, if it has one. It returns true if the event changes nothing: it

@@ -178,10 +178,7 @@ func (r *reader) scope(w ownwrites.Write, a ownwrites.Result) ownwrites.Scope {
 
 // answer returns what the reader learns from a result, but for the object.
 func (r *reader) answer(w ownwrites.Write, result ownwrites.Result, before ownwrites.Before) ownwrites.Answer {
-	return ownwrites.Answer{
-		Kind: result.Kind, Scope: r.scope(w, result), Key: result.Key, UID: result.UID, Version: result.Version, Before: before,
-		Final: result.Kind == ownwrites.Undated && w.Condition != "" && w.Condition == before.Version && result.UID == before.UID,
-	}
+	return ownwrites.Answer{Kind: result.Kind, Scope: r.scope(w, result), Key: result.Key, UID: result.UID, Version: result.Version, Before: before}
 }
 
 // tell passes an answer on, with its object. If that cannot be decoded, or the sink fails, the outcome is doubtful.

@@ -55,9 +55,6 @@ type Answer struct {
 	// has none that the source's sink may store, such as a Scale, or metadata for a source of full
 	// objects.
 	Object any
-	// Final says of Undated that the request had Before.Version as its condition: the object that the
-	// store holds at that version is the final state.
-	Final  bool
 	Before Before
 }
 
