@@ -30,22 +30,30 @@ func (t *tracer) end(how string) {
 	fmt.Printf("%s%s\n", strings.Repeat("  ", len(t.open)), how)
 }
 
+// endAll ends what is open. A failed watch has two events, and a list may go on after a failure.
+func (t *tracer) endAll(how string) {
+	for len(t.open) > 0 {
+		t.end(how)
+	}
+}
+
 // observe is the informer's Observe, which is called for one event at a time.
 func (t *tracer) observe(e informer.Event) {
 	switch e := e.(type) {
 	case reflector.Asked:
+		t.endAll("given up")
 		t.start(fmt.Sprintf("%s %s", e.Operation, e.Cause))
 	case reflector.Committing:
 		t.start(fmt.Sprintf("commit %d objects", e.Objects))
 	case reflector.Listed:
 		t.end("committed")
-		t.end("listed")
+		t.endAll("listed")
 	case reflector.WatchStarted:
 		if len(t.open) == 0 { // a stream goes on as a watch
 			t.start("watch")
 		}
 	case reflector.WatchEnded, reflector.Failed:
-		t.end("ended")
+		t.endAll("ended")
 	}
 }
 

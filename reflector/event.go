@@ -52,8 +52,9 @@ const (
 
 type (
 	// Asked reports the request of a full state or a watch. Listed ends a full state,
-	// WatchStarted the opening of a watch, WatchEnded a watch, and Failed any of them. Version is
-	// the requested version, Cause the reason for a full state.
+	// WatchStarted the opening of a watch, WatchEnded a watch, and Failed any of them, unless a BackedOff for
+	// the same page follows. The next Asked ends what no other event has ended, such as a refused stream.
+	// Version is the requested version, Cause the reason for a full state.
 	Asked struct {
 		Operation Operation
 		Cause     Cause // empty for a watch

@@ -287,6 +287,26 @@ func TestAListWithAnItemThatIsNoObject(t *testing.T) {
 	})
 }
 
+// A request that waits, since there were too many before it, is reported when it is sent. A back-off would seem to be
+// its end.
+func TestARequestIsReportedWhenItIsSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "options for=2m\nlist: page 5\n"+strings.Repeat("watch: open | modified a@6 | closes\n", 60))
+		var events []Event
+		r.options.Observe = func(e Event) { events = append(events, e) }
+		r.run(t)
+		twice := false
+		for i, e := range events[1:] {
+			_, waits := e.(BackedOff)
+			_, waited := events[i].(BackedOff)
+			_, asked := events[i].(Asked)
+			require.False(t, asked && waits, "%d: %+v", i, e)
+			twice = twice || waited && waits
+		}
+		require.True(t, twice, "no request has waited because of others")
+	})
+}
+
 // Of a program that may neither stream nor list, both refusals are reported, the list's as the error.
 func TestAStreamThatIsNotAllowed(t *testing.T) {
 	for _, err := range []error{apierrors.NewForbidden(podGVR.GroupResource(), "", nil), apierrors.NewUnauthorized("")} {

@@ -124,7 +124,6 @@ func (l *loop) step(in input, err error) {
 	if in.kind == inCommitted {
 		l.endFullState()
 	}
-	l.reportRequest(a)
 }
 
 // noteCause notes the reason for the full state that an input leads to. Repeated requests keep the
@@ -176,6 +175,7 @@ func (l *loop) do(a action) (input, error) {
 	if !l.keepPace(a) {
 		return input{kind: inStop}, nil
 	}
+	l.reportRequest(a)
 	switch a.op {
 	case doLearn:
 		l.operation = OpList

@@ -51,7 +51,7 @@ func (l *loop) reportDecoded() {
 	}
 }
 
-// reportRequest reports the next request.
+// reportRequest reports a request that is about to be sent, or was sent ahead.
 func (l *loop) reportRequest(a action) {
 	switch {
 	case a.op == doList && a.request.token == "":
