@@ -54,6 +54,21 @@ func TestContract_D49_KindsOfAManager(t *testing.T) {
 	}
 }
 
+// An informer of objects that may be of any kind is named after its kind: a log with many of them tells them apart.
+func TestInformersAreNamedAfterTheirKinds(t *testing.T) {
+	widget := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
+	loose, partial := &unstructured.Unstructured{}, &metav1.PartialObjectMetadata{}
+	loose.SetGroupVersionKind(widget)
+	partial.SetGroupVersionKind(widget)
+	for example, name := range map[runtime.Object]string{
+		&corev1.Pod{}: "*v1.Pod", loose: widget.String(), partial: widget.String(), &unstructured.Unstructured{}: "*unstructured.Unstructured",
+	} {
+		i, ok := SharedOf(ForControllerRuntime(&cache.ListWatch{}, example, 0, nil))
+		require.True(t, ok)
+		require.Equal(t, name, i.Status().Name)
+	}
+}
+
 // A manager's informers of Secrets are not packed.
 func TestAManagersSecretsAreNotPacked(t *testing.T) {
 	secret := schema.GroupVersionKind{Version: "v1", Kind: "Secret"}

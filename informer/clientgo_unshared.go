@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -124,10 +125,17 @@ type clientgoSettings struct {
 	typed   bool         // it holds objects of the example's Go type alone
 }
 
-// describe returns the name of an informer, by default its type's.
+// describe returns the name of an informer: by default that of its type or, if the type stands for many kinds, of its
+// kind.
 func describe(name string, example runtime.Object) string {
-	if name == "" && example != nil {
-		return fmt.Sprintf("%T", example)
+	if name != "" || example == nil {
+		return name
 	}
-	return name
+	switch example.(type) {
+	case runtime.Unstructured, *metav1.PartialObjectMetadata:
+		if kind := example.GetObjectKind().GroupVersionKind(); !kind.Empty() {
+			return kind.String()
+		}
+	}
+	return fmt.Sprintf("%T", example)
 }

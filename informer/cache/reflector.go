@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -110,7 +109,7 @@ func newStoreReflector(lw ListerWatcher, expectedType any, s storeSettings, o re
 	return &resyncingReflector{reflector.New(reflector.FromListerWatcher(lw), sink, o), run}
 }
 
-// nameOf returns the first non-empty name, or else the type of the expected object.
+// nameOf returns the first non-empty name, or else the description of the expected object.
 func nameOf(expected any, names ...string) string {
-	return cmp.Or(append(names, fmt.Sprintf("%T", expected))...)
+	return cmp.Or(append(names, describeType(expected))...)
 }

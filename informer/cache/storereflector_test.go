@@ -29,6 +29,7 @@ func TestStoreReflectorNames(t *testing.T) {
 	widget.SetAPIVersion("example.com/v1")
 	widget.SetKind("Widget")
 	require.Equal(t, "example.com/v1, Kind=Widget", NewReflector(nil, &widget, nil, 0).TypeDescription())
+	require.Equal(t, "example.com/v1, Kind=Widget", NewReflector(nil, &widget, nil, 0).messageName())
 	require.Equal(t, "<unspecified>", NewReflector(nil, nil, nil, 0).TypeDescription())
 	require.Equal(t, "pods", NewReflectorWithOptions(nil, nil, nil, ReflectorOptions{TypeDescription: "pods"}).TypeDescription())
 	require.NotEmpty(t, NewReflector(nil, nil, nil, 0).Name())
