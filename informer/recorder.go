@@ -88,7 +88,7 @@ func (p *sourceStatus) absent() bool {
 
 // read records a full state: the source has what it took.
 func (p *sourceStatus) read(e reflector.Listed) {
-	p.progress, p.notServed, p.failing = Progress{}, time.Time{}, false
+	p.progress, p.failing = Progress{}, false
 	if e.Version != "" {
 		p.notes[noteVersions] = ""
 	}
@@ -110,7 +110,7 @@ func (s *status) reflected(i int, e reflector.Event) {
 		p.opened, p.failing = p.watching, false
 	case reflector.WatchEnded:
 		p.watching = time.Time{}
-	case reflector.Listed: // also if another reflector reported that the resource is not served
+	case reflector.Listed:
 		s.lists++
 		s.listed(e)
 		p.read(e)
@@ -220,14 +220,14 @@ func (s *status) began() {
 	s.started = time.Now()
 }
 
-// stopped records the end of the run: no source is watched any more.
+// stopped records the end of the run: no source is read any more.
 func (s *status) stopped() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	for i := range s.bySource {
 		p := &s.bySource[i]
-		p.watching, p.progress, p.failing = time.Time{}, Progress{}, false
+		p.watching, p.notServed, p.progress, p.failing = time.Time{}, time.Time{}, Progress{}, false
 	}
 }
 

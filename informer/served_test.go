@@ -189,6 +189,22 @@ func (w *watcher[T]) requireUp() {
 	require.Zero(w.t, status.NotServedSince)
 }
 
+// An informer that has stopped waits for nothing.
+func TestAStoppedInformerDoesNotWaitForItsResource(t *testing.T) {
+	inCluster(t, func(t *testing.T, c *cluster) {
+		i := informer.New[*widget](c.dynamically(), informer.Options[*widget]{Name: "widgets"})
+		ctx, cancel := context.WithCancel(t.Context())
+		wait, err := i.Start(ctx)
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		require.NotZero(t, i.Status().NotServedSince)
+		cancel()
+		require.NoError(t, wait())
+		require.Zero(t, i.Status().NotServedSince)
+		require.ErrorIs(t, i.Status().LastError, reflector.ErrNotServed)
+	})
+}
+
 func TestContract_D32_ResourceIsWaitedFor(t *testing.T) {
 	inCluster(t, func(t *testing.T, c *cluster) {
 		w := run[*widget](t, c.dynamically())

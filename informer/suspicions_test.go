@@ -4,24 +4,11 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
-
-// A list ends Status.NotServedSince, even without reflector.Served.
-func TestNotServedSinceEndsWithAList(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		i := New(newScript("10"), Options[*corev1.Pod]{Observe: observed})
-		i.core.status.reflected(0, reflector.NotServed{Err: reflector.ErrNotServed})
-		require.False(t, i.Status().NotServedSince.IsZero())
-		i.core.status.reflected(0, reflector.Listed{})
-		require.True(t, i.Status().NotServedSince.IsZero())
-	})
-}
 
 // An audit reads the fences between two write sections, while the processLoop begins a replacement outside of one.
 func TestFencesMayBeReadWhileAListBegins(t *testing.T) {

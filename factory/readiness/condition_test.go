@@ -48,6 +48,7 @@ func TestExamine(t *testing.T) {
 		"stopped": {
 			func(s *informer.Status) {
 				s.Running, s.Watching, s.Stopped, s.Staleness = false, false, true, time.Hour
+				s.Handlers = []informer.HandlerStatus{{Name: "slow", Synced: true, Backlog: 501}}
 			},
 			[]Finding{{Stopped, "it has stopped"}},
 		},

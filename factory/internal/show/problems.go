@@ -65,7 +65,7 @@ func Problems(s informer.Status, staleAfter time.Duration, maxBacklog int) (foun
 	add(s.Running && stale, Problem{Condition: Stale})
 	add(s.Quarantined > 0 || s.Unindexed > 0, Problem{Condition: Quarantined})
 	for _, h := range s.Handlers {
-		add(Lags(h, maxBacklog), Problem{Condition: Lagging, Handler: h})
+		add(s.Running && Lags(h, maxBacklog), Problem{Condition: Lagging, Handler: h}) // what is undelivered at the end is dropped
 	}
 	return found
 }
