@@ -28,7 +28,7 @@ const (
 	CauseStart   Cause = "start"   // the reflector has just started
 	CauseExpired Cause = "expired" // the server no longer has the known version (410), or does not have it yet
 	CauseHistory Cause = "history" // the server's history went back
-	CauseSilence Cause = "silence" // a watch brought nothing after an outage, or not the missed changes
+	CauseSilence Cause = "silence" // a watch brought nothing after an outage
 	CauseFailure Cause = "failure" // a watch, a stream or the sink failed
 )
 
@@ -68,7 +68,7 @@ type (
 	}
 	// Paged reports a page of a list, or about a second of a stream. Objects counts from the start
 	// of the full state. Remaining is the server's count of the objects to come, -1 if unknown.
-	// Bytes is the encoded size so far, before HTTP compression; 0 without [Wire].
+	// Bytes is the encoded size so far, before HTTP compression; 0 if the client decodes.
 	Paged struct {
 		Operation Operation
 		Objects   int

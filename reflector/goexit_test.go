@@ -67,8 +67,7 @@ func playInto(t *testing.T, sink Sink, script string, observe func(Event)) (r *R
 	return r, returned, err
 }
 
-// D28: a sink that ends its goroutine ends Run's. No other call follows, and no later reflector may go on from
-// there.
+// D28: a sink that ends its goroutine ends Run's. No other call follows.
 func TestContract_D28_ASink(t *testing.T) {
 	const state = "begin|added a|added b|commit|"
 	for deadly, want := range map[string]string{

@@ -95,8 +95,6 @@ func reasonOf(in input, a action, err error) string {
 		return shortText(err)
 	case in.kind == inAsked:
 		return "opened again for a bookmark"
-	case in.kind == inSilent && in.slow:
-		return "too busy to tell what has changed since it was left"
 	case in.kind == inSilent:
 		return "silent after an outage"
 	default:

@@ -15,8 +15,7 @@ import (
 
 // Share is the part of a source's objects that a reflector reads ([Options].Share). The reflector asks the
 // server for it, and drops foreign objects whatever the server does, before they are decoded if it decodes the
-// answers itself. A Share serves one source, and belongs to one run of it. All methods may be called from any
-// goroutine.
+// answers itself. A Share belongs to one reflector. All methods may be called from any goroutine.
 type Share struct {
 	items    wire.Share
 	selector string // of a request; "" for the whole ring

@@ -17,8 +17,8 @@ import (
 // [FromDynamic], [FromMetadata] and [FromControllerRuntime]; the factories use the first two. All
 // other requests pass through unchanged.
 //
-// If a busy or failing server sends Retry-After, the reflector obeys and reports it, instead of the
-// client.
+// If a busy or failing server sends Retry-After, or a connection breaks, the reflector repeats the request and
+// reports it, instead of the client.
 //
 // Call Wrap with Wire last: a transport that is added later does not see the objects. If it replaces
 // a body, the request fails, and the client decodes from then on.

@@ -80,5 +80,5 @@ var (
 	backlog    = gauge("handler_backlog_events", "handler", "Events waiting for the handler.")
 	lag        = gauge("handler_lag_seconds", "handler", "Age of the oldest event waiting for the handler.")
 	handling   = summary("handler_duration_seconds", "handler", "Duration of the handler's calls.")
-	handlerBad = counter("handler_failures_total", "handler", "Handler calls that panicked or ended their goroutine.")
+	handlerBad = counter("handler_failures_total", "handler", "Handler calls that panicked.")
 )

@@ -20,7 +20,7 @@ import (
 
 // PackedDecoder decodes the objects that a sink holds packed. Its methods are the functions of a
 // [pack.Kind], and may be called by any goroutine; none waits for another. An object decodes to what a
-// [Decoder] without a table of shared values has made of the same bytes, in any run of the source.
+// [Decoder] without a table of shared values has made of the same bytes.
 //
 // Bytes that begin with a brace are JSON, and all others protobuf. item.toPack refuses what this is not
 // true of.
