@@ -54,7 +54,7 @@ type lineWriter struct {
 	log     klog.Logger
 	objects limits.Flood
 	causes  limits.Causes
-	once    sync.Once
+	once    sync.Map // the messages that are written once, and were
 }
 
 func (w *lineWriter) write(l logLine, now time.Time) {
@@ -62,7 +62,9 @@ func (w *lineWriter) write(l logLine, now time.Time) {
 		return
 	}
 	if l.once {
-		w.once.Do(func() { w.put(l) })
+		if _, written := w.once.LoadOrStore(l.message, true); !written {
+			w.put(l)
+		}
 		return
 	}
 	repeated, writes := w.causes.Next(l.cause(), now)

@@ -39,6 +39,18 @@ func logged() []Event {
 	}
 }
 
+// A line that is written once does not keep another one from being written.
+func TestLinesThatAreWrittenOnce(t *testing.T) {
+	log := kit.CaptureLog(t)
+	tell := LogEvents(t.Context(), "pods")
+	for range 2 {
+		tell(reflector.StreamRefused{Reason: "an unknown parameter"})
+		tell(reflector.ClientDecoded{})
+	}
+	require.Equal(t, 1, log.Count("listed, not streamed"))
+	require.Equal(t, 1, log.Count("The client decodes"))
+}
+
 // LOGS.md lists all log lines. With -rewrite, the test writes the list anew.
 func TestLogsAreWrittenDown(t *testing.T) {
 	var table strings.Builder
