@@ -23,7 +23,7 @@ type byResource[T informer.Object] struct {
 func (f *byResource[T]) init(resync time.Duration, namespace string, tweak func(*metav1.ListOptions), source func(schema.GroupVersionResource, string) reflector.Source) {
 	f.common.init(resync, func(resource schema.GroupVersionResource) (kind, error) {
 		return kind{resource: resource, object: reflect.TypeFor[T](), namespaced: true}, nil // only the server knows which resources are namespaced
-	}, func(k kind, namespace string) reflector.Source { return source(k.resource, namespace) })
+	}, func(k kind, namespace string) (reflector.Source, error) { return source(k.resource, namespace), nil })
 	f.namespace, f.tweak = namespace, tweak
 }
 

@@ -34,11 +34,11 @@ type common[K comparable] struct {
 	configured map[K]informer.Options[any]
 
 	known  func(K) (kind, error)
-	source func(k kind, namespace string) reflector.Source
+	source func(k kind, namespace string) (reflector.Source, error)
 }
 
 // init makes an empty table and sets the defaults.
-func (c *common[K]) init(resync time.Duration, known func(K) (kind, error), source func(k kind, namespace string) reflector.Source) {
+func (c *common[K]) init(resync time.Duration, known func(K) (kind, error), source func(k kind, namespace string) (reflector.Source, error)) {
 	c.entries, c.making = make(map[key[K]]*entry), make(map[key[K]]chan struct{})
 	c.resync, c.resyncs = resync, make(map[K]time.Duration)
 	c.configured = make(map[K]informer.Options[any])
@@ -83,7 +83,7 @@ func (c *common[K]) create(id K, k kind, scope Scope, s selection, with settings
 	if len(namespaces) == 0 {
 		namespaces = []string{c.namespace}
 	}
-	var sources []reflector.Source
+	var sources []func() (reflector.Source, error)
 	for _, namespace := range namespaces {
 		sources = append(sources, c.sourceOf(k, namespace, s.tweak))
 	}
@@ -127,11 +127,14 @@ func (c *common[K]) settings(id K, k kind) settings {
 	return s
 }
 
-// sourceOf returns the source of a kind in one namespace, or in all for "". The caller's tweak
+// sourceOf returns a function that makes the source of a kind in one namespace, or in all for "". The caller's tweak
 // runs after the factory's, because the factory's may overwrite the options.
-func (c *common[K]) sourceOf(k kind, namespace string, tweak func(*metav1.ListOptions)) reflector.Source {
-	source := newLazySource(func() reflector.Source { return c.source(k, namespace) })
-	return reflector.Tweak(reflector.Tweak(source, tweak), c.tweak)
+func (c *common[K]) sourceOf(k kind, namespace string, tweak func(*metav1.ListOptions)) func() (reflector.Source, error) {
+	return func() (reflector.Source, error) {
+		source, err := c.source(k, namespace)
+		source.Tweak = inOrder(c.tweak, tweak, source.Tweak)
+		return source, err
+	}
 }
 
 func (c *common[K]) resyncOf(id K) time.Duration {

@@ -25,7 +25,6 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/informer"
 	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 var (
@@ -434,27 +433,6 @@ func TestContract_T20_AccessorsAreOurs(t *testing.T) {
 	for at, e := range f.entries {
 		require.Implements(t, (*informer.Shared)(nil), e.shared, at.kind)
 	}
-}
-
-// A factory needs no client until it runs. Without a client, a running factory reports an error.
-func TestNoClient(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		f := NewSharedInformerFactory(nil, 0)
-		_, err := f.Core().V1().Pods().Informer().AddEventHandler(noop)
-		require.NoError(t, err)
-		require.NoError(t, f.Core().V1().Pods().Informer().GetStore().Add(newPod("prod", "web")))
-		_, err = f.Core().V1().Pods().Lister().Pods("prod").Get("web")
-		require.NoError(t, err)
-
-		nodes, err := For[*corev1.Node](f)
-		require.NoError(t, err)
-		begin(t, ctx, f)
-		short, cancel := context.WithTimeout(ctx, time.Minute)
-		defer cancel()
-		require.ErrorIs(t, nodes.WaitSynced(short), informer.ErrNoSource)
-		_, err = newLazySource(func() reflector.Source { return nil }).Watch(ctx, metav1.ListOptions{})
-		require.ErrorIs(t, err, informer.ErrNoSource)
-	})
 }
 
 // The factory does not touch an informer that the user runs.

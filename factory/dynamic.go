@@ -32,7 +32,7 @@ func NewDynamicSharedInformerFactory(c dynamic.Interface, resync time.Duration) 
 func NewFilteredDynamicSharedInformerFactory(c dynamic.Interface, resync time.Duration, namespace string, tweak dynamicinformer.TweakListOptionsFunc) *DynamicFactory {
 	f := &DynamicFactory{}
 	f.init(resync, namespace, tweak, func(resource schema.GroupVersionResource, namespace string) reflector.Source {
-		return checkStreaming(c, reflector.FromDynamic(c, resource, namespace))
+		return ofClient(c, func() reflector.Source { return reflector.FromDynamic(c, resource, namespace) })
 	})
 	return f
 }
@@ -55,7 +55,7 @@ func NewMetadataSharedInformerFactory(c metadata.Interface, resync time.Duration
 func NewFilteredMetadataSharedInformerFactory(c metadata.Interface, resync time.Duration, namespace string, tweak metadatainformer.TweakListOptionsFunc) *MetadataFactory {
 	f := &MetadataFactory{}
 	f.init(resync, namespace, tweak, func(resource schema.GroupVersionResource, namespace string) reflector.Source {
-		return checkStreaming(c, reflector.FromMetadata(c, resource, namespace))
+		return ofClient(c, func() reflector.Source { return reflector.FromMetadata(c, resource, namespace) })
 	})
 	return f
 }

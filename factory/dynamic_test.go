@@ -176,18 +176,3 @@ func withMeta(t *testing.T) *runtime.Scheme {
 	require.NoError(t, metav1.AddMetaToScheme(s))
 	return s
 }
-
-func TestUntypedNoClient(t *testing.T) {
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		for _, f := range []untyped{NewDynamicSharedInformerFactory(nil, 0), NewMetadataSharedInformerFactory(nil, 0)} {
-			var told []error
-			pods := f.ForResource(podResource).Informer()
-			require.NoError(t, pods.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { told = append(told, err) }))
-			_, err := pods.AddEventHandler(noop)
-			require.NoError(t, err)
-			begin(t, ctx, f)
-			require.NotEmpty(t, told)
-			require.ErrorIs(t, told[0], informer.ErrNoSource)
-		}
-	})
-}

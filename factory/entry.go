@@ -106,7 +106,7 @@ type settings struct {
 }
 
 // build makes an informer of a Go type.
-func build(goType reflect.Type, sources []reflector.Source, s settings) informer.Shared {
+func build(goType reflect.Type, sources []func() (reflector.Source, error), s settings) informer.Shared {
 	var o informer.Options[any]
 	if s.configured != nil {
 		o = *s.configured

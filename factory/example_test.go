@@ -160,7 +160,7 @@ func ExampleRegister() {
 	err := factory.Register[*Gadget](f, factory.Resource{
 		GVR:        kind.GVR,
 		Namespaced: true,
-		Source:     func(namespace string) reflector.Source { return server.Source(kind.GVR, namespace) },
+		Source:     func(namespace string) (reflector.Source, error) { return server.Source(kind.GVR, namespace), nil },
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -7,20 +7,14 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
 // exitingFactory returns a factory whose transform ends its goroutine until it is healed, and the errors that
 // utilruntime's handlers have got.
-func exitingFactory(t *testing.T, ctx context.Context) (f *Factory, heal func(), reported *[]error) {
-	var errs []error
-	handlers := utilruntime.ErrorHandlers
-	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, err error, _ string, _ ...any) { //nolint:reassign // it is there to be set
-		errs = append(errs, err)
-	}}
-	t.Cleanup(func() { utilruntime.ErrorHandlers = handlers }) //nolint:reassign // as above
+func exitingFactory(t *testing.T, ctx context.Context) (f *Factory, heal func(), reported func() []error) {
+	reported = reportedErrors(t)
 	server := newWidgetServer(t)
 	require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
 	f = newWidgetFactory(t, server)
@@ -31,7 +25,7 @@ func exitingFactory(t *testing.T, ctx context.Context) (f *Factory, heal func(),
 		}
 		return w, nil
 	}}))
-	return f, func() { exits = false }, &errs
+	return f, func() { exits = false }, reported
 }
 
 // D28: if a function ends the run of a requested informer, waits return. After another Start it is made anew.
@@ -46,8 +40,8 @@ func TestContract_D28_APinnedInformer(t *testing.T) {
 		require.Len(t, result.Synced, 1)
 		require.ErrorIs(t, widgets.WaitSynced(ctx), informer.ErrExited)
 		synctest.Wait()
-		require.Len(t, *reported, 1)
-		require.ErrorIs(t, (*reported)[0], informer.ErrExited)
+		require.Len(t, reported(), 1)
+		require.ErrorIs(t, reported()[0], informer.ErrExited)
 		heal()
 		f.StartWithContext(ctx)
 		widgets, err = For[*widget](f)

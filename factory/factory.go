@@ -29,7 +29,8 @@ type Factory struct {
 var _ informers.SharedInformerFactory = (*Factory)(nil)
 
 // NewSharedInformerFactory returns a factory for all namespaces. All its informers have the given
-// resync period; zero means no resync. The client may be nil if nothing of the factory runs.
+// resync period; zero means no resync. The client may be nil if nothing of the factory runs: an informer
+// that is started ends at once with [informer.ErrNoSource].
 func NewSharedInformerFactory(c kubernetes.Interface, resync time.Duration) *Factory {
 	return NewSharedInformerFactoryWithOptions(c, resync)
 }
@@ -43,7 +44,7 @@ func NewFilteredSharedInformerFactory(c kubernetes.Interface, resync time.Durati
 // NewSharedInformerFactoryWithOptions returns a factory.
 func NewSharedInformerFactoryWithOptions(c kubernetes.Interface, resync time.Duration, options ...Option) *Factory {
 	f := &Factory{client: c, kinds: make(map[reflect.Type]kind)}
-	f.init(resync, f.kind, func(k kind, namespace string) reflector.Source { return k.source(c, namespace) })
+	f.init(resync, f.kind, func(k kind, namespace string) (reflector.Source, error) { return k.source(c, namespace) })
 	for _, k := range builtin() {
 		f.kinds[k.object] = k
 	}

@@ -18,33 +18,27 @@ type kind struct {
 	resource   schema.GroupVersionResource
 	object     reflect.Type
 	namespaced bool
-	source     func(c kubernetes.Interface, namespace string) reflector.Source
+	source     func(c kubernetes.Interface, namespace string) (reflector.Source, error)
 }
 
 // global returns the row of a cluster-scoped kind. in returns the client of a group from the
 // clientset, and of returns the client of the kind from that.
 func global[T informer.Object, G any, C reflector.Client[L], L runtime.Object](group, version, resource string, in func(kubernetes.Interface) G, of func(G) C) kind {
 	gvr := schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
-	return kindOf[T](gvr, false, func(c kubernetes.Interface, _ string) reflector.Source {
-		if c == nil {
-			return nil
-		}
-		return checkStreaming(c, reflector.FromGenerated[T, L](of(in(c)), gvr))
+	return kindOf[T](gvr, false, func(c kubernetes.Interface, _ string) (reflector.Source, error) {
+		return ofClient(c, func() reflector.Source { return reflector.FromGenerated[T, L](of(in(c)), gvr) }), nil
 	})
 }
 
 // namespaced returns the row of a namespaced kind.
 func namespaced[T informer.Object, G any, C reflector.Client[L], L runtime.Object](group, version, resource string, in func(kubernetes.Interface) G, of func(G, string) C) kind {
 	gvr := schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
-	return kindOf[T](gvr, true, func(c kubernetes.Interface, namespace string) reflector.Source {
-		if c == nil {
-			return nil
-		}
-		return checkStreaming(c, reflector.FromGenerated[T, L](of(in(c), namespace), gvr))
+	return kindOf[T](gvr, true, func(c kubernetes.Interface, namespace string) (reflector.Source, error) {
+		return ofClient(c, func() reflector.Source { return reflector.FromGenerated[T, L](of(in(c), namespace), gvr) }), nil
 	})
 }
 
-func kindOf[T informer.Object](resource schema.GroupVersionResource, namespaced bool, source func(kubernetes.Interface, string) reflector.Source) kind {
+func kindOf[T informer.Object](resource schema.GroupVersionResource, namespaced bool, source func(kubernetes.Interface, string) (reflector.Source, error)) kind {
 	return kind{
 		resource:   resource,
 		object:     reflect.TypeFor[T](),

@@ -238,11 +238,11 @@ func TestContract_D20_NamespaceListSyncsAsOne(t *testing.T) {
 		f := NewSharedInformerFactory(nil, 0)
 		resource := widgetsOf(server)
 		open := make(chan struct{})
-		resource.Source = func(namespace string) reflector.Source {
+		resource.Source = func(namespace string) (reflector.Source, error) {
 			if namespace == "b" {
 				<-open
 			}
-			return server.Source(widgetResource, namespace)
+			return server.Source(widgetResource, namespace), nil
 		}
 		require.NoError(t, Register[*widget](f, resource))
 		begin(t, ctx, f)

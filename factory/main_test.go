@@ -3,6 +3,7 @@ package factory
 import (
 	"context"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
@@ -47,6 +49,26 @@ func begin(t *testing.T, ctx context.Context, f interface{ StartWithContext(cont
 	t.Helper()
 	f.StartWithContext(ctx)
 	synctest.Wait()
+}
+
+// reportedErrors replaces utilruntime's handlers until the end of the test, and returns a function that returns the
+// errors they would have got.
+func reportedErrors(t *testing.T) (reported func() []error) {
+	t.Helper()
+	var mu sync.Mutex
+	var all []error
+	handlers := utilruntime.ErrorHandlers
+	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, err error, _ string, _ ...any) { //nolint:reassign // it is there to be set
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, err)
+	}}
+	t.Cleanup(func() { utilruntime.ErrorHandlers = handlers }) //nolint:reassign // as above
+	return func() []error {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(all)
+	}
 }
 
 func newPod(namespace, name string) *corev1.Pod {

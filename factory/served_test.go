@@ -93,8 +93,8 @@ func TestFactoriesWaitForTheirResources(t *testing.T) {
 		"registered": func(t *testing.T, config *rest.Config) (func() informer.Status, starter) {
 			f := factory.NewSharedInformerFactory(nil, 0)
 			client := gizmos(t, config)
-			require.NoError(t, factory.Register[*Gizmo](f, factory.Resource{GVR: gizmoResource, Source: func(string) reflector.Source {
-				return reflector.FromCustomResource[*Gizmo](client, gizmoResource)
+			require.NoError(t, factory.Register[*Gizmo](f, factory.Resource{GVR: gizmoResource, Source: func(string) (reflector.Source, error) {
+				return reflector.FromCustomResource[*Gizmo](client, gizmoResource), nil
 			}}))
 			i, err := factory.For[*Gizmo](f)
 			require.NoError(t, err)

@@ -45,12 +45,12 @@ func NewInformerWithOptions[T informer.Object](c kubernetes.Interface, namespace
 
 func unshared(object reflect.Type, c kubernetes.Interface, namespace string, o internalinterfaces.InformerOptions) cache.SharedIndexInformer {
 	f := NewFilteredSharedInformerFactory(c, o.ResyncPeriod, namespace, o.TweakListOptions)
-	var source reflector.Source
+	var sources []func() (reflector.Source, error)
 	k, err := f.kind(object)
 	if err == nil {
-		source = f.sourceOf(k, namespace, nil)
+		sources = append(sources, f.sourceOf(k, namespace, nil))
 	}
-	i := build(object, []reflector.Source{source}, settings{resource: k.resource.GroupResource(), resync: o.ResyncPeriod})
+	i := build(object, sources, settings{resource: k.resource.GroupResource(), resync: o.ResyncPeriod})
 	if o.InformerName != nil {
 		_ = informer.SetMetrics(i, o.InformerName.WithResource(k.resource), nil) // cannot fail: the informer is of this module and has not started
 	}

@@ -1,26 +1,38 @@
 package factory
 
 import (
+	"reflect"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/watchlist"
 
-	"github.com/tidemark-k8s/tidemark/internal/around"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// checkStreaming returns a source that does not stream, if the whole client says that it cannot
-// (client-go's util/watchlist). The source was made of a part of that client, such as a
-// clientset's client of one kind; the whole may wrap a client that could stream.
-func checkStreaming(whole any, source reflector.Source) reflector.Source {
-	if source == nil || !watchlist.DoesClientNotSupportWatchListSemantics(whole) {
-		return source
+// ofClient returns the source that a function makes of a client, or the zero Source if the client is nil or a nil
+// pointer. The source does not stream if the whole client says that it cannot (client-go's util/watchlist): the source
+// is made of a part of that client, such as a clientset's client of one kind, and the whole may wrap a client that could.
+func ofClient(whole any, source func() reflector.Source) reflector.Source {
+	if v := reflect.ValueOf(whole); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return reflector.Source{}
 	}
-	return listOnly{source}
+	s := source()
+	if watchlist.DoesClientNotSupportWatchListSemantics(whole) {
+		s.Streams = reflector.StreamingUnsupported
+	}
+	return s
 }
 
-// listOnly is a source whose initial state is listed, not streamed.
-type listOnly struct{ reflector.Source }
-
-// Around returns the source without the restriction.
-func (l listOnly) Around() around.Source[reflector.Source] {
-	return around.Source[reflector.Source]{Inner: l.Source, ListOnly: true}
+// inOrder returns a function that calls several ones, or nil if all of them are nil.
+func inOrder(tweaks ...func(*metav1.ListOptions)) func(*metav1.ListOptions) {
+	tweaks = slices.DeleteFunc(tweaks, func(tweak func(*metav1.ListOptions)) bool { return tweak == nil })
+	if len(tweaks) == 0 {
+		return nil
+	}
+	return func(o *metav1.ListOptions) {
+		for _, tweak := range tweaks {
+			tweak(o)
+		}
+	}
 }

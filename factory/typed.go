@@ -80,9 +80,10 @@ func configure[T informer.Object, K comparable](c *common[K], id K, o informer.O
 type Resource struct {
 	GVR        schema.GroupVersionResource
 	Namespaced bool
-	// Source returns the source of one namespace, or of all for "". It is first called when an
-	// informer of the type runs, and always with "" if the resource is not namespaced.
-	Source func(namespace string) reflector.Source
+	// Source returns the source of one namespace, or of all for "". An informer calls it when it
+	// runs, once for each of its namespaces, and always with "" if the resource is not namespaced.
+	// With the error the informer ends.
+	Source func(namespace string) (reflector.Source, error)
 }
 
 // Register makes a type known to the factory, such as the Go type of a custom resource. For,
@@ -103,7 +104,7 @@ func Register[T informer.Object](f *Factory, r Resource) error {
 			return fmt.Errorf("%v as %v: %w, as %v", object, r.GVR, ErrRegistered, k.resource)
 		}
 	}
-	f.kinds[object] = kindOf[T](r.GVR, r.Namespaced, func(_ kubernetes.Interface, namespace string) reflector.Source {
+	f.kinds[object] = kindOf[T](r.GVR, r.Namespaced, func(_ kubernetes.Interface, namespace string) (reflector.Source, error) {
 		if !r.Namespaced {
 			namespace = metav1.NamespaceAll
 		}

@@ -67,7 +67,7 @@ func TestRegister(t *testing.T) {
 // A resource that a built-in kind or another type has cannot be registered, either.
 func TestRegisterResourceTwice(t *testing.T) {
 	f := NewSharedInformerFactory(nil, 0)
-	pods := Resource{GVR: corev1.SchemeGroupVersion.WithResource("pods"), Source: func(string) reflector.Source { return nil }}
+	pods := Resource{GVR: corev1.SchemeGroupVersion.WithResource("pods"), Source: func(string) (reflector.Source, error) { return reflector.Source{}, nil }}
 	err := Register[*widget](f, pods)
 	require.ErrorIs(t, err, ErrRegistered)
 	require.ErrorContains(t, err, "pods")
@@ -78,9 +78,9 @@ func TestRegisterClusterScoped(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		f := NewSharedInformerFactoryWithOptions(nil, 0, WithNamespace("prod"))
 		var asked []string
-		require.NoError(t, Register[*widget](f, Resource{GVR: widgetResource, Source: func(namespace string) reflector.Source {
+		require.NoError(t, Register[*widget](f, Resource{GVR: widgetResource, Source: func(namespace string) (reflector.Source, error) {
 			asked = append(asked, namespace)
-			return nil
+			return reflector.Source{}, nil
 		}}))
 		widgets, err := For[*widget](f)
 		require.NoError(t, err)

@@ -97,8 +97,8 @@ func newWidgetServer(t *testing.T) *informertest.Server {
 
 // widgetsOf returns the resource and source of a server's widgets.
 func widgetsOf(server *informertest.Server) Resource {
-	return Resource{GVR: widgetResource, Namespaced: true, Source: func(namespace string) reflector.Source {
-		return server.Source(widgetResource, namespace)
+	return Resource{GVR: widgetResource, Namespaced: true, Source: func(namespace string) (reflector.Source, error) {
+		return server.Source(widgetResource, namespace), nil
 	}}
 }
 

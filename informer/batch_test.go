@@ -258,7 +258,7 @@ func TestStopInABatch(t *testing.T) {
 func TestARunEndsInABatch(t *testing.T) {
 	eachDelivery(t, func(t *testing.T, d Delivery) {
 		s, b := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3")), &batches{gate: make(chan struct{})}
-		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
 		_, err := i.HandleBatch(b.handle, 2, HandlerOptions{Delivery: d})
 		require.NoError(t, err)
 		cancel, wait := starts(t, i)
@@ -345,7 +345,7 @@ func TestTheDeletionsOfARelistComeInBatches(t *testing.T) {
 			pods = append(pods, kit.Pod(fmt.Sprintf("p%02d", n), fmt.Sprint(n+1)))
 		}
 		s := newScript("50", pods...)
-		i, b := New(s, Options[*corev1.Pod]{Observe: observed}), &batches{}
+		i, b := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed}), &batches{}
 		_, err := i.HandleBatch(b.handle, 10, HandlerOptions{Delivery: d})
 		require.NoError(t, err)
 		start(t, i)

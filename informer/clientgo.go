@@ -33,7 +33,7 @@ func ForListerWatcher(lw cache.ListerWatcher, example runtime.Object, o cache.Sh
 func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings) *clientgoInformer {
 	s.options.Name = describe(s.options.Name, example)
 	indexes := clientgostore.Indexes(s.indexes, true)
-	if s.source == nil {
+	if noSource(s.source) {
 		s.source = reflector.FromListerWatcher(lw)
 	}
 	var objects objectType
@@ -43,7 +43,7 @@ func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings
 	if example != nil && s.typed {
 		objects.check = typeExactly(objects.goType).check
 	}
-	c := newCore(s.options, objects, indexes, s.source)
+	c := newCore(s.options, objects, indexes, madeSources(s.source))
 	i := newClientgoInformer(c)
 	i.lw, i.example = lw, example
 	i.publish(s.metrics)

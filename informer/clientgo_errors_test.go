@@ -26,7 +26,7 @@ func TestContract_D10_OneCallOfTheWatchErrorHandlerAtATime(t *testing.T) {
 		for n := range sources {
 			s := newScript("10")
 			s.Fail(fmt.Errorf("source %d is down", n))
-			all = append(all, s)
+			all = append(all, sourceOf(s))
 		}
 		i := Join(all, Options[*corev1.Pod]{Observe: observed})
 		told, calls := map[string]int{}, atomic.Int64{} // the race detector watches over the map
@@ -53,7 +53,7 @@ func TestContract_D10_AWatchErrorHandlerThatHangs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		down, poisoned := newScript("10"), newScript("10")
 		down.Fail(errors.New("down"))
-		i := Join([]reflector.Source{down, poisoned}, Options[*corev1.Pod]{Observe: observed, Transform: failByLabel})
+		i := Join([]reflector.Source{sourceOf(down), sourceOf(poisoned)}, Options[*corev1.Pod]{Observe: observed, Transform: failByLabel})
 		gate := make(chan struct{})
 		var told []string
 		require.NoError(t, i.Shared().SetWatchErrorHandler(func(_ *cache.Reflector, err error) {

@@ -13,20 +13,19 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // constructor builds an informer with client-go's API.
-type constructor func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer
+type constructor func(s kit.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer
 
 // clientgoInformers build informers with client-go's API: of any type, and of pods.
 var clientgoInformers = map[string]constructor{
-	"any": func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
+	"any": func(s kit.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 		return newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, resync, ix)
 	},
-	"pods": func(s reflector.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
+	"pods": func(s kit.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 		indexes := clientgostore.Indexes(ix, true)
-		c := newCore(Options[any]{Resync: resync}, typeOf[*corev1.Pod](), withNamespaceIndex(indexes), s)
+		c := newCore(Options[any]{Resync: resync}, typeOf[*corev1.Pod](), withNamespaceIndex(indexes), madeSources(sourceOf(s)))
 		return newClientgoInformer(c)
 	},
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // The log lines about a handler go to the handler's own logger.
@@ -44,14 +43,14 @@ func TestAPanicNamesItsHandlerAndObject(t *testing.T) {
 	utilruntime.PanicHandlers = handlers // the default handlers, which log
 	funcs := cache.ResourceEventHandlerFuncs{AddFunc: func(any) { panic("of the handler") }}
 	named := HandlerOptions{Name: "clumsy"}
-	typed := func(add func(i *Informer[*corev1.Pod]) error) func(t *testing.T, from reflector.Source) {
-		return func(t *testing.T, from reflector.Source) {
-			i := New(from, Options[*corev1.Pod]{Name: "pods"})
+	typed := func(add func(i *Informer[*corev1.Pod]) error) func(t *testing.T, from kit.Source) {
+		return func(t *testing.T, from kit.Source) {
+			i := New(sourceOf(from), Options[*corev1.Pod]{Name: "pods"})
 			require.NoError(t, add(i))
 			start(t, i)
 		}
 	}
-	for name, run := range map[string]func(t *testing.T, from reflector.Source){
+	for name, run := range map[string]func(t *testing.T, from kit.Source){
 		"Handle": typed(func(i *Informer[*corev1.Pod]) error {
 			_, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { panic("of the handler") }), named)
 			return err
@@ -68,13 +67,13 @@ func TestAPanicNamesItsHandlerAndObject(t *testing.T) {
 			}, 10, named)
 			return err
 		}),
-		"AddEventHandler": func(t *testing.T, from reflector.Source) {
+		"AddEventHandler": func(t *testing.T, from kit.Source) {
 			i := newShared(kit.ListerWatcher{Source: from}, &corev1.Pod{}, 0, nil)
 			_, err := i.AddEventHandler(funcs)
 			require.NoError(t, err)
 			startClientgo(t, i)
 		},
-		"NewInformer": func(t *testing.T, from reflector.Source) {
+		"NewInformer": func(t *testing.T, from kit.Source) {
 			utilruntime.ReallyCrash = true
 			defer func() { utilruntime.ReallyCrash = false }()
 			_, c := newOneHandler(kit.ListerWatcher{Source: from}, &corev1.Pod{}, 0, funcs)
@@ -103,7 +102,7 @@ func TestAPanicBehindTheBatch(t *testing.T) {
 	utilruntime.PanicHandlers = handlers // the default handlers, which log
 	log := kit.CaptureLog(t)
 	bubble(t, func(t *testing.T) {
-		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{})
+		i := New(sourceOf(newScript("10", kit.Pod("a", "1"))), Options[*corev1.Pod]{})
 		_, err := i.HandleBatch(func(Batch[*corev1.Pod]) { panic("of the handler") }, 10, HandlerOptions{Name: "clumsy"})
 		require.NoError(t, err)
 		start(t, i)
@@ -159,7 +158,7 @@ func TestTheContextOfRunGoesWithWhatIsReported(t *testing.T) {
 	defer cancel()
 
 	s := newScript("10", kit.Pod("a", "1"))
-	i := New(s, Options[*corev1.Pod]{})
+	i := New(sourceOf(s), Options[*corev1.Pod]{})
 	_, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { panic("of the handler") }), HandlerOptions{})
 	require.NoError(t, err)
 	wait, err := i.Start(ctx)

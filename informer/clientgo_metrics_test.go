@@ -87,7 +87,7 @@ func TestContract_B111_Metrics(t *testing.T) {
 			return store, c.Run
 		},
 		"measured later": func(s *script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})) {
-			i := New(s, Options[*corev1.Pod]{}).Shared()
+			i := New(sourceOf(s), Options[*corev1.Pod]{}).Shared()
 			require.NoError(t, SetMetrics(i, id, m))
 			return i.GetStore(), i.Run
 		},

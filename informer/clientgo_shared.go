@@ -11,10 +11,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// JoinShared is [Join] for a Go type known only at run time. [As] returns the informer as one of
-// this type. A factory of all kinds makes its informers so.
-func JoinShared(sources []reflector.Source, goType reflect.Type, o Options[any]) Shared {
-	return newViews(newCore(o, typeExactly(goType), withNamespaceIndex(o.Indexes), sources...)).shared
+// JoinShared is [Join] for a Go type known only at run time, and for sources whose clients come late or
+// never. [As] returns the informer as one of this type. A factory of all kinds makes its informers so.
+//
+// Each function is called once, when the informer runs, on the goroutine of its reflector. If it returns an
+// error or panics, the run ends with that error, and with [ErrNoSource] for a zero source. Run waits for a
+// function that does not return.
+func JoinShared(sources []func() (reflector.Source, error), goType reflect.Type, o Options[any]) Shared {
+	return newViews(newCore(o, typeExactly(goType), withNamespaceIndex(o.Indexes), lateSources(sources))).shared
 }
 
 // Shared is client-go's SharedIndexInformer with the further methods of this module's informers.

@@ -117,7 +117,7 @@ func (c *clientgoUnshared) HasSyncedChecker() cache.DoneChecker { return c.handl
 // clientgoSettings are the arguments of client-go's constructors beside the ListerWatcher and the
 // example.
 type clientgoSettings struct {
-	source  reflector.Source // nil for the ListerWatcher
+	source  reflector.Source // zero for the ListerWatcher
 	options Options[any]
 	indexes cache.Indexers
 	metrics *clientgoMetrics

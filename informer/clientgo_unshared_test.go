@@ -157,7 +157,7 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 
 // The error about an object of the wrong type names both types.
 func TestWrongTypesAreNamed(t *testing.T) {
-	store := clientgoOf(New(silentSource{}, Options[*corev1.Pod]{})).store
+	store := clientgoOf(New(sourceOf(silentSource{}), Options[*corev1.Pod]{})).store
 	err := store.Add(&corev1.Node{})
 	require.ErrorIs(t, err, ErrType)
 	require.ErrorContains(t, err, "*v1.Pod")

@@ -11,7 +11,7 @@ import (
 // client-go's accessors wrap informers in typed views. As, SharedOf and Measure accept an informer
 // of this module in such a view too, and refuse all other informers and wrappers.
 func TestTypedViewsOfClientGo(t *testing.T) {
-	i := New(newScript("1"), Options[*corev1.Pod]{})
+	i := New(sourceOf(newScript("1")), Options[*corev1.Pod]{})
 	wrapped := cache.NewTypedSharedIndexInformer[*corev1.Pod](i.Shared())
 	twice := cache.NewTypedSharedIndexInformer[*corev1.Pod](wrapped)
 	for _, v := range []cache.SharedIndexInformer{i.Shared(), wrapped, twice} {

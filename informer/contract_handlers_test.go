@@ -123,7 +123,7 @@ func TestContract_T11_AfterStop(t *testing.T) {
 func TestContract_B95_StopDropsWhatWaits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
-		i, h := New(s, Options[*corev1.Pod]{Observe: observed}), newGated()
+		i, h := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed}), newGated()
 		reg, err := i.Handle(h, HandlerOptions{})
 		require.NoError(t, err)
 		stop := start(t, i)
@@ -198,7 +198,7 @@ func TestContract_D16_PanicsAreObserved(t *testing.T) {
 	for _, delivery := range deliveries {
 		bubble(t, func(t *testing.T) {
 			s, seen := newScript("10", kit.Pod("a", "1")), newEvents()
-			i := New(s, Options[*corev1.Pod]{Observe: seen.observe})
+			i := New(sourceOf(s), Options[*corev1.Pod]{Observe: seen.observe})
 			reg, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { panic("on purpose") }),
 				HandlerOptions{Name: "clumsy", Delivery: delivery, Resync: time.Minute})
 			require.NoError(t, err)
@@ -248,7 +248,7 @@ func TestContract_D17_AHandlerTakesItselfOut(t *testing.T) {
 
 // B100: an informer that never runs leaves nothing behind. goleak finds goroutines.
 func TestContract_B100_HandlersOfAnInformerThatNeverRuns(t *testing.T) {
-	i := New(newScript("1"), Options[*corev1.Pod]{})
+	i := New(sourceOf(newScript("1")), Options[*corev1.Pod]{})
 	reg, err := i.Handle(&journal{}, HandlerOptions{Resync: time.Second})
 	require.NoError(t, err)
 	require.Equal(t, "github.com/tidemark-k8s/tidemark/informer.journal", reg.Name())

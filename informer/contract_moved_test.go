@@ -426,7 +426,7 @@ func TestSourcesOfOneStore(t *testing.T) {
 		in := func(ns string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.Namespace = ns } }
 		one, two := newScript("10", kit.Pod("a", "1", in("one"))), newScript("20", kit.Pod("a", "2", in("two")))
 		two.Fail(errPoison)
-		i, j := Join([]reflector.Source{one, two}, Options[*corev1.Pod]{Observe: observed}), &journal{}
+		i, j := Join([]reflector.Source{sourceOf(one), sourceOf(two)}, Options[*corev1.Pod]{Observe: observed}), &journal{}
 		reg, err := i.Handle(j, HandlerOptions{})
 		require.NoError(t, err)
 		start(t, i)

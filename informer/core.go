@@ -3,10 +3,10 @@ package informer
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
@@ -31,9 +31,8 @@ type core struct {
 
 	objects      objectType
 	values       *share.Table // the values that objects share, nil for none
-	sources      []reflector.Source
+	sources      []*source
 	misuse       error // the error in the constructor's arguments; nil if they are valid
-	namespaces   namespaces
 	lister       lister.Lister[any]
 	observerTurn chan struct{} // full while the user's observer is called; nil without observer
 	logger       lazyLogger
@@ -56,7 +55,7 @@ type core struct {
 
 // newCore returns the core of an informer of a type. It uses the indexes given here instead of
 // those of the options.
-func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], sources ...reflector.Source) *core {
+func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], sources []*source) *core {
 	c := &core{
 		applier: applier{
 			options: o,
@@ -86,7 +85,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 	}
 	c.misuse = c.options.validate()
 	switch {
-	case len(sources) == 0 || slices.Contains(sources, nil):
+	case missing(sources):
 		c.misuse = ErrNoSource
 	case c.misuse == nil && o.Shard != nil && len(sources) > 1:
 		c.misuse = fmt.Errorf("%w: it has %d sources", ErrSharded, len(sources))
@@ -101,8 +100,16 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 		c.writer, _ = c.newStore(nil)
 	}
 	c.processor = delivery.New(c.options.Name, c.writer, c.log, func(handler string, value any) { c.observe(HandlerPanicked{handler, value}) })
-	c.lister = lister.New(c.writer.Indexer(), o.Resource)
+	c.lister = lister.New(c.writer.Indexer(), c.resource())
 	return c
+}
+
+// resource returns the resource that the lister names: that of the options, or of the source if it is known.
+func (c *core) resource() schema.GroupResource {
+	if c.options.Resource.Empty() && len(c.sources) > 0 {
+		return c.sources[0].made.Resource.GroupResource()
+	}
+	return c.options.Resource
 }
 
 func (c *core) newStore(indexes []indexer.Index[any]) (*indexer.Writer, error) {

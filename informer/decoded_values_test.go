@@ -645,7 +645,7 @@ func TestDroppedFieldsBehindTheKeysOfMaps(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			g := Gadget{ObjectMeta: metav1.ObjectMeta{Name: "g", ResourceVersion: "1"}}
 			require.NoError(t, json.Unmarshal([]byte(spec), &g.Spec))
-			i := New(gadgetFake{&gadgetItems{ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: []Gadget{g}}}, o)
+			i := New(sourceOf(gadgetFake{&gadgetItems{ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: []Gadget{g}}}), o)
 			start(t, i)
 			require.NoError(t, i.WaitSynced(t.Context()))
 			require.Equal(t, wanted, gadget(t, i, "g").Spec)

@@ -29,7 +29,7 @@ func returned(t *testing.T, result <-chan error) {
 // busy starts an informer of one pod with the handler h, which has handled the pod's add.
 func busy(t *testing.T, h *gated, o HandlerOptions) (*script, *Informer[*corev1.Pod]) {
 	s := newScript("5", kit.Pod("a", "5"))
-	i := New(s, Options[*corev1.Pod]{Observe: observed})
+	i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
 	_, err := i.Handle(h, o)
 	require.NoError(t, err)
 	start(t, i)
@@ -107,7 +107,7 @@ func TestWaitDeliveredDoesNotWaitForAResync(t *testing.T) {
 func TestWaitDeliveredReturnsWhereTheHandlerLeaves(t *testing.T) {
 	eachDelivery(t, func(t *testing.T, delivery Delivery) {
 		s, gate := newScript("5", kit.Pod("a", "5")), make(chan struct{})
-		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
 		var r Registration
 		r, err := i.Handle(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
 			if c.New.Name == "a" {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // waiting calls WaitDelivered on another goroutine, and returns the channel of its result.
@@ -47,7 +48,7 @@ func TestWaitDeliveredWaitsForTheSlowestHandler(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				s, tokens := newScript("5", kit.Pod("a", "5")), make(chan struct{})
-				i := New(s, Options[*corev1.Pod]{Observe: observed})
+				i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
 				_, err := i.Handle(&journal{}, HandlerOptions{})
 				require.NoError(t, err)
 				r, err := i.Handle(ticketed(tokens), HandlerOptions{Delivery: delivery})
@@ -90,7 +91,7 @@ func TestWaitDeliveredWaitsForTheSlowestHandler(t *testing.T) {
 func TestWaitDeliveredGivesUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, tokens := newScript("5", kit.Pod("a", "5")), make(chan struct{})
-		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
 		r, err := i.Handle(ticketed(tokens), HandlerOptions{Name: "stuck"})
 		require.NoError(t, err)
 		stop := start(t, i)
@@ -112,7 +113,7 @@ func TestWaitDeliveredGivesUp(t *testing.T) {
 		pends(t, result)
 		stop()
 		require.ErrorIs(t, <-result, ErrStopped)
-		require.ErrorIs(t, New[*corev1.Pod](nil, Options[*corev1.Pod]{}).WaitDelivered(t.Context(), "1"), ErrNoSource)
+		require.ErrorIs(t, New[*corev1.Pod](reflector.Source{}, Options[*corev1.Pod]{}).WaitDelivered(t.Context(), "1"), ErrNoSource)
 	})
 }
 
@@ -120,7 +121,7 @@ func TestWaitDeliveredGivesUp(t *testing.T) {
 func TestWaitDeliveredEndsWithTheInformer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		tokens := make(chan struct{})
-		i := New(newScript("5", kit.Pod("a", "5")), Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(newScript("5", kit.Pod("a", "5"))), Options[*corev1.Pod]{Observe: observed})
 		_, err := i.Shared().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-tokens }})
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())

@@ -10,7 +10,7 @@ import (
 
 // The errors of this package; test for them with errors.Is.
 var (
-	// ErrNoSource is returned if an informer was made without a source.
+	// ErrNoSource is returned if an informer was made without a source, or without a client.
 	ErrNoSource = errors.New("the informer has no source")
 	// ErrNoHandler is returned for a nil handler, and for one that is a nil function or has none.
 	ErrNoHandler = errors.New("the handler is nil")
@@ -48,7 +48,7 @@ var (
 // The reasons of waits that end in vain.
 var (
 	errNewHistory = fmt.Errorf("%w: the server's history has gone back", ErrVersion)
-	errNamespace  = errors.New("a source does not say which namespace it reads")
+	errNotMade    = errors.New("a source has not been made")
 	errNotWatched = errors.New("a source is not watched")
 	errNewest     = errors.New("the newest version is not known")
 	errNoAnswer   = errors.New("the source has not answered in time")

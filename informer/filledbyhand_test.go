@@ -18,7 +18,7 @@ import (
 func TestContract_T19_AStoreFilledByHandBeforeTheFirstList(t *testing.T) {
 	for _, delivery := range []Delivery{Every, Latest} {
 		synctest.Test(t, func(t *testing.T) {
-			i, j := New(newScript("10", kit.Pod("both", "5"), kit.Pod("listed", "6")), Options[*corev1.Pod]{Observe: observed}), &journal{}
+			i, j := New(sourceOf(newScript("10", kit.Pod("both", "5"), kit.Pod("listed", "6"))), Options[*corev1.Pod]{Observe: observed}), &journal{}
 			reg, err := i.Handle(j, HandlerOptions{Delivery: delivery})
 			require.NoError(t, err)
 			r, _ := addRecorder(t, i.Shared())
@@ -48,7 +48,7 @@ func TestContract_D33_WaitDeliveredDoesNotCountWhatWasWrittenByHand(t *testing.T
 			synctest.Test(t, func(t *testing.T) {
 				s := newScript("60", kit.Pod("a", "5"))
 				s.Fail(errPoison)
-				i := New(s, Options[*corev1.Pod]{Observe: observed})
+				i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
 				require.NoError(t, write(i.Shared().GetIndexer()))
 				require.Equal(t, "100", i.Shared().GetIndexer().LastStoreSyncResourceVersion(), "B39")
 				require.Empty(t, i.Shared().LastSyncResourceVersion(), "D6")
@@ -82,7 +82,7 @@ func TestContract_B7_T19_TheDeleteOfAnObjectRemovedByHand(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						o.Transform, o.Observe = failByLabel, observed
 						s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-						i, j, keys := New(s, o), &journal{}, &keyJournal{}
+						i, j, keys := New(sourceOf(s), o), &journal{}, &keyJournal{}
 						_, err := i.Handle(j, HandlerOptions{Delivery: delivery})
 						require.NoError(t, err)
 						_, err = i.HandleKeys(keys.handle, HandlerOptions{Delivery: delivery})
@@ -130,7 +130,7 @@ func TestContract_T19_ObjectsRemovedByHandComeBackWithTheNextList(t *testing.T) 
 func TestContract_T19_TheDeleteOfAnObjectRemovedByHandFromOneOfTwoSources(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, other := newScript("10", kit.Pod("a", "1")), newScript("10")
-		i, j := Join([]reflector.Source{s, other}, Options[*corev1.Pod]{Observe: observed}), &journal{}
+		i, j := Join([]reflector.Source{sourceOf(s), sourceOf(other)}, Options[*corev1.Pod]{Observe: observed}), &journal{}
 		j.mustHandle(t, i)
 		start(t, i)
 		synctest.Wait()

@@ -83,7 +83,7 @@ func TestContract_D33_WaitFreshOfAQuietResource(t *testing.T) {
 // change of the resource, or the last list. A watch gets no bookmark up to the last change before it was opened, also if
 // its selector has kept that change back.
 type caching struct {
-	*informertest.Source
+	inner           reflector.Source
 	mu              sync.Mutex
 	changed, cached string // the version of the last change, and that of the cache
 }
@@ -95,8 +95,14 @@ func (c *caching) change(version string) {
 	c.changed, c.cached = version, version
 }
 
+func (c *caching) source() reflector.Source {
+	s := c.inner
+	s.List, s.Watch = c.List, c.Watch
+	return s
+}
+
 func (c *caching) List(ctx context.Context, o metav1.ListOptions) (k8sruntime.Object, error) {
-	list, err := c.Source.List(ctx, o)
+	list, err := c.inner.List(ctx, o)
 	if err == nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -106,7 +112,7 @@ func (c *caching) List(ctx context.Context, o metav1.ListOptions) (k8sruntime.Ob
 }
 
 func (c *caching) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	w, err := c.Source.Watch(ctx, o)
+	w, err := c.inner.Watch(ctx, o)
 	if err != nil || o.SendInitialEvents != nil {
 		return w, err
 	}
@@ -137,9 +143,10 @@ func TestContract_D33_WaitFreshBehindAChangeThatIsKeptBack(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				k := &kept{t: t, server: informertest.New(informertest.Options{ShardedListAndWatch: true})}
 				defer k.server.Close()
-				c := &caching{Source: k.source("").(*informertest.Source)}
-				i := informer.New(reflector.Tweak(c, func(o *metav1.ListOptions) { o.LabelSelector = row.selector }),
-					informer.Options[*corev1.Pod]{Observe: quiet, Shard: row.share})
+				c := &caching{inner: k.source("")}
+				source := c.source()
+				source.Tweak = func(o *metav1.ListOptions) { o.LabelSelector = row.selector }
+				i := informer.New(source, informer.Options[*corev1.Pod]{Observe: quiet, Shard: row.share})
 				defer k.start(i)()
 				require.NoError(t, i.WaitFresh(t.Context()))
 				for n := range 3 {

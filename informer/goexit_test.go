@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"reflect"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -91,7 +92,7 @@ func TestContract_D28_AFunctionThatEndsTheRun(t *testing.T) {
 						runtime.Goexit()
 					}
 				}
-				i := New(s, Options[*corev1.Pod]{
+				i := New(sourceOf(s), Options[*corev1.Pod]{
 					Name:      "pods",
 					Transform: func(p *corev1.Pod) (*corev1.Pod, error) { in("transform", p); return p, nil },
 					Indexes: []indexer.Index[*corev1.Pod]{{Name: "in", Append: func(values []string, p *corev1.Pod) []string {
@@ -156,7 +157,7 @@ func TestContract_D28_TheFirstFullState(t *testing.T) {
 						runtime.Goexit()
 					}
 				}
-				i := New(s, Options[*corev1.Pod]{
+				i := New(sourceOf(s), Options[*corev1.Pod]{
 					Observe:   observed,
 					Transform: func(p *corev1.Pod) (*corev1.Pod, error) { exit("transform", p); return p, nil },
 					Indexes: []indexer.Index[*corev1.Pod]{{Name: "in", Append: func(values []string, p *corev1.Pod) []string {
@@ -179,19 +180,11 @@ func TestContract_D28_TheFirstFullState(t *testing.T) {
 	}
 }
 
-// exitingWord is a script that ends its goroutine when it is asked for its namespace.
-type exitingWord struct{ *script }
-
-func (exitingWord) Namespace() string {
-	runtime.Goexit()
-	return ""
-}
-
-// D28: a source that ends its goroutine when it is asked for its namespace ends the run. No wait hangs because
-// of it.
-func TestContract_D28_ASourceAskedForItsNamespace(t *testing.T) {
+// D28: a function that ends its goroutine when it is to make the source ends the run. No wait hangs because of it.
+func TestContract_D28_ASourceThatIsNotMade(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i := New(reflector.Source(exitingWord{newScript("10")}), Options[*corev1.Pod]{Observe: observed})
+		makers := []func() (reflector.Source, error){func() (reflector.Source, error) { runtime.Goexit(); return reflector.Source{}, nil }}
+		i, _ := As[*corev1.Pod](JoinShared(makers, reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: observed}))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		early := make(chan error, 1)
@@ -369,7 +362,7 @@ func goroutines() int {
 // that of Run.
 func TestTheGoroutinesOfAnInformer(t *testing.T) {
 	const handlers = 10
-	i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{
+	i := New(sourceOf(newScript("10", kit.Pod("a", "1"))), Options[*corev1.Pod]{
 		Observe: observed,
 	})
 	for range handlers {

@@ -60,7 +60,7 @@ func TestContract_D28_AHandlerThatEndsItsGoroutine(t *testing.T) {
 					if when == "at the end of the initial state" {
 						h.when = func(Change[*corev1.Pod]) bool { told++; return told == 3 }
 					}
-					i := New(s, Options[*corev1.Pod]{Observe: observed})
+					i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
 					r, err := i.Handle(h, HandlerOptions{Delivery: delivery, Resync: time.Hour})
 					require.NoError(t, err)
 					other, err := i.Handle(&journal{}, HandlerOptions{Delivery: delivery})
@@ -116,7 +116,7 @@ func TestContract_D28_AnObserverOfAHandler(t *testing.T) {
 	kit.SurvivePanics(t)
 	bubble(t, func(t *testing.T) {
 		s, j := newScript("10", kit.Pod("a", "1")), &journal{}
-		i := New(s, Options[*corev1.Pod]{Observe: func(e Event) {
+		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: func(e Event) {
 			if _, ok := e.(HandlerPanicked); ok {
 				runtime.Goexit()
 			}
@@ -138,7 +138,7 @@ func TestContract_D28_AnObserverOfAHandlersLastEvent(t *testing.T) {
 	kit.SurvivePanics(t)
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
-		i := New(s, Options[*corev1.Pod]{Observe: func(e Event) {
+		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: func(e Event) {
 			if _, ok := e.(HandlerPanicked); ok {
 				runtime.Goexit()
 			}
@@ -164,7 +164,7 @@ func TestAHandlerThatEndsItsGoroutineAtTheEnd(t *testing.T) {
 	for _, end := range []string{"of the registration", "of the run"} {
 		t.Run(end, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				i := New(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{Observe: observed})
+				i := New(sourceOf(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))), Options[*corev1.Pod]{Observe: observed})
 				gate, told := make(chan struct{}), 0
 				r, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
 					told++

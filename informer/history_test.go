@@ -205,7 +205,7 @@ func TestABigRelistShowsAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const n = 5000
 		s := newScript("10")
-		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
 		early := 0
 		_, err := i.Handle(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
 			early++

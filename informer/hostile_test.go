@@ -265,7 +265,7 @@ func TestOneKeyManyTimesInAList(t *testing.T) {
 // Managed fields that the transform removes do not stay in memory.
 func TestManagedFieldsOfMegabytes(t *testing.T) {
 	s := newScript("10")
-	i := New(s, Options[*corev1.Pod]{Observe: observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+	i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 		p.ManagedFields = nil
 		return p, nil
 	}})

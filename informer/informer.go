@@ -28,7 +28,7 @@ type untypedView struct {
 	owner  *owner
 }
 
-// New returns an informer of the objects of a source. Invalid arguments (a nil source, a negative
+// New returns an informer of the objects of a source. Invalid arguments (a zero source, a negative
 // period, invalid indexes) are reported by the first Run, Handle or WaitSynced: as [ErrNoSource],
 // [ErrNegative], an error of the indexer, or an error for too many sources.
 func New[T Object](source reflector.Source, o Options[T]) *Informer[T] {
@@ -42,7 +42,7 @@ func New[T Object](source reflector.Source, o Options[T]) *Informer[T] {
 // to 4,096 sources.
 func Join[T Object](sources []reflector.Source, o Options[T]) *Informer[T] {
 	untyped := o.Untyped()
-	return view[T](newViews(newCore(untyped, typeOf[T](), withNamespaceIndex(untyped.Indexes), sources...)))
+	return view[T](newViews(newCore(untyped, typeOf[T](), withNamespaceIndex(untyped.Indexes), madeSources(sources...))))
 }
 
 // view returns an informer's view of type T.

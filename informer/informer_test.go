@@ -78,7 +78,7 @@ func observed(Event) {}
 func TestAnInformerFromListToHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
 		early := &journal{}
 		reg, err := i.Handle(early, HandlerOptions{})
 		require.NoError(t, err)

@@ -357,10 +357,10 @@ func TestHistoryCountsDecodes(t *testing.T) {
 func TestAnInformerThatHasStoppedIsInNoCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newGated()
-		i := New(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "1")), Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "1"))), Options[*corev1.Pod]{Observe: observed})
 		_, err := i.Handle(h, HandlerOptions{})
 		require.NoError(t, err)
-		late := New(newScript("10"), Options[*corev1.Pod]{Observe: observed})
+		late := New(sourceOf(newScript("10")), Options[*corev1.Pod]{Observe: observed})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended, err := i.Start(ctx)
 		require.NoError(t, err)
@@ -516,7 +516,7 @@ func TestAnInspectorAnswersWhileAFunctionIsStuck(t *testing.T) {
 					return append(values, p.Spec.NodeName)
 				}}
 				s := newScript("10", kit.Pod("a", "1"))
-				i := New(s, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byNode}, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+				i := New(sourceOf(s), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byNode}, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 					in("transform", p)
 					return p, nil
 				}})
@@ -548,7 +548,7 @@ func TestAnInspectorAnswersWhileAFunctionIsStuck(t *testing.T) {
 func TestInformersStartAndStopWhileTheyAreInspected(t *testing.T) {
 	var now atomic.Pointer[Informer[*corev1.Pod]]
 	next := func() *Informer[*corev1.Pod] {
-		i := New(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))), Options[*corev1.Pod]{Observe: observed})
 		now.Store(i)
 		return i
 	}

@@ -130,7 +130,7 @@ func TestEachChangeIsOneKey(t *testing.T) {
 func TestTheKeyOfADeleteThatFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, j := newScript("10", kit.Pod("a", "1")), &keyJournal{}
-		i := New(s, Options[*corev1.Pod]{Transform: rename, Observe: observed})
+		i := New(sourceOf(s), Options[*corev1.Pod]{Transform: rename, Observe: observed})
 		_, err := i.HandleKeys(j.handle, HandlerOptions{})
 		require.NoError(t, err)
 		start(t, i)
@@ -257,7 +257,7 @@ func TestAFunctionOfKeysThatFails(t *testing.T) {
 func TestTheStatusOfAFunctionOfKeys(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		j, s := &keyJournal{gate: make(chan struct{})}, newScript("10", kit.Pod("a", "1"))
-		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
 		r, err := i.HandleKeys(j.handle, HandlerOptions{})
 		require.NoError(t, err)
 		require.Contains(t, r.Name(), "informer.(*keyJournal)")

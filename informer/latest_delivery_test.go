@@ -135,7 +135,7 @@ func TestAResyncOfLatestDoesNotGoBack(t *testing.T) {
 func TestAResyncOfLatestEndsWhileOtherObjectsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"), kit.Pod("busy", "4"))
-		i, h := New(s, Options[*corev1.Pod]{Observe: observed}), newGated()
+		i, h := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed}), newGated()
 		_, err := i.Handle(h, HandlerOptions{Delivery: Latest, Resync: time.Minute})
 		require.NoError(t, err)
 		start(t, i)

@@ -27,10 +27,10 @@ func TestContract_B23_BadInputIsASentinel(t *testing.T) {
 			return indexer.Index[*corev1.Pod]{Name: name, Append: func(v []string, _ *corev1.Pod) []string { return v }}
 		}
 		for want, i := range map[error]*Informer[*corev1.Pod]{
-			ErrNoSource:             New[*corev1.Pod](nil, Options[*corev1.Pod]{}),
-			ErrNegative:             New(s, Options[*corev1.Pod]{Resync: -1}),
-			indexer.ErrIndexInvalid: New(s, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{{Name: "x"}}}),
-			indexer.ErrIndexExists:  New(s, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{named("x"), named("x")}}),
+			ErrNoSource:             New[*corev1.Pod](reflector.Source{}, Options[*corev1.Pod]{}),
+			ErrNegative:             New(sourceOf(s), Options[*corev1.Pod]{Resync: -1}),
+			indexer.ErrIndexInvalid: New(sourceOf(s), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{{Name: "x"}}}),
+			indexer.ErrIndexExists:  New(sourceOf(s), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{named("x"), named("x")}}),
 		} {
 			require.ErrorIs(t, i.Run(t.Context()), want)
 			require.ErrorIs(t, i.WaitSynced(t.Context()), want)
@@ -50,14 +50,14 @@ func TestContract_B23_BadInputIsASentinel(t *testing.T) {
 			"PageSize is -1":                       {PageSize: -1},
 			"the budget of Storage.Decoded is -10": {Storage: Storage{Decoded: NewBudget(-10)}},
 		} {
-			err := New(s, o).Run(t.Context())
+			err := New(sourceOf(s), o).Run(t.Context())
 			require.ErrorIs(t, err, ErrNegative)
 			require.EqualError(t, err, "informer *v1.Pod: "+want+": out of range")
 		}
-		nameless := New(s, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{named("")}})
+		nameless := New(sourceOf(s), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{named("")}})
 		require.ErrorIs(t, nameless.Run(t.Context()), indexer.ErrIndexInvalid)
 
-		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
 		var none HandlerFunc[*corev1.Pod]
 		for _, nothing := range []Handler[*corev1.Pod]{nil, none, Funcs[*corev1.Pod]{}} {
 			_, err := i.Handle(nothing, HandlerOptions{})
@@ -108,7 +108,7 @@ func TestMisuseIsToldByWhatComesNext(t *testing.T) {
 // D18: of several concurrent calls of Run one runs, and the others return ErrRunning.
 func TestContract_D18_OfTwoRunsOneRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		i := New(newScript("1"), Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(newScript("1")), Options[*corev1.Pod]{Observe: observed})
 		ctx, cancel := context.WithCancel(t.Context())
 		results := make(chan error, 8)
 		for range 8 {
@@ -149,7 +149,7 @@ func TestContract_D8_RunReturnsThoughTheSourceDoesNot(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d.Set("10", kit.Pod("a", "1"))
 			d.wake = make(chan struct{})
-			i := New(d, Options[*corev1.Pod]{Observe: observed})
+			i := New(sourceOf(d), Options[*corev1.Pod]{Observe: observed})
 			stop := start(t, i)
 			began := time.Now()
 			stop()
@@ -223,7 +223,7 @@ func TestContract_D10_D19_ErrorsShow(t *testing.T) {
 func TestContract_D33_WaitDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
-		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
 		results := make(chan error, 3)
 		for _, version := range []string{"9", "12", "99"} {
 			go func() { results <- i.WaitDelivered(t.Context(), version) }()
@@ -248,7 +248,7 @@ func TestWaitSyncedTellsThatTheInformerStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("1")
 		s.Fail(errPoison)
-		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
 		start(t, i)()
 		err := i.WaitSynced(t.Context())
 		require.ErrorIs(t, err, ErrStopped)
@@ -262,7 +262,7 @@ func TestWaitSyncedTellsThatTheInformerStopped(t *testing.T) {
 // sources.
 func TestARunThatIsOverBeforeItBegins(t *testing.T) {
 	for range 100 {
-		i := Join([]reflector.Source{newScript("5"), newScript("5")}, Options[*corev1.Pod]{Observe: observed})
+		i := Join([]reflector.Source{sourceOf(newScript("5")), sourceOf(newScript("5"))}, Options[*corev1.Pod]{Observe: observed})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		wait, err := i.Start(ctx)

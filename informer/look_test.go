@@ -95,7 +95,7 @@ func newOnlooking(t *testing.T, o Options[*corev1.Pod]) *onlooking {
 		return append(values, p.Name)
 	}}}
 	o.Resync = time.Minute
-	f.Informer = New(lookingSource{f.s, f.o}, o)
+	f.Informer = New(sourceOf(lookingSource{f.s, f.o}), o)
 	var all []Registration
 	for _, delivery := range deliveries {
 		r, err := f.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
@@ -189,7 +189,7 @@ func TestALoggerThatCallsTheInformer(t *testing.T) {
 	kit.EndsSoon(t)
 	t.Run("with its first line", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			i, o := New(newScript("10"), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{{
+			i, o := New(sourceOf(newScript("10")), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{{
 				Name: "failing", Append: func([]string, *corev1.Pod) []string { panic("on purpose") },
 			}}}), &kit.Onlooker{}
 			klog.SetLoggerWithOptions(o.Logger(), klog.ContextualLogger(true))
@@ -211,7 +211,7 @@ func TestALoggerThatCallsTheInformer(t *testing.T) {
 		})
 	})
 	t.Run("with the line about resyncs", func(t *testing.T) {
-		i, o := New(newScript("10"), Options[*corev1.Pod]{Observe: observed}).Shared(), &kit.Onlooker{}
+		i, o := New(sourceOf(newScript("10")), Options[*corev1.Pod]{Observe: observed}).Shared(), &kit.Onlooker{}
 		add := func() {
 			period, logger := time.Minute, o.Logger()
 			_, err := i.AddEventHandlerWithOptions(cache.ResourceEventHandlerFuncs{}, cache.HandlerOptions{ResyncPeriod: &period, Logger: &logger})

@@ -85,7 +85,7 @@ func (c *core) ask(a *attempt) {
 	a.versions = make([]string, len(c.sources))
 	for i, from := range c.sources {
 		source := uint16(i) //nolint:gosec // at most maxSources
-		if a.versions[i], a.err = c.newestOf(from); a.err != nil {
+		if a.versions[i], a.err = c.newestOf(from.made); a.err != nil {
 			a.failed = source
 			c.status.unanswered(source, fmt.Errorf("its newest version: %w", a.err))
 			if errors.Is(a.err, ErrExited) {

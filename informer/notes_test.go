@@ -28,7 +28,11 @@ type streamless struct {
 	stream    func() (watch.Interface, error)
 }
 
-func (s streamless) Streaming() reflector.Streaming { return s.streaming }
+func (s streamless) source() reflector.Source {
+	source := sourceOf(s)
+	source.Streams = s.streaming
+	return source
+}
 
 func (s streamless) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	if o.SendInitialEvents != nil {
@@ -44,7 +48,7 @@ var errNotStreaming = apierrors.NewInvalid(schema.GroupKind{Group: "meta.k8s.io"
 func TestAnUnknownHistoryIsNotedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := newScript("", kit.Pod("a", ""))
-		i := New(source, Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(source), Options[*corev1.Pod]{Observe: observed})
 		require.Empty(t, i.Status().Notes)
 		ctx, cancel := context.WithCancel(t.Context())
 		wait, err := i.Start(ctx)
@@ -74,7 +78,7 @@ func TestAServerThatDoesNotStreamIsNoError(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				source.script = newScript("5", kit.Pod("a", "3"))
 				log := &kit.Log{}
-				i := New(source, Options[*corev1.Pod]{})
+				i := New(source.source(), Options[*corev1.Pod]{})
 				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), log.Logger()))
 				defer cancel()
 				wait, err := i.Start(ctx)
@@ -133,7 +137,7 @@ func TestContract_D10_ABrokenStreamIsNoted(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					log := &kit.Log{}
-					i := New(streamless{newScript("5", kit.Pod("a", "3")), streaming, stream}, Options[*corev1.Pod]{})
+					i := New(streamless{newScript("5", kit.Pod("a", "3")), streaming, stream}.source(), Options[*corev1.Pod]{})
 					ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), log.Logger()))
 					defer cancel()
 					wait, err := i.Start(ctx)

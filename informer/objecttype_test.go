@@ -63,21 +63,21 @@ func newMixed(objects ...runtime.Object) *mixed { return &mixed{newScript("10"),
 
 // ofPods makes informers of pods: the compiler knows the type of the first, and only the running
 // program the type of the others.
-var ofPods = map[string]func(s reflector.Source, observe func(Event)) *Informer[*corev1.Pod]{
-	"known to the compiler": func(s reflector.Source, observe func(Event)) *Informer[*corev1.Pod] {
-		return New(s, Options[*corev1.Pod]{Observe: observe})
+var ofPods = map[string]func(s kit.Source, observe func(Event)) *Informer[*corev1.Pod]{
+	"known to the compiler": func(s kit.Source, observe func(Event)) *Informer[*corev1.Pod] {
+		return New(sourceOf(s), Options[*corev1.Pod]{Observe: observe})
 	},
-	"known at run time": func(s reflector.Source, observe func(Event)) *Informer[*corev1.Pod] {
-		i, _ := As[*corev1.Pod](JoinShared([]reflector.Source{s}, reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: observe}))
+	"known at run time": func(s kit.Source, observe func(Event)) *Informer[*corev1.Pod] {
+		i, _ := As[*corev1.Pod](JoinShared(lateOf(s), reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: observe}))
 		return i
 	},
-	"of a manager": func(s reflector.Source, observe func(Event)) *Informer[*corev1.Pod] {
-		i, _ := As[*corev1.Pod](sharedOf(nil, &corev1.Pod{}, clientgoSettings{source: s, options: Options[any]{Observe: observe}, metrics: newMetrics(cache.InformerNameAndResource{}, nil), typed: true}))
+	"of a manager": func(s kit.Source, observe func(Event)) *Informer[*corev1.Pod] {
+		i, _ := As[*corev1.Pod](sharedOf(nil, &corev1.Pod{}, clientgoSettings{source: sourceOf(s), options: Options[any]{Observe: observe}, metrics: newMetrics(cache.InformerNameAndResource{}, nil), typed: true}))
 		return i
 	},
 }
 
-func eachOfPods(t *testing.T, test func(t *testing.T, create func(reflector.Source, func(Event)) *Informer[*corev1.Pod])) {
+func eachOfPods(t *testing.T, test func(t *testing.T, create func(kit.Source, func(Event)) *Informer[*corev1.Pod])) {
 	for name, create := range ofPods {
 		t.Run(name, func(t *testing.T) { bubble(t, func(t *testing.T) { test(t, create) }) })
 	}
@@ -85,7 +85,7 @@ func eachOfPods(t *testing.T, test func(t *testing.T, create func(reflector.Sour
 
 // D25: objects of another type are left out of lists and watches, and each is reported.
 func TestContract_D25_WhatIsDecoded(t *testing.T) {
-	eachOfPods(t, func(t *testing.T, create func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
+	eachOfPods(t, func(t *testing.T, create func(kit.Source, func(Event)) *Informer[*corev1.Pod]) {
 		seen := newEvents()
 		s := newMixed(kit.Pod("a", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "2"}})
 		i := create(s, seen.observe)
@@ -112,7 +112,7 @@ func TestContract_D25_WhatATransformMakes(t *testing.T) {
 		"a typed nil":  func(any) (any, error) { return (*corev1.Pod)(nil), nil },
 	} {
 		t.Run(made, func(t *testing.T) {
-			eachOfPods(t, func(t *testing.T, create func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
+			eachOfPods(t, func(t *testing.T, create func(kit.Source, func(Event)) *Informer[*corev1.Pod]) {
 				seen := newEvents()
 				i := create(newScript("10", kit.Pod("a", "1")), seen.observe)
 				require.NoError(t, i.Shared().SetTransform(transform))
@@ -134,7 +134,7 @@ func TestContract_D25_WhatATransformMakes(t *testing.T) {
 
 // D25: the store refuses objects of another type that a user writes through client-go's API.
 func TestContract_D25_WhatAUserWrites(t *testing.T) {
-	eachOfPods(t, func(t *testing.T, create func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
+	eachOfPods(t, func(t *testing.T, create func(kit.Source, func(Event)) *Informer[*corev1.Pod]) {
 		i := create(silentSource{}, observed)
 		store := i.Shared().GetIndexer()
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
@@ -154,10 +154,10 @@ func TestContract_D25_WhatAUserWrites(t *testing.T) {
 // D25: an informer of an interface type holds all objects that implement the interface, and no
 // others.
 func TestContract_D25_AnInterfaceType(t *testing.T) {
-	for name, create := range map[string]func(reflector.Source) *Informer[speaker]{
-		"known to the compiler": func(s reflector.Source) *Informer[speaker] { return New(s, Options[speaker]{Observe: observed}) },
-		"known at run time": func(s reflector.Source) *Informer[speaker] {
-			i, _ := As[speaker](JoinShared([]reflector.Source{s}, reflect.TypeFor[speaker](), Options[any]{Observe: observed}))
+	for name, create := range map[string]func(kit.Source) *Informer[speaker]{
+		"known to the compiler": func(s kit.Source) *Informer[speaker] { return New(sourceOf(s), Options[speaker]{Observe: observed}) },
+		"known at run time": func(s kit.Source) *Informer[speaker] {
+			i, _ := As[speaker](JoinShared(lateOf(s), reflect.TypeFor[speaker](), Options[any]{Observe: observed}))
 			return i
 		},
 	} {
@@ -250,7 +250,7 @@ func TestTypedHandlersAreToldWithoutAllocation(t *testing.T) {
 
 // Shared, GetIndexer and GetStore return one value per informer, without allocation.
 func TestClientgosInformerAndItsStoreAreMadeOnce(t *testing.T) {
-	i := New(silentSource{}, Options[*corev1.Pod]{})
+	i := New(sourceOf(silentSource{}), Options[*corev1.Pod]{})
 	require.NoError(t, i.Shared().GetStore().Add(kit.Pod("a", "1")))
 	require.Same(t, i.Shared(), i.Shared())
 	again, ok := As[*corev1.Pod](i.Shared())
@@ -277,7 +277,7 @@ func TestClientgosInformerAndItsStoreAreMadeOnce(t *testing.T) {
 // Status counts the objects of another type that lists and watches have brought, and shows the last
 // error about them.
 func TestTheStatusCountsObjectsOfAnotherType(t *testing.T) {
-	eachOfPods(t, func(t *testing.T, create func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
+	eachOfPods(t, func(t *testing.T, create func(kit.Source, func(Event)) *Informer[*corev1.Pod]) {
 		s := newMixed(kit.Pod("a", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "2"}})
 		i := create(s, observed)
 		require.Zero(t, i.Status().LeftOut)
@@ -306,7 +306,7 @@ func TestTheStatusCountsObjectsOfAnotherType(t *testing.T) {
 // Status also counts results of the transform that are of another type, but no other failures of
 // the transform.
 func TestTheStatusCountsWhatATransformMakesOfAnotherType(t *testing.T) {
-	eachOfPods(t, func(t *testing.T, create func(reflector.Source, func(Event)) *Informer[*corev1.Pod]) {
+	eachOfPods(t, func(t *testing.T, create func(kit.Source, func(Event)) *Informer[*corev1.Pod]) {
 		i := create(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), observed)
 		require.NoError(t, i.Shared().SetTransform(func(obj any) (any, error) {
 			if obj.(*corev1.Pod).Name == "b" {

@@ -16,7 +16,7 @@ import (
 type Options[T any] struct {
 	// Name names the informer in messages; empty for the name of T.
 	Name string
-	// Resource names the kind in the lister's NotFound errors.
+	// Resource names the kind in the lister's NotFound errors; empty for the resource of the source.
 	Resource schema.GroupResource
 	// Indexes are kept in addition to the namespace index. An index named
 	// [indexer.NamespaceIndex] replaces the namespace index.

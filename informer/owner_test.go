@@ -15,7 +15,7 @@ import (
 // Handlers that are added while their view ends either end with the view or are refused.
 func TestLentViewsEndWithAllTheirHandlers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(newScript("10", kit.Pod("a", "1"))), Options[*corev1.Pod]{Observe: observed})
 		cancel, wait := starts(t, i)
 		for range 20 {
 			lent, end := i.Lend()
@@ -46,7 +46,7 @@ func TestLentViewsEndWithAllTheirHandlers(t *testing.T) {
 // it.
 func TestLentViewsAreTheInformer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(newScript("10", kit.Pod("a", "1"))), Options[*corev1.Pod]{Observe: observed})
 		lent, end := i.Lend()
 		again, endAgain := lent.Lend()
 		require.Same(t, i.Indexer(), again.Indexer())

@@ -85,7 +85,7 @@ func newBroken(t *testing.T, o Options[*corev1.Pod]) *broken {
 			w.seen = append(w.seen, len(w.Indexer().Select("", indexer.Requirement{Key: "app", Op: indexer.Exists})))
 		}
 	}
-	w.Informer = New(w.script, o)
+	w.Informer = New(sourceOf(w.script), o)
 	w.core.packing.encoded.use(nil, w.decoder)
 	_, err := w.Handle(w.journal, HandlerOptions{})
 	require.NoError(t, err)

@@ -299,7 +299,7 @@ func TestAResyncOfPackedObjects(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
 		o := packedCold()
 		o.Resync = 10 * time.Second
-		i := New(s, o)
+		i := New(sourceOf(s), o)
 		same := 0
 		_, err := i.Handle(Funcs[*corev1.Pod]{Updated: func(old, now *corev1.Pod) {
 			if old == now {
@@ -480,7 +480,7 @@ func TestMemoryOfPackedObjectsIsThatOfTheHeap(t *testing.T) {
 func TestUpdatesOfPackedObjectsThroughAnInformer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
-		i := New(s, packedCold())
+		i := New(sourceOf(s), packedCold())
 		j := &journal{}
 		_, err := i.Handle(j, HandlerOptions{})
 		require.NoError(t, err)

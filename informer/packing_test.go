@@ -22,7 +22,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // unverified switches verify mode off, in which what is packed is decoded more often, and what cannot be
@@ -42,9 +41,9 @@ func packedCore[T Object](t *testing.T, o Options[T]) (*Informer[T], *informerSi
 		o.Storage.Decoded = NewBudget(0)
 	}
 	o.Observe = observed
-	i := New(silentSource{}, o)
+	i := New(sourceOf(silentSource{}), o)
 	in := newInformerSink(i.core, 0)
-	i.core.reflector(in)
+	i.core.reflector(sourceOf(silentSource{}), in)
 	return i, in
 }
 
@@ -285,10 +284,10 @@ func TestAnInterfaceTypePinsAll(t *testing.T) {
 
 // An object of another Go type than the informer's is pinned.
 func TestAForeignTypeIsPinned(t *testing.T) {
-	i := JoinShared([]reflector.Source{silentSource{}}, reflect.TypeFor[*corev1.Pod](), Options[any]{Storage: packedCold().Storage, Observe: observed})
+	i := JoinShared(lateOf(silentSource{}), reflect.TypeFor[*corev1.Pod](), Options[any]{Storage: packedCold().Storage, Observe: observed})
 	c := i.(*clientgoInformer).core
 	in := newInformerSink(c, 0)
-	c.reflector(in)
+	c.reflector(sourceOf(silentSource{}), in)
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}}
 	in.store(t, service)
 	in.store(t, kit.Pod("a", "1"))
@@ -384,7 +383,7 @@ func TestTransformedObjectsArePacked(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("empty", "2"))
 		var errs []error
-		i := New(s, Options[*corev1.Pod]{
+		i := New(sourceOf(s), Options[*corev1.Pod]{
 			Storage: packedCold().Storage,
 			Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 				p.Status.Message = "transformed"
@@ -421,7 +420,7 @@ func TestErrorsAreReportedByTheRun(t *testing.T) {
 		s := newScript("10", podWith("a", func(p *corev1.Pod) { p.Finalizers = []string{} }), podWith("b", func(p *corev1.Pod) { p.Labels = map[string]string{} }))
 		var i *Informer[*corev1.Pod]
 		var told []indexer.Key
-		i = New(s, Options[*corev1.Pod]{Storage: packedCold().Storage, Observe: func(e Event) {
+		i = New(sourceOf(s), Options[*corev1.Pod]{Storage: packedCold().Storage, Observe: func(e Event) {
 			if e, ok := e.(*StorageError); ok {
 				_ = i.Status()
 				_ = i.Indexer().Select("")

@@ -19,7 +19,7 @@ import (
 func TestPatienceOfTheOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		silent := func() (watch.Interface, error) { return watch.NewFake(), nil }
-		source := streamless{newScript("5", kit.Pod("a", "3")), reflector.StreamingSupported, silent}
+		source := streamless{newScript("5", kit.Pod("a", "3")), reflector.StreamingSupported, silent}.source()
 		i := New(source, Options[*corev1.Pod]{Observe: observed, StreamPatience: 42 * time.Second})
 		ctx, cancel := context.WithCancel(t.Context())
 		wait, err := i.Start(ctx)

@@ -66,7 +66,7 @@ func TestContract_D3_APoisonedObjectIsQuarantined(t *testing.T) {
 func quarantines(t *testing.T, sick func(*corev1.Pod)) {
 	s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", sick))
 	seen := newEvents()
-	i := New(s, Options[*corev1.Pod]{Transform: failByLabel, Observe: seen.observe})
+	i := New(sourceOf(s), Options[*corev1.Pod]{Transform: failByLabel, Observe: seen.observe})
 	j := &journal{}
 	_, err := i.Handle(j, HandlerOptions{})
 	require.NoError(t, err)
@@ -146,7 +146,7 @@ func TestContract_D4_AFailingIndexHarmsNothingElse(t *testing.T) {
 		}}
 		seen := newEvents()
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "yes")))
-		i := New(s, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byNode}, Observe: seen.observe})
+		i := New(sourceOf(s), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byNode}, Observe: seen.observe})
 		j := &journal{}
 		_, err := i.Handle(j, HandlerOptions{})
 		require.NoError(t, err)

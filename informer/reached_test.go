@@ -18,7 +18,7 @@ import (
 func sourcesOf(n int) []reflector.Source {
 	sources := make([]reflector.Source, n)
 	for i := range sources {
-		sources[i] = silentSource{}
+		sources[i] = sourceOf(silentSource{})
 	}
 	return sources
 }

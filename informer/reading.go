@@ -47,11 +47,15 @@ func (r *reading) wait() {
 
 // mirror mirrors one source into a sink until the run ends.
 func (c *core) mirror(sink *informerSink) {
-	if err := c.askShare(); err != nil {
+	source, err := c.sources[sink.source].get()
+	if err == nil {
+		err = c.askShare(source)
+	}
+	if err != nil {
 		c.exit(err)
 		return
 	}
-	r := c.reflector(sink)
+	r := c.reflector(source, sink)
 	c.reflectors[sink.source].Store(r)
 	switch err := r.Run(c.run.Context); {
 	case errors.Is(err, ErrExited):
@@ -62,8 +66,8 @@ func (c *core) mirror(sink *informerSink) {
 }
 
 // reflector makes the reflector of one source.
-func (c *core) reflector(sink *informerSink) *reflector.Reflector {
-	return reflector.New(c.sources[sink.source], sink, reflector.Options{
+func (c *core) reflector(source reflector.Source, sink *informerSink) *reflector.Reflector {
+	return reflector.New(source, sink, reflector.Options{
 		Name:            c.options.Name,
 		Type:            c.objects.watched(),
 		Check:           c.objects.fits(),

@@ -25,7 +25,7 @@ func TestContract_D19_WhatIsNotAppliedConfirmsNothing(t *testing.T) {
 			}
 			return values
 		}}
-		i := New(s, Options[*corev1.Pod]{Observe: observed, Indexes: []indexer.Index[*corev1.Pod]{stuck}})
+		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed, Indexes: []indexer.Index[*corev1.Pod]{stuck}})
 		start(t, i)
 		synctest.Wait()
 		confirmed := time.Now()
@@ -56,7 +56,7 @@ func TestContract_D19_AQueuedFullStateConfirmsNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, gate := newScript("10", kit.Pod("a", "1")), make(chan struct{})
 		// With a transform no stored object is looked up for the full state, which would wait for the store.
-		i := New(s, Options[*corev1.Pod]{Observe: observed, Transform: failByLabel, Indexes: []indexer.Index[*corev1.Pod]{{
+		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed, Transform: failByLabel, Indexes: []indexer.Index[*corev1.Pod]{{
 			Name: "stuck", Append: func(values []string, p *corev1.Pod) []string {
 				if p.Labels["stuck"] != "" {
 					<-gate

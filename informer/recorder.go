@@ -183,7 +183,7 @@ func (s *status) failed(e reflector.Failed) RecentError {
 	return failed
 }
 
-// exited records that a user's function has ended the run.
+// exited records the error that has ended the run.
 func (s *status) exited(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,11 +19,11 @@ import (
 )
 
 // startWithJournal starts an informer with a journal as its handler.
-func startWithJournal(t *testing.T, s reflector.Source, o Options[*corev1.Pod]) (*Informer[*corev1.Pod], *journal) {
+func startWithJournal(t *testing.T, s kit.Source, o Options[*corev1.Pod]) (*Informer[*corev1.Pod], *journal) {
 	if o.Observe == nil {
 		o.Observe = observed
 	}
-	i, j := New(s, o), &journal{}
+	i, j := New(sourceOf(s), o), &journal{}
 	_, err := i.Handle(j, HandlerOptions{})
 	require.NoError(t, err)
 	start(t, i)
@@ -97,7 +97,7 @@ func TestContract_T8_AWatchEventIsAlwaysStoredAndTold(t *testing.T) {
 func TestContract_T9_TheStoreIsReplacedBeforeAnythingIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
-		i := New(s, Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
 		j := &journal{}
 		relisted := false
 		_, err := i.Handle(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
@@ -125,7 +125,7 @@ func TestContract_D13_TheTransformRunsOnceAndUnderNoLock(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		calls := 0
 		var i *Informer[*corev1.Pod]
-		i = New(s, Options[*corev1.Pod]{Observe: observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+		i = New(sourceOf(s), Options[*corev1.Pod]{Observe: observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 			calls++
 			for range i.Indexer().All() { // with the calls below, takes every lock
 				continue

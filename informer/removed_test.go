@@ -17,7 +17,6 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // stuckHandler is a handler whose calls wait for the test, and a function that removes it.
@@ -40,20 +39,20 @@ const resyncs = time.Hour
 
 // apis are the ways to register a handler. Each makes an informer and adds a handler that is
 // resynced every hour.
-var apis = map[string]func(t *testing.T, s reflector.Source, h *stuckHandler) cache.SharedIndexInformer{
-	"Handle, every change": func(t *testing.T, s reflector.Source, h *stuckHandler) cache.SharedIndexInformer {
-		return h.register(t, New(s, Options[*corev1.Pod]{Observe: observed}), Every)
+var apis = map[string]func(t *testing.T, s kit.Source, h *stuckHandler) cache.SharedIndexInformer{
+	"Handle, every change": func(t *testing.T, s kit.Source, h *stuckHandler) cache.SharedIndexInformer {
+		return h.register(t, New(sourceOf(s), Options[*corev1.Pod]{Observe: observed}), Every)
 	},
-	"Handle, the latest": func(t *testing.T, s reflector.Source, h *stuckHandler) cache.SharedIndexInformer {
-		return h.register(t, New(s, Options[*corev1.Pod]{Observe: observed}), Latest)
+	"Handle, the latest": func(t *testing.T, s kit.Source, h *stuckHandler) cache.SharedIndexInformer {
+		return h.register(t, New(sourceOf(s), Options[*corev1.Pod]{Observe: observed}), Latest)
 	},
-	"Handle, of a type known at run time": func(t *testing.T, s reflector.Source, h *stuckHandler) cache.SharedIndexInformer {
-		shared := JoinShared([]reflector.Source{s}, reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: observed})
+	"Handle, of a type known at run time": func(t *testing.T, s kit.Source, h *stuckHandler) cache.SharedIndexInformer {
+		shared := JoinShared(lateOf(s), reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: observed})
 		i, ok := As[*corev1.Pod](shared)
 		require.True(t, ok)
 		return h.register(t, i, Every)
 	},
-	"AddEventHandler": func(t *testing.T, s reflector.Source, h *stuckHandler) cache.SharedIndexInformer {
+	"AddEventHandler": func(t *testing.T, s kit.Source, h *stuckHandler) cache.SharedIndexInformer {
 		i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, resyncs, nil)
 		r, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc:    func(any) { h.told() },

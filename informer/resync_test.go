@@ -83,7 +83,7 @@ func TestContract_T12_ResyncPeriods(t *testing.T) {
 
 func TestATypedInformerResyncsThroughClientgosAPI(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Resync: time.Minute}).Shared()
+		i := New(sourceOf(newScript("10", kit.Pod("a", "1"))), Options[*corev1.Pod]{Resync: time.Minute}).Shared()
 		r, _ := addRecorder(t, i)
 		startClientgo(t, i)
 		r.Take()
@@ -96,7 +96,7 @@ func TestATypedInformerResyncsThroughClientgosAPI(t *testing.T) {
 func TestAResyncIsOneMoment(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-		i, h := New(s, Options[*corev1.Pod]{Observe: observed}), newGated()
+		i, h := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed}), newGated()
 		_, err := i.Handle(h, HandlerOptions{Resync: time.Minute})
 		require.NoError(t, err)
 		start(t, i)

@@ -28,7 +28,6 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
-	"github.com/tidemark-k8s/tidemark/internal/around"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -305,17 +304,12 @@ func TestA404WithinAWatchIsNoStorm(t *testing.T) {
 				return answer, nil
 			})
 		})
-		run[*widget](t, listOnly{reflector.FromDynamic(dynamic.NewForConfigOrDie(config), widgetsV1, "")})
+		source := reflector.FromDynamic(dynamic.NewForConfigOrDie(config), widgetsV1, "")
+		source.Streams = reflector.StreamingUnsupported
+		run[*widget](t, source)
 		time.Sleep(time.Minute)
 		require.Less(t, c.requests(""), 200)
 	})
-}
-
-// listOnly is a source that declares that it cannot stream.
-type listOnly struct{ reflector.Source }
-
-func (l listOnly) Around() around.Source[reflector.Source] {
-	return around.Source[reflector.Source]{Inner: l.Source, ListOnly: true}
 }
 
 func TestOtherClientsWaitToo(t *testing.T) {
@@ -326,7 +320,9 @@ func TestOtherClientsWaitToo(t *testing.T) {
 			return reflector.FromDynamic(dynamic.NewForConfigOrDie(config), widgetsV1, "default")
 		},
 		"tweaked": func(c *cluster) reflector.Source {
-			return reflector.Tweak(c.dynamically(), func(o *metav1.ListOptions) { o.LabelSelector = "a!=b" })
+			source := c.dynamically()
+			source.Tweak = func(o *metav1.ListOptions) { o.LabelSelector = "a!=b" }
+			return source
 		},
 		"a client alone": func(c *cluster) reflector.Source {
 			return reflector.From(dynamic.NewForConfigOrDie(c.config()).Resource(widgetsV1))

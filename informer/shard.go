@@ -29,8 +29,8 @@ type ShardStatus struct {
 }
 
 // askShare asks for the share that the informer reads. The Assignment is the user's, so the reflector's goroutine asks,
-// once. The error says why the informer cannot read the share.
-func (c *core) askShare() (err error) {
+// once. The error says why the informer cannot read the share of the source.
+func (c *core) askShare(source reflector.Source) (err error) {
 	if c.options.Shard == nil {
 		return nil
 	}
@@ -44,17 +44,8 @@ func (c *core) askShare() (err error) {
 		return shard.ErrField
 	}
 	c.share.Store(reflector.NewShare(of))
-	return c.unreadable(of)
-}
-
-// unreadable returns an error if the source cannot be read in a share. It may make a user's source.
-func (c *core) unreadable(share shard.Set) error {
-	if share.Field() != shard.ByNamespace {
-		return nil
-	}
-	of, err := c.namespacesOf(c.run.Context)
-	if err == nil && of[0] != "" {
-		return fmt.Errorf("%w: its source reads namespace %s alone, and the share is of namespaces", ErrSharded, of[0])
+	if of.Field() == shard.ByNamespace && source.Namespace != "" {
+		return fmt.Errorf("%w: its source reads namespace %s alone, and the share is of namespaces", ErrSharded, source.Namespace)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func newSharded(t *testing.T, s *script, o Options[*corev1.Pod], share shard.Set
 	if o.Observe == nil {
 		o.Observe = observed
 	}
-	x.i = New(s, o)
+	x.i = New(sourceOf(s), o)
 	return x
 }
 
@@ -132,7 +132,7 @@ func TestAnAssignmentThatFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				i := New(newScript("10"), Options[*corev1.Pod]{Shard: unruly(row.share), Observe: observed})
+				i := New(sourceOf(newScript("10")), Options[*corev1.Pod]{Shard: unruly(row.share), Observe: observed})
 				err := i.Run(t.Context())
 				require.ErrorIs(t, err, row.want)
 				require.ErrorContains(t, err, row.says)
@@ -212,21 +212,22 @@ func TestOwnWritesAndTheShare(t *testing.T) {
 func TestInformersWithoutAShare(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		byNamespace := shard.Static(shard.Whole(shard.ByNamespace))
-		two := Join([]reflector.Source{newScript("1"), newScript("1")}, Options[*corev1.Pod]{Shard: byNamespace, Observe: observed})
+		two := Join([]reflector.Source{sourceOf(newScript("1")), sourceOf(newScript("1"))}, Options[*corev1.Pod]{Shard: byNamespace, Observe: observed})
 		require.ErrorIs(t, two.Run(t.Context()), ErrSharded)
 		require.ErrorIs(t, two.WaitSynced(t.Context()), ErrSharded)
 
-		one := New(inNamespace{newScript("1"), "shop"}, Options[*corev1.Pod]{Shard: byNamespace, Observe: observed})
+		shop := inNamespace{newScript("1"), "shop"}
+		one := New(shop.source(), Options[*corev1.Pod]{Shard: byNamespace, Observe: observed})
 		err := one.Run(t.Context())
 		require.ErrorIs(t, err, ErrSharded)
 		require.ErrorContains(t, err, "namespace shop")
 		require.ErrorIs(t, one.WaitSynced(t.Context()), ErrStopped)
 		require.ErrorIs(t, one.Status().LastError, ErrSharded)
-		lists, watches := one.core.sources[0].(inNamespace).Requests()
+		lists, watches := shop.Requests()
 		require.Zero(t, lists+watches, "no request was sent")
-		start(t, New(inNamespace{newScript("1"), "shop"}, Options[*corev1.Pod]{Shard: shard.Static(shard.Whole(shard.ByUID)), Observe: observed}))
+		start(t, New(shop.source(), Options[*corev1.Pod]{Shard: shard.Static(shard.Whole(shard.ByUID)), Observe: observed}))
 
-		none := New(newScript("1"), Options[*corev1.Pod]{Shard: shard.Static(shard.Set{}), Observe: observed})
+		none := New(sourceOf(newScript("1")), Options[*corev1.Pod]{Shard: shard.Static(shard.Set{}), Observe: observed})
 		require.ErrorIs(t, none.Run(t.Context()), shard.ErrField)
 		require.ErrorIs(t, none.WaitSynced(t.Context()), shard.ErrField)
 		require.ErrorIs(t, none.WaitFresh(t.Context()), shard.ErrField)

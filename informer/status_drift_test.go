@@ -50,7 +50,7 @@ func TestLastEventIsTheLastChange(t *testing.T) {
 
 func TestRunningIsTrueUntilRunHasReturned(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i, h := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed}), newGated()
+		i, h := New(sourceOf(newScript("10", kit.Pod("a", "1"))), Options[*corev1.Pod]{Observe: observed}), newGated()
 		_, err := i.Handle(h, HandlerOptions{})
 		require.NoError(t, err)
 		require.False(t, i.Status().Running)
@@ -90,7 +90,7 @@ func (h *halfSource) List(ctx context.Context, o metav1.ListOptions) (apiruntime
 func TestNothingOfHalfAStateIsKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var half ghosts
-		i := New[*corev1.Pod](&halfSource{newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, Options[*corev1.Pod]{
+		i := New[*corev1.Pod](sourceOf(&halfSource{newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}), Options[*corev1.Pod]{
 			PageSize: 2, Observe: observed,
 			Transform: func(p *corev1.Pod) (*corev1.Pod, error) { return half.watch(p), nil },
 		})

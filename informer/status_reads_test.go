@@ -107,7 +107,7 @@ func TestAskingDoesNotWaitForIndexFunctions(t *testing.T) {
 				stuck = newStuckIndex("b")
 				o.Indexes = []indexer.Index[*corev1.Pod]{stuck.index()}
 			}
-			i := New(s, o)
+			i := New(sourceOf(s), o)
 			r, err := i.Handle(&told{}, HandlerOptions{Delivery: Latest, Resync: time.Millisecond})
 			require.NoError(t, err)
 			_, err = i.Start(t.Context()) // it ends before the cleanup of the test
@@ -136,7 +136,7 @@ func (*told) Handle(Change[*corev1.Pod]) {}
 // Status does not wait for a stuck index function of an index that is being added.
 func TestStatusDoesNotWaitForIndexFunctions(t *testing.T) {
 	stuck := newStuckIndex("a")
-	i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+	i := New(sourceOf(newScript("10", kit.Pod("a", "1"))), Options[*corev1.Pod]{Observe: observed})
 	ctx, cancel := context.WithCancel(t.Context())
 	wait, err := i.Start(ctx)
 	require.NoError(t, err)
@@ -154,7 +154,7 @@ func TestStatusDoesNotWaitForIndexFunctions(t *testing.T) {
 // WaitDelivered returns while an index function is stuck, and with a context that has ended: all is delivered.
 func TestWaitDeliveredBehindAStuckIndexFunction(t *testing.T) {
 	stuck := newStuckIndex("a")
-	i := New(newScript("10", kit.Pod("a", "1")), Options[*corev1.Pod]{Observe: observed})
+	i := New(sourceOf(newScript("10", kit.Pod("a", "1"))), Options[*corev1.Pod]{Observe: observed})
 	run, cancel := context.WithCancel(t.Context())
 	wait, err := i.Start(run)
 	require.NoError(t, err)

@@ -20,7 +20,7 @@ import (
 // GetIndexers of client-go's API also returns the indexes that were declared with types.
 func TestIndexesWithTypesAreShownToClientgo(t *testing.T) {
 	byName := indexer.Index[*corev1.Pod]{Name: "name", Append: func(values []string, p *corev1.Pod) []string { return append(values, p.Name) }}
-	i := New(newScript("1"), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byName}})
+	i := New(sourceOf(newScript("1")), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byName}})
 	x := i.Shared().GetIndexer()
 	require.NoError(t, x.Add(kit.Pod("a", "1")))
 	require.ElementsMatch(t, []string{"name", indexer.NamespaceIndex}, keysOf(x.GetIndexers()))
@@ -69,7 +69,7 @@ func TestAnIndexIsNeverVisibleWithoutItsFunction(t *testing.T) {
 
 // The key of a cluster-scoped object is its name, even if the name holds a slash.
 func TestAClusterScopedObjectWithASlashInItsName(t *testing.T) {
-	x := New(newScript("1"), Options[*corev1.Node]{}).Shared().GetIndexer()
+	x := New(sourceOf(newScript("1")), Options[*corev1.Node]{}).Shared().GetIndexer()
 	node := func(version string) *corev1.Node {
 		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "rack/7", ResourceVersion: version}}
 	}

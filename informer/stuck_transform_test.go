@@ -38,10 +38,10 @@ func runWaitsForTheTransform(t *testing.T, moment string) {
 	case "a list":
 		s.Set("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("stuck", "x")), kit.Pod("c", "3"))
 	case "another source":
-		sources = append(sources, newScript("10"))
+		sources = append(sources, sourceOf(newScript("10")))
 	}
 	j := &journal{}
-	i := Join(append(sources, s), Options[*corev1.Pod]{Transform: transform, Observe: observed})
+	i := Join(append(sources, sourceOf(s)), Options[*corev1.Pod]{Transform: transform, Observe: observed})
 	_, err := i.Handle(j, HandlerOptions{})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

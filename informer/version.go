@@ -1,7 +1,6 @@
 package informer
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -11,7 +10,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // version returns the store's version: the lowest version of all sources, or "" until all sources are
@@ -113,52 +111,4 @@ func (v *versionWaiters) wake() {
 		close(v.changed)
 		v.changed = nil
 	}
-}
-
-// namespaces are the namespaces of an informer's sources, "" for all or unknown. They are asked for
-// once, on a goroutine of its own: the call may make a user's source.
-type namespaces struct {
-	asked sync.Once
-	known chan struct{} // closed when of is complete
-	of    []string
-}
-
-// ask asks the sources for their namespaces. A source that panics has none that is known; neither has
-// one that ends the goroutine, nor those after it.
-func (n *namespaces) ask(sources []reflector.Source) {
-	n.known, n.of = make(chan struct{}), make([]string, len(sources))
-	go func() {
-		defer close(n.known)
-		for i, source := range sources {
-			func() {
-				defer func() { _ = recover() }() // the source's requests report it
-				n.of[i] = reflector.NamespaceOf(source)
-			}()
-		}
-	}()
-}
-
-// namespacesOf returns the namespaces of the sources.
-func (c *core) namespacesOf(ctx context.Context) ([]string, error) {
-	c.namespaces.asked.Do(func() { c.namespaces.ask(c.sources) })
-	select {
-	case <-c.namespaces.known:
-		return c.namespaces.of, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-// sourcesOf returns the sources that may hold objects of a namespace, or what is missing to tell.
-func (c *core) sourcesOf(namespace string) (sources []uint16, p pending) {
-	c.namespaces.asked.Do(func() { c.namespaces.ask(c.sources) })
-	if !closed(c.namespaces.known) {
-		return nil, pending{missing: errNamespace, more: c.namespaces.known}
-	}
-	for i, scope := range c.namespaces.of {
-		if scope == "" || scope == namespace {
-			sources = append(sources, uint16(i)) //nolint:gosec // at most maxSources
-		}
-	}
-	return sources, pending{}
 }

@@ -12,14 +12,13 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // A typed view of an informer whose type is known at run time shows and delivers pods.
 func TestATypedViewOfAnInformerOfAnything(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1", kit.Label("app", "x")), kit.Pod("b", "2"))
-		shared := JoinShared([]reflector.Source{s}, reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: observed})
+		shared := JoinShared(lateOf(s), reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: observed})
 		i, ok := As[*corev1.Pod](shared)
 		require.True(t, ok)
 		_, ok = As[*corev1.Service](shared)
@@ -77,7 +76,7 @@ func TestContract_D25_AnInformerOfOneTypeKnownAtRunTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		seen := newEvents()
 		s := newScript("10", kit.Pod("a", "1"))
-		shared := JoinShared([]reflector.Source{s}, reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: seen.observe})
+		shared := JoinShared(lateOf(s), reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: seen.observe})
 		require.NoError(t, shared.SetTransform(func(any) (any, error) { return &corev1.Service{}, nil }))
 		i, _ := As[*corev1.Pod](shared)
 		start(t, i)
@@ -92,7 +91,7 @@ func TestContract_D25_AnInformerOfOneTypeKnownAtRunTime(t *testing.T) {
 }
 
 func TestAsOfATypedInformer(t *testing.T) {
-	i := New(newScript("1"), Options[*corev1.Pod]{})
+	i := New(sourceOf(newScript("1")), Options[*corev1.Pod]{})
 	same, ok := As[*corev1.Pod](i.Shared())
 	require.True(t, ok)
 	require.Same(t, i.Indexer(), same.Indexer())

@@ -101,7 +101,7 @@ func (c *core) WaitSynced(ctx context.Context) error {
 // WaitFor waits until the store shows an object as a write has returned it, or a newer version: a
 // caller reads its own writes. The store shows a write by its event or, if the informer does not read
 // the object, by the next event or bookmark. With several sources, WaitFor waits only for those whose
-// namespace is the object's (see [reflector.Scoped]), and for none once the object itself has come.
+// namespace is the object's (see [reflector.Source]), and for none once the object itself has come.
 //
 // It returns [ErrVersion] if the object's version cannot be compared with the store's, [ErrQuarantined] if
 // this version of the object or a later one could not be prepared, [ErrType] for an object without

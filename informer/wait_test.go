@@ -19,11 +19,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// served is a script that counts as a server: WaitFresh asks it for its newest version.
-type served struct{ *script }
-
-func (served) Streaming() reflector.Streaming { return reflector.StreamingUnknown }
-
 // waitRig is an informer of the pod a, and what goes wrong with it.
 type waitRig struct {
 	*script
@@ -46,7 +41,9 @@ func newWaitRig(t *testing.T, version string) *waitRig {
 		return nil, nil
 	}
 	w.OnList = w.onList
-	w.i = New(reflector.Source(served{w.script}), Options[*corev1.Pod]{Name: "pods", Observe: observed})
+	source := sourceOf(w.script)
+	source.Streams = reflector.StreamingUnknown // so that WaitFresh asks for the newest version
+	w.i = New(source, Options[*corev1.Pod]{Name: "pods", Observe: observed})
 	w.ctx, w.cancel = context.WithTimeout(t.Context(), time.Hour)
 	t.Cleanup(w.cancel)
 	return w
@@ -135,8 +132,6 @@ func TestContract_D33_TheWaits(t *testing.T) {
 			waits: "20",
 			before: func(w *waitRig) {
 				w.run()
-				require.NoError(w.t, w.i.WaitFor(w.ctx, kit.Pod("a", "10"))) // has the namespace asked for
-				synctest.Wait()
 				w.cancel()
 			},
 			want: map[string]string{"WaitFor": "version 20 is not reached" + ended, "WaitFresh": "the newest version is not known" + ended, "WaitDelivered": "version 20 is not reached" + ended},

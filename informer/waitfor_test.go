@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
@@ -25,14 +24,11 @@ type inNamespace struct {
 	namespace string
 }
 
-func (s inNamespace) Namespace() string { return s.namespace }
-
-// wrapped is a source that wraps another source.
-type wrapped struct{ reflector.Source }
-
-func (w wrapped) Unwrap() reflector.Source { return w.Source }
-
-func (wrapped) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
+func (s inNamespace) source() reflector.Source {
+	source := sourceOf(s)
+	source.Namespace = s.namespace
+	return source
+}
 
 func inside(namespace string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Namespace = namespace }
@@ -43,8 +39,7 @@ func inside(namespace string) func(*corev1.Pod) {
 func TestWaitForWaitsForTheObjectsOwnSource(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a, b := newScript("5"), newScript("5")
-		tweaked := reflector.Tweak(inNamespace{a, "a"}, func(*metav1.ListOptions) {})
-		i := Join([]reflector.Source{tweaked, wrapped{inNamespace{b, "b"}}}, Options[*corev1.Pod]{Observe: observed})
+		i := Join([]reflector.Source{inNamespace{a, "a"}.source(), inNamespace{b, "b"}.source()}, Options[*corev1.Pod]{Observe: observed})
 		stop := start(t, i)
 		synctest.Wait()
 		result := make(chan error, 3)
@@ -78,7 +73,7 @@ func TestWaitForWaitsForTheObjectsOwnSource(t *testing.T) {
 func TestWhoWaitsForAQuarantinedObjectIsTold(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("5", kit.Pod("a", "3", kit.Label("poison", "error")), kit.Pod("b", "4"))
-		i := New(s, Options[*corev1.Pod]{Observe: observed, Transform: failByLabel})
+		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed, Transform: failByLabel})
 		stop := start(t, i)
 		require.NoError(t, i.WaitFor(t.Context(), kit.Pod("b", "4")))
 		require.ErrorIs(t, i.WaitFor(t.Context(), kit.Pod("a", "3")), ErrQuarantined, "of a list")
@@ -104,7 +99,7 @@ func TestWaitsOfASourceWithoutVersions(t *testing.T) {
 		for _, version := range []string{"", "5"} {
 			t.Run(fmt.Sprintf("%s %q", name, version), func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
-					i := New(newScript("", kit.Pod("a", "")), Options[*corev1.Pod]{Observe: observed})
+					i := New(sourceOf(newScript("", kit.Pod("a", ""))), Options[*corev1.Pod]{Observe: observed})
 					result := make(chan error, 1)
 					go func() { result <- wait(i, t.Context(), version) }()
 					pends(t, result)
@@ -119,7 +114,7 @@ func TestWaitsOfASourceWithoutVersions(t *testing.T) {
 
 func TestWaitSyncedSaysWhatIsMissing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		i := New(newScript("5"), Options[*corev1.Pod]{Observe: observed})
+		i := New(sourceOf(newScript("5")), Options[*corev1.Pod]{Observe: observed})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		err := i.WaitSynced(ctx)
@@ -165,7 +160,7 @@ func TestWaitForOfJoinedSourcesWaitsForTheStore(t *testing.T) {
 func TestWaitForIsToldOfALaterFailure(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("5", kit.Pod("a", "3"), kit.Pod("b", "4"))
-		i := New(s, Options[*corev1.Pod]{Observe: observed, Transform: failByLabel})
+		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed, Transform: failByLabel})
 		stop := start(t, i)
 		s.Send(watch.Modified, kit.Pod("a", "6", kit.Label("poison", "error")))
 		s.Send(watch.Modified, kit.Pod("a", "7", kit.Label("poison", "error")))
@@ -181,29 +176,12 @@ func TestWaitForIsToldOfALaterFailure(t *testing.T) {
 	})
 }
 
-// speechless is a script that panics when it is asked for its namespace.
-type speechless struct{ *script }
-
-func (speechless) Namespace() string { panic("boom") }
-
-// A source that panics when it is asked for its namespace may hold any object: WaitFor waits for it.
-func TestWaitForOfASourceWithoutAWord(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		i := New(reflector.Source(speechless{newScript("5")}), Options[*corev1.Pod]{Observe: observed})
-		start(t, i)
-		require.NoError(t, i.WaitFor(t.Context(), kit.Pod("a", "3")))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		require.ErrorIs(t, i.WaitFor(ctx, kit.Pod("a", "7")), context.DeadlineExceeded)
-	})
-}
-
 // The error of a wait has the last error of the source that it has waited for, and not of another one.
 func TestAWaitNamesTheErrorOfItsSource(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		ofA, ofB := errors.New("of a"), errors.New("of b")
 		a, b := newScript("5"), newScript("5")
-		i := Join([]reflector.Source{inNamespace{a, "a"}, inNamespace{b, "b"}}, Options[*corev1.Pod]{Observe: observed})
+		i := Join([]reflector.Source{inNamespace{a, "a"}.source(), inNamespace{b, "b"}.source()}, Options[*corev1.Pod]{Observe: observed})
 		start(t, i)
 		for s, err := range map[*script]error{a: ofA, b: ofB} {
 			s.Fail(err)
@@ -234,7 +212,7 @@ func TestContract_D19_AWaitThatEndsSaysWhy(t *testing.T) {
 				bubble(t, func(t *testing.T) {
 					s := newScript("10")
 					s.Fail(errDown)
-					i := New(s, Options[*corev1.Pod]{Observe: observed})
+					i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
 					stop := start(t, i)
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()

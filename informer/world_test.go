@@ -61,8 +61,6 @@ func (silentSource) Watch(ctx context.Context, _ metav1.ListOptions) (watch.Inte
 	return nil, ctx.Err()
 }
 
-func (silentSource) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
-
 // testCore is a core without processLoop and reflectors: the test applies deltas itself, and the
 // handlers run.
 type testCore struct {
@@ -80,7 +78,7 @@ func newTestCore(t *testing.T, o Options[*corev1.Pod], sources int) *testCore {
 func newTestCoreOf(t *testing.T, o Options[*corev1.Pod], sources int, d pack.Decoder) *testCore {
 	silent := make([]reflector.Source, sources)
 	for i := range silent {
-		silent[i] = silentSource{}
+		silent[i] = sourceOf(silentSource{})
 	}
 	if o.Observe == nil {
 		o.Observe = observed

@@ -119,7 +119,7 @@ func TestAThrottledListArrives(t *testing.T) {
 			_, _ = fmt.Fprintf(w, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5","continue":%q},"items":[%s]}`,
 				next, podText(fmt.Sprint("p", page), "1", ""))
 		}}
-		f := follow(t, neverStreaming{source(server)}, client.object, Options{})
+		f := follow(t, neverStreaming(source(server)), client.object, Options{})
 		f.until(f.watching(1))
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -141,7 +141,7 @@ func TestRetryAfterThousandsOfYears(t *testing.T) {
 			w.Header().Set("Retry-After", "99999999999")
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}}
-		f := follow(t, neverStreaming{source(server)}, client.object, Options{})
+		f := follow(t, neverStreaming(source(server)), client.object, Options{})
 		f.until(func() bool { return len(eventsOf[BackedOff](f)) > 0 })
 		f.mu.Lock()
 		defer f.mu.Unlock()

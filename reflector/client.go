@@ -26,16 +26,34 @@ func isNil(x any) bool {
 	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// From returns a source that reads through the client c. It returns nil if c is nil or a nil
+// From returns a source that reads through the client c, or the zero Source if c is nil or a nil
 // pointer.
 func From[L runtime.Object](c Client[L]) Source {
 	if isNil(c) {
-		return nil
+		return Source{}
 	}
-	return withCapabilities(clientSource[L]{c}, capabilities{streams: streamsAs(streamingOf(c)), namespace: namespaceOf(c)})
+	return Source{
+		List: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			list, err := c.List(ctx, o)
+			if err != nil {
+				return nil, err // and not a nil L that looks like an object
+			}
+			return list, nil
+		},
+		Watch:     c.Watch,
+		Namespace: namespaceOf(c),
+		Streams:   streamingOf(c),
+	}
 }
 
-type clientSource[L runtime.Object] struct{ Client[L] }
+// fromClient is From for the client of a resource.
+func fromClient[L runtime.Object](c Client[L], resource schema.GroupVersionResource) Source {
+	source := From(c)
+	if !source.missing() {
+		source.Resource = resource
+	}
+	return source
+}
 
 // namespaceOf returns the namespace of a client that client-gen has generated, or of its fake.
 func namespaceOf(client any) string {
@@ -48,33 +66,14 @@ func namespaceOf(client any) string {
 	return ""
 }
 
-func (s clientSource[L]) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	list, err := s.Client.List(ctx, o)
-	if err != nil {
-		return nil, err // and not a nil L that looks like an object
-	}
-	return list, nil
-}
-
-// FromListerWatcher returns a source that reads through client-go's lw. It returns nil if lw is nil
-// or a nil pointer.
+// FromListerWatcher returns a source that reads through client-go's lw, or the zero Source if lw is
+// nil or a nil pointer.
 func FromListerWatcher(lw cache.ListerWatcher) Source {
 	if isNil(lw) {
-		return nil
+		return Source{}
 	}
-	return withCapabilities(listerWatcherSource{cache.ToListerWatcherWithContext(lw)}, capabilities{streams: streamsAs(streamingOf(lw))})
-}
-
-type listerWatcherSource struct {
-	lw cache.ListerWatcherWithContext
-}
-
-func (s listerWatcherSource) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	return s.lw.ListWithContext(ctx, o)
-}
-
-func (s listerWatcherSource) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	return s.lw.WatchWithContext(ctx, o)
+	withContext := cache.ToListerWatcherWithContext(lw)
+	return Source{List: withContext.ListWithContext, Watch: withContext.WatchWithContext, Streams: streamingOf(lw)}
 }
 
 // streamingOf reports whether a client can stream. It knows client-go's clients, and all clients with

@@ -2,6 +2,7 @@ package reflector
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,7 +77,7 @@ func TestContract_T16_Streaming(t *testing.T) {
 		"client-go's, of a fake":      {FromListerWatcher(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{}, fakes)), StreamingUnsupported},
 		"client-go's, of a client":    {FromListerWatcher(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{}, typed)), StreamingSupported},
 	} {
-		require.Equal(t, test.want, test.src.(Streamer).Streaming(), name)
+		require.Equal(t, test.want, test.src.Streams, name)
 	}
 }
 
@@ -191,24 +192,41 @@ func TestContract_D12_BareListWatchOfAFake(t *testing.T) {
 	})
 }
 
+// The options of each list and watch pass through the source's Tweak.
 func TestTweak(t *testing.T) {
-	var asked []metav1.ListOptions
-	src := funcs{
-		list: func(_ context.Context, o metav1.ListOptions) (kruntime.Object, error) {
-			asked = append(asked, o)
-			return nil, nil
-		},
-		watch: func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			asked = append(asked, o)
-			return nil, nil
-		},
-	}
-	selecting := Tweak(src, func(o *metav1.ListOptions) { o.LabelSelector = "app=x" })
-	_, _ = selecting.List(t.Context(), metav1.ListOptions{ResourceVersion: "5"})
-	_, _ = selecting.Watch(t.Context(), metav1.ListOptions{ResourceVersion: "6"})
-	require.Equal(t, []metav1.ListOptions{{ResourceVersion: "5", LabelSelector: "app=x"}, {ResourceVersion: "6", LabelSelector: "app=x"}}, asked)
-	require.Equal(t, StreamingUnsupported, selecting.(Streamer).Streaming())
-	require.Equal(t, StreamingUnknown, Tweak(struct{ Source }{src}, func(*metav1.ListOptions) {}).(Streamer).Streaming())
-	require.Nil(t, Tweak(nil, func(*metav1.ListOptions) {}))
-	require.NotNil(t, Tweak(src, nil))
+	synctest.Test(t, func(t *testing.T) {
+		var asked []string
+		source := funcs{
+			list: func(ctx context.Context, o metav1.ListOptions) (kruntime.Object, error) {
+				asked = append(asked, fmt.Sprintf("list %q at %q", o.LabelSelector, o.ResourceVersion))
+				return empty(ctx, o)
+			},
+			watch: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+				asked = append(asked, fmt.Sprintf("watch %q at %q", o.LabelSelector, o.ResourceVersion))
+				<-ctx.Done()
+				return nil, ctx.Err()
+			},
+		}.source()
+		source.Tweak = func(o *metav1.ListOptions) { o.LabelSelector += "app=x" }
+		runFor(t, time.Minute, source, &collector{}, Options{})
+		require.Equal(t, []string{`list "app=x" at "0"`, `watch "app=x" at "1"`}, asked)
+	})
 }
+
+// A nil pointer is no client.
+func TestNilPointersAreNoClients(t *testing.T) {
+	for name, source := range map[string]Source{
+		"typed":              From((*nilClient)(nil)),
+		"generated":          FromGenerated[*corev1.Pod]((*nilClient)(nil), podGVR),
+		"custom resource":    FromCustomResource[*corev1.Pod]((*nilClient)(nil), podGVR),
+		"ListerWatcher":      FromListerWatcher((*cache.ListWatch)(nil)),
+		"dynamic":            FromDynamic((*dynamic.DynamicClient)(nil), podGVR, ""),
+		"metadata":           FromMetadata((*metadata.Client)(nil), podGVR, ""),
+		"controller-runtime": FromControllerRuntime((*cache.ListWatch)(nil), &corev1.Pod{}),
+	} {
+		require.Equal(t, Source{}, source, name)
+	}
+}
+
+// nilClient is a client that cannot be used as a nil pointer.
+type nilClient struct{ Client[*corev1.PodList] }

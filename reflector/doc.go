@@ -7,6 +7,8 @@
 //	r := reflector.New(reflector.From(client.CoreV1().Pods("")), sink, reflector.Options{Name: "pods"})
 //	err := r.Run(ctx) // until ctx ends
 //
+// A [Source] is a struct of functions, see there how to make and how to wrap one.
+//
 // # Guarantees
 //
 // Order. One goroutine at a time calls the sink, in the order described at [Sink]. Changes arrive in
@@ -33,7 +35,7 @@
 // [deltafifo.Progress]: behind the changes of a batch, and otherwise at most every 100 ms. If a server
 // refuses the selector ([SelectorRefused]), it is asked for everything.
 //
-// Fakes. A source not known to stream may be a fake without a history. Its list is committed when
+// Fakes. A source not known to stream ([Source].Streams) may be a fake without a history. Its list is committed when
 // the next watch is open or has failed to open, or after 100 ms.
 //
 // Load. At most one request is under way, and at most one watch is open. A failure is followed by a

@@ -1,7 +1,6 @@
 package reflector
 
 import (
-	"context"
 	"path"
 	"reflect"
 
@@ -18,54 +17,54 @@ import (
 
 // FromDynamic returns a source for a resource through client-go's dynamic client, in one
 // namespace, or in all for "". With [Wire] in the client's transport the reflector decodes the
-// answers; other implementations of the interface are used as by [From]. It returns nil for a nil
-// client.
+// answers; other implementations of the interface are used as by [From]. It returns the zero Source
+// for a nil client.
 func FromDynamic(c dynamic.Interface, resource schema.GroupVersionResource, namespace string) Source {
 	if isNil(c) {
-		return nil
+		return Source{}
 	}
-	source := From(c.Resource(resource).Namespace(namespace))
-	if _, ok := c.(*dynamic.DynamicClient); !ok {
-		return source
+	source := fromClient(c.Resource(resource).Namespace(namespace), resource)
+	source.Namespace = namespace
+	if _, ok := c.(*dynamic.DynamicClient); ok {
+		source.Send = takingOver(source, wire.Unstructured)
 	}
-	return newTaken(source, resource, namespace, wire.Unstructured)
+	return source
 }
 
 // FromMetadata is [FromDynamic] for client-go's metadata client.
 func FromMetadata(c metadata.Interface, resource schema.GroupVersionResource, namespace string) Source {
 	if isNil(c) {
-		return nil
+		return Source{}
 	}
-	source := From(c.Resource(resource).Namespace(namespace))
-	if _, ok := c.(*metadata.Client); !ok {
-		return source
+	source := fromClient(c.Resource(resource).Namespace(namespace), resource)
+	source.Namespace = namespace
+	if _, ok := c.(*metadata.Client); ok {
+		source.Send = takingOver(source, metadataType)
 	}
-	return newTaken(source, resource, namespace, metadataType)
+	return source
 }
 
-// newTaken returns a source that takes over the answers of a client.
-func newTaken(client Source, resource schema.GroupVersionResource, namespace string, object reflect.Type) Source {
-	c := capabilitiesOf(client)
-	c.namespace, c.raw = namespace, rawSource{wire.Objects{Type: object, Secret: isSecrets(resource)}, throughClient(client, collectionPath(resource, namespace))}
-	return withCapabilities(client, c)
+// takingOver returns a Sender that takes over the answers of the client of a resource.
+func takingOver(client Source, object reflect.Type) *Sender {
+	kind := wire.Objects{Type: object, Secret: isSecrets(client.Resource)}
+	return throughClient(client, kind, collectionPath(client.Resource, client.Namespace))
 }
 
 // FromControllerRuntime returns a source for a ListerWatcher made by controller-runtime for its
 // cache, of objects like example. With [Wire] in the transport of the manager's rest.Config the
 // reflector decodes the answers; the ListerWatcher must do no more with an answer than
-// controller-runtime does. It returns nil for a nil ListerWatcher.
+// controller-runtime does. It returns the zero Source for a nil ListerWatcher.
 func FromControllerRuntime(lw cache.ListerWatcher, example runtime.Object) Source {
 	source := FromListerWatcher(lw)
-	if source == nil || example == nil {
+	if source.missing() || example == nil {
 		return source
 	}
 	kind := wire.Objects{Type: reflect.TypeOf(example), Secret: object.HoldsSecrets(example)}
 	if _, ok := example.(*metav1.PartialObjectMetadata); ok {
 		kind.Named = example.GetObjectKind().GroupVersionKind()
 	}
-	c := capabilitiesOf(source)
-	c.raw = rawSource{kind, throughClient(source, "")}
-	return withCapabilities(source, c)
+	source.Send = throughClient(source, kind, "")
+	return source
 }
 
 // isSecrets reports whether a resource is that of Secrets.
@@ -74,11 +73,10 @@ func isSecrets(r schema.GroupVersionResource) bool { return object.IsSecrets(r.G
 // metadataType is the type of objects of which the metadata alone is read.
 var metadataType = reflect.TypeFor[*metav1.PartialObjectMetadata]()
 
-// throughClient sends requests through a client whose answers are taken over. Their path ends with path.
-func throughClient(source Source, path string) wire.Send {
-	return wire.NewTakingClient(func(ctx context.Context, o metav1.ListOptions, list bool) (wire.Answer, error) {
-		return askClient(ctx, source, o, list)
-	}, path).Ask
+// throughClient returns a Sender that sends requests through a client, whose answers are taken over. Their path
+// ends with path.
+func throughClient(client Source, objects wire.Objects, path string) *Sender {
+	return &Sender{objects, wire.NewTakingClient(client.ask, path).Ask}
 }
 
 // collectionPath returns the end of a collection's path.

@@ -48,8 +48,6 @@ var (
 	errStreamEnded = errors.New("the stream ended before its initial state was complete")
 	// errNoBookmark means that a stream has brought changes, and not the bookmark that ends its initial state.
 	errNoBookmark = errors.New("the stream brought changes, and not the bookmark that ends its initial state")
-	// errFake means that a source is a fake, whose version proves nothing.
-	errFake = errors.New("the source is a fake")
 	// errSink means that the sink failed. It wraps the sink's error.
 	errSink = errors.New("the sink failed")
 )

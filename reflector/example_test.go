@@ -1,14 +1,40 @@
 package reflector_test
 
 import (
+	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
+
+// A wrapper copies a source and replaces fields. This one counts the lists.
+func ExampleSource() {
+	client := fake.NewClientset(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}})
+	pods := reflector.From(client.CoreV1().Pods("shop"))
+
+	lists := 0
+	counted := pods
+	counted.List = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		lists++
+		return pods.List(ctx, o)
+	}
+	counted.Send = nil // so that the reflector calls List
+
+	list, err := counted.List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(len(list.(*corev1.PodList).Items), "pod in", counted.Namespace+",", lists, "list")
+	// Output: 1 pod in shop, 1 list
+}
 
 // The sources of this client do not decode, when they list again, what the
 // informers have already.
@@ -22,6 +48,6 @@ func ExampleWire() {
 		return
 	}
 	pods := reflector.From(client.CoreV1().Pods(""))
-	fmt.Println("streams:", pods.(reflector.Streamer).Streaming() == reflector.StreamingSupported)
+	fmt.Println("streams:", pods.Streams == reflector.StreamingSupported)
 	// Output: streams: true
 }

@@ -33,10 +33,6 @@ const (
 	// stream: a list brings as many at once.
 	slowStream = 30 * time.Second
 
-	// sourcePatience is the time after which the reflector reports a source that has not answered
-	// whether it can stream. The question may be the first call of a user's functions.
-	sourcePatience = 10 * time.Second
-
 	// aheadPatience is how long the commit of a list waits for the following watch to open, if the
 	// source may be a fake. Programs that wait for client-go's informers poll as often.
 	aheadPatience = 100 * time.Millisecond
@@ -193,7 +189,7 @@ func (l *loop) patience(w *watchConn) time.Duration {
 		return w.lasts
 	case l.o.StreamPatience != 0:
 		return l.o.StreamPatience
-	case l.sourceStreams == StreamingSupported:
+	case l.source.Streams == StreamingSupported:
 		return streamPatience
 	default:
 		return unknownPatience
@@ -202,7 +198,7 @@ func (l *loop) patience(w *watchConn) time.Duration {
 
 // mayLast returns how long a stream may take to complete its initial state.
 func (l *loop) mayLast(w *watchConn) time.Duration {
-	if l.sourceStreams == StreamingUnknown && l.objects+l.foreignObjects() < fewObjects {
+	if l.source.Streams == StreamingUnknown && l.objects+l.foreignObjects() < fewObjects {
 		return min(slowStream, w.lasts)
 	}
 	return w.lasts

@@ -42,7 +42,7 @@ func TestContract_T8_AFakesListIsCommittedWithItsWatch(t *testing.T) {
 					asked = append(asked, what)
 					return len(asked)
 				}
-				source := outermost{funcs{
+				source := streamingAs(funcs{
 					list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
 						ask("list")
 						return list(strings.Fields("5 a@3")), nil
@@ -58,7 +58,7 @@ func TestContract_T8_AFakesListIsCommittedWithItsWatch(t *testing.T) {
 						}
 						return tap{events: make(chan watch.Event), stop: func() {}}, nil
 					},
-				}, row.streaming}
+				}.source(), row.streaming)
 				start, committed, began := time.Now(), time.Duration(-1), ""
 				runFor(t, time.Minute, source, &collector{}, Options{Observe: func(e Event) {
 					if _, ok := e.(Listed); ok {

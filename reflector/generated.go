@@ -23,38 +23,39 @@ type generatedClient interface {
 // ([Options].Unshared), and skips objects that the sink already holds. Other clients (wrappers,
 // fakes) are used as by [From]. O is the type of the objects.
 func FromGenerated[O, L runtime.Object](c Client[L], resource schema.GroupVersionResource) Source {
-	if !isGenerated(c) {
-		return From(c)
+	source := fromClient(c, resource)
+	if isGenerated(c) {
+		source.Send = throughREST[O](c, resource, true)
 	}
-	return fromREST[O](c, resource, true)
+	return source
 }
 
 // FromCustomResource is [FromGenerated] for any generated client of a custom resource. The kind must
 // have the name of the Go type, and the answers must be JSON. The client's lists and watches must do
 // nothing beyond sending the request and decoding the answer.
 func FromCustomResource[O, L runtime.Object](c Client[L], resource schema.GroupVersionResource) Source {
-	return fromREST[O](c, resource, false)
+	source := fromClient(c, resource)
+	source.Send = throughREST[O](c, resource, false)
+	return source
 }
 
-func fromREST[O, L runtime.Object](c Client[L], resource schema.GroupVersionResource, builtin bool) Source {
-	source := From(c)
+// throughREST returns a Sender that uses the REST client of a generated client, or nil if there is none.
+func throughREST[O, L runtime.Object](c Client[L], resource schema.GroupVersionResource, builtin bool) *Sender {
 	generated, ok := any(c).(generatedClient)
-	if source == nil || !ok {
-		return source
+	if !ok || isNil(c) {
+		return nil
 	}
 	client, ok := generated.GetClient().(*rest.RESTClient)
 	if !ok || client == nil {
-		return source
+		return nil
 	}
 	object := reflect.TypeFor[O]()
-	s := &wire.REST{
+	kind := wire.Objects{Type: object, Kind: resource.GroupVersion().WithKind(object.Elem().Name()), Secret: isSecrets(resource)}
+	return &Sender{kind, (&wire.REST{
 		Client:   client,
 		Resource: resource.Resource, Namespace: generated.GetNamespace(),
 		Protobuf: builtin,
-	}
-	known := capabilitiesOf(source)
-	known.raw = rawSource{wire.Objects{Type: object, Kind: resource.GroupVersion().WithKind(object.Elem().Name()), Secret: isSecrets(resource)}, s.Ask}
-	return withCapabilities(source, known)
+	}).Ask}
 }
 
 // isGenerated reports whether a client is client-go's own, and not a type that embeds it.

@@ -52,7 +52,7 @@ func playInto(t *testing.T, sink Sink, script string, observe func(Event)) (r *R
 		rig.options.Observe = observe
 		ctx, cancel := context.WithTimeout(t.Context(), rig.lasts)
 		defer cancel()
-		r = New(rig, sink, rig.options)
+		r = New(rig.source(), sink, rig.options)
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
@@ -122,7 +122,7 @@ func exitingSource(where string) Source {
 			runtime.Goexit()
 		}
 	}
-	return asked{funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
+	source := funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
 		if lists++; lists == 1 {
 			exit("the first list")
 			return list(strings.Fields("5 a@1")), nil
@@ -134,35 +134,20 @@ func exitingSource(where string) Source {
 		events := make(chan watch.Event, 1)
 		events <- watch.Event{Type: watch.Error, Object: &metav1.Status{Code: 410, Reason: metav1.StatusReasonExpired}}
 		return tap{events: events, stop: func() { exit("the end of a watch"); close(events) }}, nil
-	}}, exit}
-}
-
-// asked is a source that calls a function before it says that it does not stream, and that it has no namespace.
-type asked struct {
-	Source
-	speak func(of string)
-}
-
-func (l asked) Streaming() Streaming {
-	l.speak("the question whether it streams")
-	return StreamingUnsupported
-}
-
-func (l asked) Namespace() string {
-	l.speak("the question for its namespace")
-	return ""
+	}}.source()
+	source.Tweak = func(*metav1.ListOptions) { exit("the tweak") }
+	return source
 }
 
 // D28: a function of the source that ends its goroutine ends the reflector, with an error that names the
 // request. It is no failure to be repeated.
 func TestContract_D28_ASource(t *testing.T) {
 	for where, row := range map[string]struct{ says, lines string }{
-		"the question whether it streams": {"list pods: ", ""},
-		"the question for its namespace":  {"list pods: ", ""},
-		"the first list":                  {"list pods: ", ""},
-		"a watch":                         {"watch pods: ", "begin|added a|commit|"},
-		"the end of a watch":              {"watch pods: ", "begin|added a|commit|"},
-		"a later list":                    {"list pods: ", "begin|added a|commit|"},
+		"the tweak":          {"list pods: ", ""},
+		"the first list":     {"list pods: ", ""},
+		"a watch":            {"watch pods: ", "begin|added a|commit|"},
+		"the end of a watch": {"watch pods: ", "begin|added a|commit|"},
+		"a later list":       {"list pods: ", "begin|added a|commit|"},
 	} {
 		t.Run(where, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -194,7 +179,7 @@ func TestContract_D28_APageOfAList(t *testing.T) {
 				runtime.Goexit()
 			}
 			return list(strings.Fields("5 more=token a@1")), nil
-		}}, sink, Options{})
+		}}.source(), sink, Options{})
 		require.ErrorIs(t, r.Run(t.Context()), indexer.ErrExited)
 		require.Equal(t, []string{"begin", "added a", "abort"}, sink.lines)
 	})

@@ -34,11 +34,12 @@ type hostile struct {
 	lists, watches int // of the reflector's requests, one at a time
 }
 
-func (h *hostile) Streaming() Streaming {
+func (h *hostile) source() Source {
+	s := Source{List: h.List, Watch: h.Watch, Streams: StreamingUnsupported}
 	if h.streams {
-		return StreamingSupported
+		s.Streams = StreamingSupported
 	}
-	return StreamingUnsupported
+	return s
 }
 
 func (h *hostile) List(ctx context.Context, o metav1.ListOptions) (kruntime.Object, error) {
@@ -191,7 +192,7 @@ func TestNoAnswerMakesAHotLoop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				told := &told{}
-				runFor(t, time.Hour, test.source, ignorer{}, Options{Observe: told.observe, Rand: func() float64 { return 0 }})
+				runFor(t, time.Hour, test.source.source(), ignorer{}, Options{Observe: told.observe, Rand: func() float64 { return 0 }})
 				time.Sleep(time.Minute) // until the last watch has noticed its end
 				t.Logf("%d lists, %d watches, %d failures, %d skipped", test.source.lists, test.source.watches, told.failures, told.skipped)
 				require.LessOrEqual(t, test.source.lists+test.source.watches, test.requests)
@@ -262,7 +263,7 @@ func TestJunkHoldsUpNoChange(t *testing.T) {
 			return watch.Event{Type: watch.Added, Object: &metav1.Status{}}
 		})}
 		sink := &collector{}
-		runFor(t, time.Millisecond, src, sink, Options{})
+		runFor(t, time.Millisecond, src.source(), sink, Options{})
 		require.NotEmpty(t, sink.batches)
 		require.Equal(t, "a", sink.batches[0][0].Key.Name)
 	})
@@ -281,7 +282,7 @@ func TestAListWithAnItemThatIsNoObject(t *testing.T) {
 			}}, nil
 		}}
 		sink, told := &exitingSink{}, &told{}
-		runFor(t, time.Minute, src, sink, Options{Observe: told.observe})
+		runFor(t, time.Minute, src.source(), sink, Options{Observe: told.observe})
 		require.Equal(t, []string{"begin", "abort", "begin", "added b", "commit"}, sink.lines)
 		require.Equal(t, 1, told.failures)
 	})
@@ -313,7 +314,7 @@ func TestAStreamThatIsNotAllowed(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			src := &hostile{streams: true, list: fails(err), watch: func(int, metav1.ListOptions) (watch.Interface, error) { return nil, err }}
 			var told []Event
-			runFor(t, time.Second, src, ignorer{}, Options{Observe: func(e Event) {
+			runFor(t, time.Second, src.source(), ignorer{}, Options{Observe: func(e Event) {
 				switch e.(type) {
 				case StreamRefused, Failed:
 					told = append(told, e)
@@ -333,7 +334,7 @@ func TestAListThatIsNeverAnswered(t *testing.T) {
 			requests++
 			<-ctx.Done()
 			return nil, fmt.Errorf("client: %w", ctx.Err())
-		}}
+		}}.source()
 		runFor(t, time.Hour, src, ignorer{}, Options{Observe: told.observe})
 		require.Equal(t, 6, requests)
 		require.ErrorIs(t, told, ErrSilent)
@@ -345,7 +346,7 @@ func TestRetryAfterAYear(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &hostile{list: fails(apierrors.NewTooManyRequests("busy", math.MaxInt32))}
 		told := &told{}
-		runFor(t, time.Hour-time.Minute, src, ignorer{}, Options{Observe: told.observe})
+		runFor(t, time.Hour-time.Minute, src.source(), ignorer{}, Options{Observe: told.observe})
 		require.Equal(t, int(time.Hour/maxRetryAfter), src.lists)
 		require.Equal(t, src.lists, told.failures)
 	})
@@ -381,7 +382,7 @@ func TestVersionsThatNoServerTakes(t *testing.T) {
 						return sends(nil), nil
 					}
 					told := &told{}
-					r := runFor(t, time.Minute, src, ignorer{}, Options{Observe: told.observe})
+					r := runFor(t, time.Minute, src.source(), ignorer{}, Options{Observe: told.observe})
 					require.Equal(t, "7", r.Version())
 					require.NotZero(t, told.failures)
 					require.LessOrEqual(t, told.longest, maxOversize)
@@ -401,7 +402,7 @@ func TestPagesThatLie(t *testing.T) {
 			return list(strings.Fields("99 remaining=1000000 b@2")), nil
 		}}
 		sink := &collector{}
-		runFor(t, time.Minute, src, sink, Options{})
+		runFor(t, time.Minute, src.source(), sink, Options{})
 		require.Equal(t, 2, src.lists)
 		require.Equal(t, "5", sink.version)
 		require.Equal(t, []int{1, 1}, sink.sizes())

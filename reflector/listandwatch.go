@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/client-go/features"
+
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
@@ -18,21 +20,19 @@ const maxBatch = 1000
 // loop performs the machine's actions and passes the results back to it. Run's goroutine owns it.
 type loop struct {
 	*Reflector
-	ctx           context.Context
-	machine       machine
-	times         times
-	pace          pace
-	action        action    // the machine's last action
-	exited        error     // a function of the source has ended its goroutine
-	sourceStreams Streaming // the source's answer; the machine's streamSupport includes the feature gate
-	deltaMaker    deltaMaker
+	ctx        context.Context
+	machine    machine
+	times      times
+	pace       pace
+	action     action // the machine's last action
+	exited     error  // a function of the source has ended its goroutine
+	deltaMaker deltaMaker
 
-	raw      rawSource                  // without a function if the client decodes
-	kind     *wire.Decoder              // with raw
-	reader   *reader                    // with raw, if the sink shows the program's writes
-	taker    wire.Taker                 // with raw, if the sink holds objects packed
-	incoming *incoming                  // a page that is being read
-	learning chan wire.Outcome[learned] // the source's answer on what it can do; nil before the question
+	ask      wire.Send     // sends the requests: the source's Send, or its List and Watch
+	kind     *wire.Decoder // nil if the client decodes
+	reader   *reader       // with kind, if the sink shows the program's writes
+	taker    wire.Taker    // with kind, if the sink holds objects packed
+	incoming *incoming     // a page that is being read
 
 	clientDecoded bool // and was reported
 
@@ -49,10 +49,27 @@ type loop struct {
 	cause     Cause             // of the present full state, or of the last one requested
 }
 
+// newLoop returns the loop of a reflector, with the machine's first action.
+func newLoop(ctx context.Context, r *Reflector) *loop {
+	l := &loop{Reflector: r, ctx: ctx, deltaMaker: newDeltaMaker(r.o), ask: r.source.ask, cause: CauseStart}
+	l.readHere(r.source.Send)
+	l.machine.pageSize, l.machine.version, l.machine.streamSupport = r.o.PageSize, r.o.Version, r.source.Streams
+	if r.o.Version != "" {
+		l.machine.history.versions = versionsKnown
+	}
+	if !features.FeatureGates().Enabled(features.WatchListClient) {
+		l.machine.streamSupport = StreamingUnsupported
+	}
+	l.action = l.machine.start()
+	return l
+}
+
 // listAndWatch performs the machine's actions until the machine stops. It returns an error if a
 // function of the source has ended its goroutine, which stops the machine as the end of the context
 // does.
 func (l *loop) listAndWatch() error {
+	l.setVersion(l.machine.version)
+	l.times.note(input{}, l.action, l.machine.phase)
 	for {
 		err := l.perform()
 		switch {
@@ -134,8 +151,6 @@ func (l *loop) noteCause(before phase, in input, a action) {
 	case a.rolledBack:
 		l.cause = CauseHistory
 	case !after.fillsStore() || before.fillsStore():
-	case before == learning:
-		l.cause = CauseStart
 	case in.unavailable():
 		l.cause = CauseExpired
 	case in.kind == inSilent:
@@ -177,9 +192,6 @@ func (l *loop) do(a action) (input, error) {
 	}
 	l.reportRequest(a)
 	switch a.op {
-	case doLearn:
-		l.operation = OpList
-		return l.learn()
 	case doList:
 		l.operation = OpList
 		return l.asksForShare(a.request, func() (input, error) { return l.openList(a.request) })
@@ -194,7 +206,7 @@ func (l *loop) do(a action) (input, error) {
 	case doCommit:
 		l.noteFilter() // first: the watch requested ahead may bring foreign events, and who waits for the commit asks the Share
 		l.tell(Committing{Operation: l.operation, Objects: l.objects})
-		if l.machine.phase == committingList && l.sourceStreams != StreamingSupported && l.pace.delay() == 0 {
+		if l.machine.phase == committingList && l.source.Streams != StreamingSupported && l.pace.delay() == 0 {
 			l.openAhead(a.request.version)
 		}
 		if err := l.sink.Commit(l.ctx, a.request.version); err != nil {

@@ -26,30 +26,18 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// lookingSource looks in each of its methods.
-type lookingSource struct {
-	of *informertest.Source
-	o  *kit.Onlooker
-}
-
-func (s lookingSource) Streaming() reflector.Streaming {
-	s.o.Look("source")
-	return s.of.Streaming()
-}
-
-func (s lookingSource) Namespace() string {
-	s.o.Look("source")
-	return ""
-}
-
-func (s lookingSource) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	s.o.Look("source")
-	return s.of.List(ctx, o)
-}
-
-func (s lookingSource) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	s.o.Look("source")
-	return s.of.Watch(ctx, o)
+// lookingSource returns a source that looks in each list and watch.
+func lookingSource(s reflector.Source, o *kit.Onlooker) reflector.Source {
+	inner := s
+	s.List = func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		o.Look("source")
+		return inner.List(ctx, options)
+	}
+	s.Watch = func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+		o.Look("source")
+		return inner.Watch(ctx, options)
+	}
+	return s
 }
 
 // lookingSink looks in each of its methods, and keeps the names of the objects.
@@ -107,11 +95,10 @@ func (s *lookingSink) Recall(indexer.Key, string, string) (any, bool) {
 }
 
 // looksAtReflector makes an onlooker look at all that a reflector shows.
-func looksAtReflector(o *kit.Onlooker, r *reflector.Reflector, source reflector.Source, times *reflector.DecodeTimes) {
+func looksAtReflector(o *kit.Onlooker, r *reflector.Reflector, times *reflector.DecodeTimes) {
 	o.At(func() { r.Version() })
 	o.At(func() { _ = r.Run(context.Background()) }) // it runs
 	o.At(func() { times.Start(); times.Totals() })
-	o.At(func() { reflector.NamespaceOf(source) }, "source") // asks the source again
 }
 
 // A program may look at a reflector from within each of its callbacks: nothing of a user's is called under
@@ -145,7 +132,7 @@ func TestAProgramThatLooksAtTheReflector(t *testing.T) {
 			return reflector.From(generated(config).CoreV1().Pods(""))
 		}, []string{"transport", "check"}},
 		"a source of the user's": {&corev1.Pod{}, func(_ *rest.Config, server *informertest.Server, o *kit.Onlooker) reflector.Source {
-			return lookingSource{server.Source(podResource, ""), o}
+			return lookingSource(server.Source(podResource, ""), o)
 		}, []string{"source", "check"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +144,8 @@ func TestAProgramThatLooksAtTheReflector(t *testing.T) {
 				config := server.ClientConfig()
 				config.Wrap(reflector.Wire)
 				config.Wrap(o.Transport)
-				source := reflector.Tweak(row.source(config, server, o), func(*metav1.ListOptions) { o.Look("tweak") })
+				source := row.source(config, server, o)
+				source.Tweak = func(*metav1.ListOptions) { o.Look("tweak") }
 				sink, times := &lookingSink{o: o}, &reflector.DecodeTimes{}
 				r := reflector.New(source, sink, reflector.Options{
 					Type:        reflect.TypeOf(row.object),
@@ -168,7 +156,7 @@ func TestAProgramThatLooksAtTheReflector(t *testing.T) {
 					Backoff:     func(int) time.Duration { o.Look("backoff"); return time.Second },
 					After:       func(d time.Duration) <-chan time.Time { o.Look("after"); return time.After(d) },
 				})
-				looksAtReflector(o, r, source, times)
+				looksAtReflector(o, r, times)
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
 				go func() { ended <- r.Run(ctx) }()

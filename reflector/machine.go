@@ -15,8 +15,7 @@ const maxPageRepeats = 10
 type phase uint8
 
 const (
-	learning         phase = iota // the source to say what it can do
-	listing                       // the first page of a list, or its first items
+	listing          phase = iota // the first page of a list, or its first items
 	paging                        // the rest of a list, after its first items were written
 	openingStream                 // a stream to be accepted
 	streaming                     // the initial state of a stream
@@ -59,8 +58,7 @@ const (
 type inputKind uint8
 
 const (
-	inStart      inputKind = iota + 1 // the source has said what it can do
-	inItems                           // items of a page came, before its end; they are not written yet
+	inItems      inputKind = iota + 1 // items of a page came, before its end; they are not written yet
 	inPage                            // a page came, or its last items; they are not written yet
 	inOpened                          // the stream or watch was accepted
 	inEvents                          // a batch of changes was written
@@ -97,15 +95,14 @@ type input struct {
 type op uint8
 
 const (
-	doLearn    op = iota // ask the source what it can do: inStart, inSilent, inFailed
-	doList               // request a page: inItems, inPage, inFailed
-	doReadPage           // read on in a page that is arriving: inItems, inPage, inBroken
-	doStream             // open a stream at version: inOpened, inSilent, inFailed
-	doWatch              // open a watch at version: inOpened, inSilent, inFailed
-	doRead               // read events: inEvents, inBookmark, inAsked, inClosed, inSilent, inFailed, inSinkFailed
-	doCommit             // commit the full state at version: inCommitted, inSinkFailed
-	doWait               // back off: inWaited
-	doStop               // end
+	doList     op = iota + 1 // request a page: inItems, inPage, inFailed
+	doReadPage               // read on in a page that is arriving: inItems, inPage, inBroken
+	doStream                 // open a stream at version: inOpened, inSilent, inFailed
+	doWatch                  // open a watch at version: inOpened, inSilent, inFailed
+	doRead                   // read events: inEvents, inBookmark, inAsked, inClosed, inSilent, inFailed, inSinkFailed
+	doCommit                 // commit the full state at version: inCommitted, inSinkFailed
+	doWait                   // back off: inWaited
+	doStop                   // end
 )
 
 // request is a request of a full state, a page or a watch.
@@ -235,8 +232,7 @@ const (
 // machine decides what a reflector does next. It is a value without clocks, locks or I/O: step takes
 // an input and returns an action.
 type machine struct {
-	// These do not change once the source is known: [Options].PageSize, and whether streams may be
-	// requested.
+	// These do not change: [Options].PageSize, and whether streams may be requested.
 	pageSize      int64
 	streamSupport Streaming
 
@@ -258,7 +254,7 @@ type machine struct {
 // cell handles an input in a phase.
 type cell func(*machine, input) action
 
-// table is the machine: it has a cell for each phase and input. An input without a cell cannot
+// table is the machine from its start on: it has a cell for each phase and input. An input without a cell cannot
 // happen. inSinkFailed and inStop are handled alike in all phases.
 //
 // The cells, with "fail" for: count the failure and report it; "relist" for
@@ -267,9 +263,6 @@ type cell func(*machine, input) action
 // a history that did not go back.
 //
 //	phase            input       where                               then                                next
-//	learning         start                                                                               relist
-//	                 silent      the source does not answer          fail                                idle
-//	                 failed      the source panics                   fail                                waitingToList
 //	listing          items                                           begin, write                        paging
 //	listing, paging  page        no version, but one is due          fail                                waitingToList
 //	                 page        the first, and older                report; rolledBack                  listing
@@ -320,7 +313,6 @@ type cell func(*machine, input) action
 //	all              sinkFailed                                      fail                                waitingToList
 //	all              stop                                                                                stopped
 var table = [phases][inputs]cell{
-	learning:         {inStart: (*machine).requestFullState, inSilent: (*machine).startSilent, inFailed: (*machine).startFailed},
 	listing:          {inItems: (*machine).items, inPage: (*machine).page, inFailed: (*machine).listFailed},
 	paging:           {inItems: (*machine).items, inPage: (*machine).page, inFailed: (*machine).pageFailed, inBroken: (*machine).pageBroke},
 	openingStream:    {inOpened: (*machine).streamOpened, inSilent: (*machine).streamSilent, inFailed: (*machine).streamFailed},
@@ -392,16 +384,10 @@ func (m *machine) beginsHistory(in input) bool {
 	}
 }
 
+// start requests the first full state.
+func (m *machine) start() action { return m.relist(action{}) }
+
 func (m *machine) requestFullState(input) action { return m.relist(action{}) }
-
-// startSilent keeps waiting: the source may be under construction.
-func (m *machine) startSilent(input) action {
-	a := m.fail()
-	a.op = doLearn
-	return a
-}
-
-func (m *machine) startFailed(input) action { return m.waitToList(m.fail()) }
 
 // items writes items of a list that is decoded while it arrives.
 func (m *machine) items(input) action {

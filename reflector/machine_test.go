@@ -32,14 +32,10 @@ type world struct {
 	requests    int
 }
 
-// learningWorld returns a world whose machine has not started.
-func learningWorld(streaming Streaming, pageSize int64) world {
-	return world{machine: machine{streamSupport: streaming, pageSize: pageSize}}
-}
-
+// newWorld returns a world whose machine has started.
 func newWorld(streaming Streaming, pageSize int64) world {
-	w := learningWorld(streaming, pageSize)
-	w.step(input{kind: inStart})
+	w := world{machine: machine{streamSupport: streaming, pageSize: pageSize}, requests: 1}
+	w.action = w.machine.start()
 	return w
 }
 
@@ -136,7 +132,7 @@ func (w *world) answers(before machine, in input) string {
 func (w *world) absence(before machine, in input) string {
 	a := w.action
 	ofStream := before.phase == openingStream || before.phase == streaming
-	is404 := in.kind == inFailed && in.class == classMissing && !ofStream && before.phase != learning
+	is404 := in.kind == inFailed && in.class == classMissing && !ofStream
 	w.missing = w.missing || is404
 	switch {
 	case a.missing != is404 || is404 && (a.op != doWait || !a.failed):
@@ -201,10 +197,6 @@ func (w *world) operation(machine, input) string {
 		if w.open || w.begun != (w.machine.phase == waitingToPage) || (a.op == doWait) != (a.attempt > 0) {
 			return "waits or stops with something open or begun"
 		}
-	case doLearn:
-		if w.machine.phase != learning {
-			return "asks the source what it can do when it was told"
-		}
 	default:
 		return "no operation"
 	}
@@ -240,10 +232,6 @@ func (w *world) inputs(versions ...string) []input {
 		all = append(all, input{kind: inSinkFailed})
 	}
 	switch w.action.op {
-	case doLearn:
-		if w.machine.phase == learning {
-			all = append(all, input{kind: inStart}, input{kind: inSilent}, input{kind: inFailed})
-		}
 	case doList, doStream, doWatch, doRead:
 		for _, c := range classes {
 			all = append(all, input{kind: inFailed, class: c})
@@ -337,11 +325,11 @@ func TestMachineInEveryState(t *testing.T) {
 			start    world
 			versions []string // of pages
 		}{
-			"listing":                  {learningWorld(StreamingUnsupported, 0), []string{"3", "7"}},
-			"listing by pages":         {learningWorld(StreamingUnsupported, 7), []string{"3", "7"}},
-			"listing without versions": {learningWorld(StreamingUnsupported, 0), []string{"7", ""}},
-			"streaming":                {learningWorld(StreamingSupported, 0), []string{"3", "7"}},
-			"streaming, perhaps":       {learningWorld(StreamingUnknown, 0), []string{"7"}},
+			"listing":                  {newWorld(StreamingUnsupported, 0), []string{"3", "7"}},
+			"listing by pages":         {newWorld(StreamingUnsupported, 7), []string{"3", "7"}},
+			"listing without versions": {newWorld(StreamingUnsupported, 0), []string{"7", ""}},
+			"streaming":                {newWorld(StreamingSupported, 0), []string{"3", "7"}},
+			"streaming, perhaps":       {newWorld(StreamingUnknown, 0), []string{"7"}},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

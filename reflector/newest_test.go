@@ -21,23 +21,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// listing is a source whose lists are answered by a function.
-type listing func(context.Context, metav1.ListOptions) (runtime.Object, error)
-
-func (f listing) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	return f(ctx, o)
-}
-
-func (listing) Watch(context.Context, metav1.ListOptions) (watch.Interface, error) {
-	return nil, errors.New("not asked for")
+// listing returns a source whose lists are answered by a function.
+func listing(f func(context.Context, metav1.ListOptions) (runtime.Object, error)) reflector.Source {
+	return reflector.Source{List: f, Watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+		return nil, errors.New("not asked for")
+	}}
 }
 
 func TestNewest(t *testing.T) {
 	failed := errors.New("on purpose")
-	list := func(version string) listing {
-		return func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+	list := func(version string) reflector.Source {
+		return listing(func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 			return &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: version}}, nil
-		}
+		})
 	}
 	for name, test := range map[string]struct {
 		source  reflector.Source
@@ -47,7 +43,7 @@ func TestNewest(t *testing.T) {
 		"a version":  {list("7"), "7", nil},
 		"no version": {list(""), "", nil},
 		"a fake":     {reflector.From(fakePods()), "", nil},
-		"no source":  {nil, "", reflector.ErrNoSource},
+		"no source":  {reflector.Source{}, "", reflector.ErrNoSource},
 		"an error":   {listing(func(context.Context, metav1.ListOptions) (runtime.Object, error) { return nil, failed }), "", failed},
 		"nothing":    {listing(func(context.Context, metav1.ListOptions) (runtime.Object, error) { return nil, nil }), "", reflector.ErrBadAnswer},
 		"not a list": {listing(func(context.Context, metav1.ListOptions) (runtime.Object, error) { return &metav1.Status{}, nil }), "", reflector.ErrBadAnswer},
@@ -71,15 +67,13 @@ func fakePods() typedcorev1.PodInterface {
 }
 
 // The question has neither a version nor a selector, whatever tweaks the source.
-func TestNewestAsksInsideOfTweaks(t *testing.T) {
+func TestNewestAsksWithoutTheTweak(t *testing.T) {
 	var asked []metav1.ListOptions
-	source := reflector.Source(listing(func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	source := listing(func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		asked = append(asked, o)
 		return &corev1.PodList{}, nil
-	}))
-	for range 2 {
-		source = reflector.Tweak(source, func(o *metav1.ListOptions) { o.LabelSelector = "app=web" })
-	}
+	})
+	source.Tweak = func(o *metav1.ListOptions) { o.LabelSelector = "app=web" }
 	_, err := reflector.Newest(t.Context(), source)
 	require.NoError(t, err)
 	require.Equal(t, []metav1.ListOptions{{Limit: 1}}, asked)
@@ -135,11 +129,12 @@ func TestAskForBookmark(t *testing.T) {
 		server := informertest.New(informertest.Options{})
 		defer server.Close()
 		var watches []int64
-		source := reflector.Tweak(server.Source(corev1.SchemeGroupVersion.WithResource("pods"), ""), func(o *metav1.ListOptions) {
+		source := server.Source(corev1.SchemeGroupVersion.WithResource("pods"), "")
+		source.Tweak = func(o *metav1.ListOptions) {
 			if o.TimeoutSeconds != nil && o.SendInitialEvents == nil {
 				watches = append(watches, *o.TimeoutSeconds)
 			}
-		})
+		}
 		sink := make(versions, 100)
 		r := reflector.New(source, sink, reflector.Options{})
 		defer goes(t, r)()
@@ -183,11 +178,12 @@ func TestAskForBookmarkOfALateWatch(t *testing.T) {
 		server := informertest.New(informertest.Options{})
 		defer server.Close()
 		brief := 0
-		source := reflector.Tweak(server.Source(corev1.SchemeGroupVersion.WithResource("pods"), ""), func(o *metav1.ListOptions) {
+		source := server.Source(corev1.SchemeGroupVersion.WithResource("pods"), "")
+		source.Tweak = func(o *metav1.ListOptions) {
 			if o.TimeoutSeconds != nil && *o.TimeoutSeconds == 3 {
 				brief++
 			}
-		})
+		}
 		sink := make(versions, 100)
 		r := reflector.New(source, sink, reflector.Options{})
 		defer goes(t, r)()
@@ -207,16 +203,21 @@ func TestAskForBookmarkOfALateWatch(t *testing.T) {
 	})
 }
 
-// late is a source whose watches bring all that they bring a minute late, as behind a busy proxy. It refuses streams.
-type late struct{ reflector.Source }
+// late returns a source whose watches bring all that they bring a minute late, as behind a busy proxy. It refuses
+// streams.
+func late(s reflector.Source) reflector.Source {
+	inner := s
+	s.Watch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		return watchLate(ctx, inner, o)
+	}
+	return s
+}
 
-func (late) Streaming() reflector.Streaming { return reflector.StreamingSupported }
-
-func (l late) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+func watchLate(ctx context.Context, inner reflector.Source, o metav1.ListOptions) (watch.Interface, error) {
 	if o.SendInitialEvents != nil {
 		return nil, errStreamRefused
 	}
-	w, err := l.Source.Watch(ctx, o)
+	w, err := inner.Watch(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +266,7 @@ func TestAskForBookmarkOfAVeryLateWatch(t *testing.T) {
 		defer server.Close()
 		pods := server.Source(corev1.SchemeGroupVersion.WithResource("pods"), "")
 		sink := make(versions, 100)
-		r := reflector.New(late{pods}, sink, reflector.Options{})
+		r := reflector.New(late(pods), sink, reflector.Options{})
 		defer goes(t, r)()
 		require.NoError(t, server.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "c-"}}))
 		list, err := pods.List(t.Context(), metav1.ListOptions{})

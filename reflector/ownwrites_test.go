@@ -310,7 +310,11 @@ func TestOwnWritesByReader(t *testing.T) {
 	own := reflector.NewOwnWrites()
 	config.Wrap(own.Wire)
 	client := typedClient(t, config)
-	tweaked := func(o func(*metav1.ListOptions)) reflector.Source { return reflector.Tweak(podSource(client, ""), o) }
+	tweaked := func(tweak func(*metav1.ListOptions)) reflector.Source {
+		source := podSource(client, "")
+		source.Tweak = tweak
+		return source
+	}
 	all, elsewhere, selected, byField := newShown(), newShown(), newShown(), newShown()
 	defer reads(t, podSource(client, ""), all, &corev1.Pod{})()
 	defer reads(t, podSource(client, "other"), elsewhere, &corev1.Pod{})()
@@ -738,7 +742,8 @@ func TestSourcesOfOneInformer(t *testing.T) {
 	var mu sync.Mutex
 	var told []string
 	joined := func(name, selector, namespace string) func() {
-		source := reflector.Tweak(podSource(client, namespace), func(o *metav1.ListOptions) { o.LabelSelector = selector })
+		source := podSource(client, namespace)
+		source.Tweak = func(o *metav1.ListOptions) { o.LabelSelector = selector }
 		s := newShown()
 		s.late, s.takes = &late, func(ownwrites.Answer) {
 			mu.Lock()

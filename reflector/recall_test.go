@@ -82,7 +82,7 @@ func TestBookmarksAreVersions(t *testing.T) {
 				source := &hostile{streams: true, watch: func(int, metav1.ListOptions) (watch.Interface, error) {
 					return sends(func(i int) watch.Event { return events[i] }), nil
 				}}
-				r := runFor(t, time.Second, source, sink, Options{Version: test.version, Observe: func(e Event) {
+				r := runFor(t, time.Second, source.source(), sink, Options{Version: test.version, Observe: func(e Event) {
 					_, failed := e.(Failed)
 					require.False(t, failed, "%+v", e)
 				}})
@@ -125,7 +125,7 @@ func TestAListGivesTheSinkItsOwnObjectsBack(t *testing.T) {
 				list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: c.listed}, Items: []corev1.Pod{*held, *other}}
 				sink := preferring{newRememberer(held)}
 				source := &hostile{list: func(int, metav1.ListOptions) (kruntime.Object, error) { return list, nil }}
-				runFor(t, time.Second, source, sink, Options{Version: c.holdsVersion})
+				runFor(t, time.Second, source.source(), sink, Options{Version: c.holdsVersion})
 
 				deltas := sink.written()
 				require.Len(t, deltas, 2)
@@ -147,7 +147,8 @@ func TestWhatAListPointsToIsNotCopied(t *testing.T) {
 		a := somePod("a", "1")
 		list := &metav1.List{ListMeta: metav1.ListMeta{ResourceVersion: "9"}, Items: []kruntime.RawExtension{{Object: a}}}
 		sink := preferring{newRememberer()}
-		runFor(t, time.Second, &hostile{list: func(int, metav1.ListOptions) (kruntime.Object, error) { return list, nil }}, sink, Options{Version: "5"})
+		source := &hostile{list: func(int, metav1.ListOptions) (kruntime.Object, error) { return list, nil }}
+		runFor(t, time.Second, source.source(), sink, Options{Version: "5"})
 
 		deltas := sink.written()
 		require.Len(t, deltas, 1)

@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -25,7 +24,6 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/internal/around"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
@@ -33,19 +31,6 @@ var (
 	podGVR    = corev1.SchemeGroupVersion.WithResource("pods")
 	typeOfPod = reflect.TypeFor[*corev1.Pod]()
 )
-
-// silentSource brings nothing.
-type silentSource struct{}
-
-func (silentSource) List(ctx context.Context, _ metav1.ListOptions) (runtime.Object, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
-func (silentSource) Watch(ctx context.Context, _ metav1.ListOptions) (watch.Interface, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
 
 // scripted is a server that answers lists and watches of pods with given bodies, one after the
 // other. After the last body, watches stay open and lists hang.
@@ -100,15 +85,16 @@ func (s *scripted) serve(t *testing.T) Source {
 	require.NoError(t, err)
 	source := FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), podGVR)
 	require.Equal(t, typeOfPod, decodes(source))
-	return Tweak(source, func(*metav1.ListOptions) {})
+	source.Tweak = func(*metav1.ListOptions) {}
+	return source
 }
 
 // decodes returns the type of the objects that the reflector decodes itself, or nil.
 func decodes(source Source) reflect.Type {
-	if raw := capabilitiesOf(source).raw; raw.ask != nil {
-		return raw.objects.Type
+	if source.Send == nil {
+		return nil
 	}
-	return nil
+	return source.Send.objects.Type
 }
 
 func podList(version string, items ...string) string {
@@ -174,18 +160,12 @@ func reflectTo(t *testing.T, source Source, sink Sink, o Options) (events chan E
 	o.Observe = func(e Event) { events <- e }
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- New(neverStreaming{source}, sink, o).Run(ctx) }()
+	go func() { ended <- New(neverStreaming(source), sink, o).Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-ended)
 	})
 	return events
-}
-
-type neverStreaming struct{ Source }
-
-func (n neverStreaming) Around() around.Source[Source] {
-	return around.Source[Source]{Inner: n.Source, ListOnly: true}
 }
 
 const badSpec = `"containers":[{"name":"c","resources":{"limits":{"cpu":"no quantity"}}}]`
@@ -341,7 +321,7 @@ func TestDroppedFields(t *testing.T) {
 	}
 	for name, wrap := range map[string]func(Source) Source{
 		"by the reflector": func(s Source) Source { return s },
-		"by the client":    func(s Source) Source { return opaque{s} },
+		"by the client":    func(s Source) Source { return Source{List: s.List, Watch: s.Watch} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			lists, event := server.lists, server.event
@@ -357,21 +337,10 @@ func TestDroppedFields(t *testing.T) {
 	}
 }
 
-// opaque hides all methods of a source except List and Watch.
-type opaque struct{ source Source }
-
-func (o opaque) List(ctx context.Context, lo metav1.ListOptions) (runtime.Object, error) {
-	return o.source.List(ctx, lo)
-}
-
-func (o opaque) Watch(ctx context.Context, lo metav1.ListOptions) (watch.Interface, error) {
-	return o.source.Watch(ctx, lo)
-}
-
 func TestFieldsThatCannotBeDropped(t *testing.T) {
 	for _, path := range []string{"", "metadata", "metadata.name", "metadata.uid", "metadata.finalizers", "metadata.ownerReferences.uid", "a..b"} {
 		o := Options{Decoding: Decoding{Drop: []string{path}}}
-		require.ErrorIs(t, New(Source(silentSource{}), Sink(newTaking()), o).Run(t.Context()), ErrBadOptions, path)
+		require.ErrorIs(t, New(funcs{}.source(), newTaking(), o).Run(t.Context()), ErrBadOptions, path)
 	}
 }
 
@@ -387,15 +356,14 @@ func TestSourcesThatAreLeftToTheirClient(t *testing.T) {
 		"embeds a client":         FromGenerated[*corev1.Pod](struct{ typedcorev1.PodInterface }{pods}, podGVR),
 		"without a REST client":   FromGenerated[*corev1.Pod](typedcorev1.New(nil).Pods(""), podGVR),
 		"embeds a dynamic client": FromDynamic(struct{ dynamic.Interface }{dynamically}, podGVR, ""),
-		"another source":          silentSource{},
+		"another source":          funcs{}.source(),
 	} {
 		require.Nil(t, decodes(source), name)
 	}
 	require.Equal(t, typeOfPod, decodes(FromGenerated[*corev1.Pod](pods, podGVR)))
 	require.Equal(t, wire.Unstructured, decodes(FromDynamic(dynamically, podGVR, "")))
-	l := &loop{Reflector: New(Source(silentSource{}), Sink(newTaking()), ofType[*unstructured.Unstructured](Options{}))}
-	l.readHere(capabilitiesOf(FromGenerated[*corev1.Pod](pods, podGVR)).raw)
-	require.Nil(t, l.raw.ask, "objects of another type")
+	l := newLoop(t.Context(), New(FromGenerated[*corev1.Pod](pods, podGVR), newTaking(), ofType[*unstructured.Unstructured](Options{})))
+	require.Nil(t, l.kind, "objects of another type")
 }
 
 // Without Wire in its transport, the dynamic client decodes by itself. With it, one request is taken
@@ -410,8 +378,7 @@ func TestTakeover(t *testing.T) {
 		}
 		client, err := dynamic.NewForConfig(config)
 		require.NoError(t, err)
-		source := capabilitiesOf(FromDynamic(client, podGVR, "")).raw
-		a, err := source.ask(t.Context(), metav1.ListOptions{}, true)
+		a, err := FromDynamic(client, podGVR, "").Send.ask(t.Context(), metav1.ListOptions{}, true)
 		require.NoError(t, err)
 		require.Equal(t, wired, a.Body != nil)
 		require.Equal(t, wired, a.List == nil)

@@ -33,7 +33,9 @@ type reconnectingReflectors struct {
 	back    []time.Duration // when somebody came back, since it was lost
 }
 
-func (c *reconnectingReflectors) Streaming() Streaming { return StreamingUnsupported }
+func (c *reconnectingReflectors) source() Source {
+	return Source{List: c.List, Watch: c.Watch, Streams: StreamingUnsupported}
+}
 
 func (c *reconnectingReflectors) List(context.Context, metav1.ListOptions) (runtime.Object, error) {
 	return list([]string{"5", "a@3"}), nil
@@ -97,7 +99,7 @@ func TestReflectorsComeBackAtDifferentTimes(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				var group sync.WaitGroup
 				for range many {
-					group.Go(func() { _ = New(server, &rig{}, ofType[*partialObject](Options{})).Run(ctx) })
+					group.Go(func() { _ = New(server.source(), &rig{}, ofType[*partialObject](Options{})).Run(ctx) })
 				}
 				time.Sleep(10 * time.Second)
 				server.lose()

@@ -107,11 +107,7 @@ func (r *Reflector) Run(ctx context.Context) error {
 	if !r.started.CompareAndSwap(false, true) {
 		return ErrStarted
 	}
-	l := &loop{Reflector: r, ctx: ctx, deltaMaker: newDeltaMaker(r.o)}
-	l.machine.pageSize, l.machine.version = r.o.PageSize, r.o.Version
-	if r.o.Version != "" {
-		l.machine.history.versions = versionsKnown
-	}
+	l := newLoop(ctx, r)
 	defer func() { l.reader.End() }()
 	defer l.closeConn("stopped")
 	defer l.closePage()
@@ -156,7 +152,7 @@ func (r *Reflector) AskForBookmark() {
 
 func (r *Reflector) validate() error {
 	switch {
-	case r.source == nil:
+	case r.source.missing():
 		return ErrNoSource
 	case r.sink == nil:
 		return ErrNoSink

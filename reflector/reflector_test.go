@@ -47,7 +47,18 @@ func (f funcs) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface
 	return f.watch(ctx, o)
 }
 
-func (funcs) Streaming() Streaming { return StreamingUnsupported }
+func (f funcs) source() Source {
+	return Source{List: f.List, Watch: f.Watch, Streams: StreamingUnsupported}
+}
+
+// streamingAs returns a copy of a source that says whether it streams.
+func streamingAs(s Source, streams Streaming) Source {
+	s.Streams = streams
+	return s
+}
+
+// neverStreaming returns a copy of a source that cannot stream.
+func neverStreaming(s Source) Source { return streamingAs(s, StreamingUnsupported) }
 
 func empty(context.Context, metav1.ListOptions) (kruntime.Object, error) {
 	return &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}, nil
@@ -114,19 +125,19 @@ func runFor(t *testing.T, d time.Duration, src Source, sink Sink, o Options) *Re
 func TestRunSaysWhatIsWrong(t *testing.T) {
 	sink := &collector{}
 	run := func(src Source, sink Sink, o Options) error { return New(src, sink, o).Run(t.Context()) }
-	require.ErrorIs(t, run(nil, sink, Options{}), ErrNoSource)
+	require.ErrorIs(t, run(Source{}, sink, Options{}), ErrNoSource)
 	require.ErrorIs(t, run(From[*corev1.PodList](nil), sink, Options{}), ErrNoSource)
 	require.ErrorIs(t, run(FromListerWatcher(nil), sink, Options{}), ErrNoSource)
-	require.ErrorIs(t, run(funcs{}, nil, Options{}), ErrNoSink)
-	require.ErrorIs(t, run(funcs{}, sink, Options{MinWatchTimeout: -1}), ErrBadOptions)
-	require.ErrorIs(t, run(funcs{}, sink, Options{PageSize: -1}), ErrBadOptions)
-	require.ErrorIs(t, run(funcs{}, sink, Options{StreamPatience: -1}), ErrBadOptions)
-	require.ErrorIs(t, run(funcs{}, sink, Options{ListPatience: -1}), ErrBadOptions)
+	require.ErrorIs(t, run(funcs{}.source(), nil, Options{}), ErrNoSink)
+	require.ErrorIs(t, run(funcs{}.source(), sink, Options{MinWatchTimeout: -1}), ErrBadOptions)
+	require.ErrorIs(t, run(funcs{}.source(), sink, Options{PageSize: -1}), ErrBadOptions)
+	require.ErrorIs(t, run(funcs{}.source(), sink, Options{StreamPatience: -1}), ErrBadOptions)
+	require.ErrorIs(t, run(funcs{}.source(), sink, Options{ListPatience: -1}), ErrBadOptions)
 }
 
 func TestRunRunsOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	r := New(Source(funcs{}), &collector{}, Options{})
+	r := New(funcs{}.source(), &collector{}, Options{})
 	results := make(chan error)
 	for range 3 {
 		go func() { results <- r.Run(ctx) }()
@@ -146,7 +157,7 @@ func TestContract_D8_AListThatIgnoresItsContext(t *testing.T) {
 			time.Sleep(time.Hour)
 			returned = true
 			return list(strings.Fields("5 a@1")), nil
-		}}, sink, Options{})
+		}}.source(), sink, Options{})
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
 		require.True(t, returned)
@@ -161,7 +172,7 @@ func TestContract_D8_AWatchThatIgnoresItsContext(t *testing.T) {
 		runFor(t, time.Second, funcs{list: empty, watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 			time.Sleep(time.Hour)
 			return tap{stop: func() { stopped++ }}, nil
-		}}, &collector{}, Options{})
+		}}.source(), &collector{}, Options{})
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
 		require.Equal(t, 1, stopped, "a late watch is stopped")
@@ -174,14 +185,14 @@ func TestContract_D12_LateStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stopped atomic.Int32
 		sink := &collector{}
-		src := struct{ Source }{funcs{list: empty, watch: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		src := streamingAs(funcs{list: empty, watch: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			if o.SendInitialEvents != nil {
 				time.Sleep(time.Minute)
 			}
 			events := make(chan watch.Event, 1)
 			events <- watch.Event{Type: watch.Added, Object: parse("a@2")}
 			return tap{events: events, stop: func() { stopped.Add(1) }}, nil
-		}}}
+		}}.source(), StreamingUnknown)
 		r := runFor(t, 2*time.Minute, src, sink, Options{})
 		require.Equal(t, "2", r.Version())
 		require.Equal(t, []int{1}, sink.sizes(), "only the watch is read")
@@ -214,7 +225,7 @@ func TestContract_D8_WatchesHardToEnd(t *testing.T) {
 				opened := func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 					return tap{events: events, stop: func() {}}, nil
 				}
-				runFor(t, time.Second, funcs{list: empty, watch: opened}, &collector{}, Options{})
+				runFor(t, time.Second, funcs{list: empty, watch: opened}.source(), &collector{}, Options{})
 				close(over)
 			})
 		})
@@ -225,7 +236,7 @@ func TestContract_D8_WatchesHardToEnd(t *testing.T) {
 			opened := func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 				return tap{stop: func() { <-over }}, nil
 			}
-			runFor(t, time.Second, funcs{list: empty, watch: opened}, &collector{}, Options{})
+			runFor(t, time.Second, funcs{list: empty, watch: opened}.source(), &collector{}, Options{})
 			close(over)
 			time.Sleep(time.Second) // until the abandoned calls have ended
 		})
@@ -255,7 +266,7 @@ func TestContract_D8_Junk(t *testing.T) {
 		return tap{events: events, stop: func() { close(events) }}, nil
 	}
 	skipped := 0
-	r := New(Source(funcs{list: empty, watch: opened}), &collector{}, Options{Observe: func(e Event) {
+	r := New(funcs{list: empty, watch: opened}.source(), &collector{}, Options{Observe: func(e Event) {
 		if _, ok := e.(Skipped); ok {
 			skipped++
 			cancel()
@@ -269,13 +280,13 @@ func TestContract_D8_Junk(t *testing.T) {
 func TestContract_D12_AnswerJustTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stopped atomic.Int32
-		src := struct{ Source }{funcs{list: empty, watch: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		src := streamingAs(funcs{list: empty, watch: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			if o.SendInitialEvents != nil {
 				<-ctx.Done()
 				time.Sleep(wire.Grace / 2)
 			}
 			return tap{stop: func() { stopped.Add(1) }}, nil
-		}}}
+		}}.source(), StreamingUnknown)
 		var told []Event
 		r := runFor(t, time.Minute, src, &collector{}, Options{Observe: func(e Event) { told = append(told, e) }})
 		require.IsType(t, StreamRefused{}, told[1], "after what is asked for")
@@ -291,7 +302,7 @@ func TestContract_B61_ListItems(t *testing.T) {
 		sink := &collector{}
 		runFor(t, time.Second, funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
 			return &corev1.List{Items: []kruntime.RawExtension{{Object: newPod("a")}, {Object: &corev1.Node{}}, {}}}, nil
-		}}, sink, ofType[*corev1.Pod](Options{Observe: func(e Event) {
+		}}.source(), sink, ofType[*corev1.Pod](Options{Observe: func(e Event) {
 			if _, ok := e.(Skipped); ok {
 				skipped = append(skipped, e)
 			}
@@ -315,7 +326,7 @@ func TestStoppedWatchIsDrained(t *testing.T) {
 		opened := func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 			return tap{events: events, stop: func() {}}, nil
 		}
-		runFor(t, time.Second, funcs{list: empty, watch: opened}, &collector{}, Options{})
+		runFor(t, time.Second, funcs{list: empty, watch: opened}.source(), &collector{}, Options{})
 		require.True(t, sent)
 	})
 }
@@ -327,7 +338,7 @@ func TestContract_D8_FullSink(t *testing.T) {
 		sink := &collector{wait: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}
 		src := funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
 			return list(strings.Fields("5 a@1")), nil
-		}}
+		}}.source()
 		r := runFor(t, time.Second, src, sink, Options{Observe: func(e Event) { told = append(told, e) }})
 		require.Equal(t, []Event{Asked{Operation: OpList, Cause: CauseStart, Version: "0"}}, told, "the end is no failure")
 		require.Empty(t, r.Version())
@@ -358,7 +369,7 @@ func TestContract_B52_Batches(t *testing.T) {
 			watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 				return tap{events: events, stop: func() { close(events) }}, nil
 			},
-		}
+		}.source()
 		sink := &collector{}
 		r := runFor(t, time.Second, src, sink, Options{})
 		require.Equal(t, []int{1000, 1000, 500, 1000, 1000, 500}, sink.sizes())
@@ -385,9 +396,9 @@ func TestListsAreLetGo(t *testing.T) {
 		watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 			return tap{events: make(chan watch.Event), stop: func() {}}, nil
 		},
-	}
+	}.source()
 	sink := &collector{} // keeps the objects
-	r := New(Source(src), sink, Options{Observe: func(e Event) {
+	r := New(src, sink, Options{Observe: func(e Event) {
 		if _, ok := e.(WatchStarted); ok {
 			runtime.GC()
 			require.Nil(t, known.Value())
@@ -407,7 +418,7 @@ func TestVersionOfABatch(t *testing.T) {
 		}
 		r := runFor(t, time.Second, funcs{list: empty, watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 			return tap{events: events, stop: func() { close(events) }}, nil
-		}}, &collector{}, Options{})
+		}}.source(), &collector{}, Options{})
 		require.Equal(t, "3", r.Version())
 	})
 }
@@ -417,9 +428,9 @@ func TestVersionFromAnyGoroutine(t *testing.T) {
 	events := make(chan watch.Event)
 	src := funcs{list: empty, watch: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 		return tap{events: events, stop: func() { close(events) }}, nil
-	}}
+	}}.source()
 	ctx, cancel := context.WithCancel(t.Context())
-	r := New(Source(src), &collector{}, Options{})
+	r := New(src, &collector{}, Options{})
 	done := make(chan error)
 	go func() { done <- r.Run(ctx) }()
 	last := ""
@@ -450,7 +461,7 @@ func TestChanceOfItsOwn(t *testing.T) {
 		delays := map[time.Duration]bool{}
 		runFor(t, time.Hour, funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
 			return nil, context.DeadlineExceeded
-		}}, &collector{}, Options{Observe: func(e Event) {
+		}}.source(), &collector{}, Options{Observe: func(e Event) {
 			if b, ok := e.(BackedOff); ok {
 				require.GreaterOrEqual(t, b.Delay, backoff(b.Attempt, lastDelay, 0))
 				require.Less(t, b.Delay, backoff(b.Attempt, lastDelay, 1))
@@ -488,7 +499,7 @@ func BenchmarkRead(b *testing.B) {
 func reading(ctx context.Context) (l *loop, fill func()) {
 	events := make(chan watch.Event, maxBatch)
 	l = &loop{
-		Reflector:  New(Source(funcs{}), discard{}, Options{}),
+		Reflector:  New(funcs{}.source(), discard{}, Options{}),
 		ctx:        ctx,
 		conn:       &watchConn{ctx: ctx, events: events},
 		deltaMaker: newDeltaMaker(ofType[*partialObject](Options{})),

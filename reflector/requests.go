@@ -12,13 +12,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
-// rawSource sends the requests of a [Source] whose answers the reflector can decode.
-type rawSource struct {
-	objects wire.Objects // of the source's objects
-	// ask sends the request of a list or a watch.
-	ask wire.Send
-}
-
 // sharer is implemented by a [Sink] that decides which values its objects may share, such as an
 // informer's: its transform may write into them.
 type sharer interface {
@@ -27,12 +20,12 @@ type sharer interface {
 	DecodesHere() (t *share.Table, values bool)
 }
 
-// readHere prepares the decoding of a source's answers, if its objects are of the requested type.
-func (l *loop) readHere(raw rawSource) {
-	if raw.ask == nil || raw.objects.Type != l.o.Type {
+// readHere prepares the decoding of a sender's answers, if the objects are of the requested type.
+func (l *loop) readHere(send *Sender) {
+	if send == nil || send.objects.Type != l.o.Type {
 		return
 	}
-	l.raw = raw
+	l.ask = send.ask
 	s := wire.Sharing{}
 	if sink, ok := l.sink.(sharer); ok {
 		s.Table, s.Values = sink.DecodesHere()
@@ -41,30 +34,29 @@ func (l *loop) readHere(raw rawSource) {
 	}
 	drop, _ := fields.Parse(l.o.Drop...) // it was validated
 	if sink, ok := l.sink.(wire.Packer); ok {
-		l.taker = sink.Packs(raw.objects, wire.NewPackedDecoder(raw.objects, drop))
+		l.taker = sink.Packs(send.objects, wire.NewPackedDecoder(send.objects, drop))
 	}
-	l.kind = wire.NewDecoder(raw.objects, s, drop)
+	l.kind = wire.NewDecoder(send.objects, s, drop)
 	if l.o.DecodeTimes != nil {
 		l.kind.Times = &l.o.DecodeTimes.times
 	}
 	if sink, ok := l.sink.(ownwrites.Sink); ok {
-		l.reader = &reader{sink: sink, kind: wire.NewDecoder(raw.objects, s, drop), deltas: l.deltaMaker, taker: l.taker, share: l.o.Share}
+		l.reader = &reader{sink: sink, kind: wire.NewDecoder(send.objects, s, drop), deltas: l.deltaMaker, taker: l.taker, share: l.o.Share}
 	}
 }
 
-// asking returns the function that sends the request of a list or watch.
+// asking returns the function that sends the request of a list or watch, with the source's tweak.
 func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (wire.Answer, error) {
-	ask := func(ctx context.Context) (wire.Answer, error) { return askClient(ctx, l.source, o, list) }
-	if raw := l.raw; raw.ask != nil {
-		ask = func(ctx context.Context) (wire.Answer, error) { return raw.ask(ctx, o, list) }
-	}
 	return func(ctx context.Context) (wire.Answer, error) {
+		if l.source.Tweak != nil {
+			l.source.Tweak(&o)
+		}
 		var sender wire.Reader
 		if l.reader != nil {
 			sender = l.reader
 		}
 		ctx, mark := wire.WithMark(ctx, list, o, sender)
-		a, err := ask(ctx)
+		a, err := l.ask(ctx, o, list)
 		return a, mark.Wrap(err)
 	}
 }
@@ -92,14 +84,4 @@ func (l *loop) knowing() func(wire.Identity) (any, bool) {
 		return nil
 	}
 	return func(o wire.Identity) (any, bool) { return sink.Recall(o.Key, o.UID, o.Version) }
-}
-
-// askClient sends a request through the client, which decodes the answer.
-func askClient(ctx context.Context, source Source, o metav1.ListOptions, list bool) (a wire.Answer, err error) {
-	if list {
-		a.List, err = source.List(ctx, o)
-	} else {
-		a.Watch, err = source.Watch(ctx, o)
-	}
-	return a, err
 }

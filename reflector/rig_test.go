@@ -130,7 +130,7 @@ func (r *rig) run(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), r.lasts)
 	defer cancel()
-	reflector := New(r, r, ofType[*partialObject](r.options))
+	reflector := New(r.source(), r, ofType[*partialObject](r.options))
 	require.NoError(t, reflector.Run(ctx))
 	require.LessOrEqual(t, time.Since(r.start)-r.lasts, 100*time.Millisecond, "Run did not end with its context")
 	r.log("end at version %q", reflector.Version())
@@ -173,7 +173,7 @@ func (r *rig) answer(request string) string {
 	return strings.TrimSpace(answer)
 }
 
-func (r *rig) Streaming() Streaming { return r.streaming }
+func (r *rig) source() Source { return Source{List: r.List, Watch: r.Watch, Streams: r.streaming} }
 
 func (r *rig) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	r.log("-> list rv=%q limit=%d continue=%q%s", o.ResourceVersion, o.Limit, o.Continue, selecting(o))

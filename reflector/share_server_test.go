@@ -168,7 +168,7 @@ func TestShare_TwoHalvesReadEveryObjectOnce(t *testing.T) {
 						config.ContentType = row.content
 						source := row.source(t, config)
 						if !stream {
-							source = unstreamed{source}
+							source = unstreamed(source)
 						}
 						m := newMirror(t, share)
 						halves = append(halves, m)

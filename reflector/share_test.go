@@ -52,7 +52,7 @@ func TestShare_OnlyInvalidRequestsAreRepeated(t *testing.T) {
 				}
 				_, _ = io.WriteString(w, podList("5", podText("a", "1", "")))
 			}
-			f := follow(t, neverStreaming{clients["generated"].source(t, server.serve(t))}, typeOfPod, Options{Share: NewShare(set)})
+			f := follow(t, neverStreaming(clients["generated"].source(t, server.serve(t))), typeOfPod, Options{Share: NewShare(set)})
 			ended := f.watching(1)
 			if !repeated {
 				ended = func() bool { return len(eventsOf[Failed](f)) > 0 }
@@ -93,7 +93,7 @@ func TestShare_WhatHasNoSelector(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "5", version)
 	share := NewShare(shard.Whole(shard.ByUID))
-	f := follow(t, neverStreaming{source}, typeOfPod, Options{Share: share})
+	f := follow(t, neverStreaming(source), typeOfPod, Options{Share: share})
 	f.until(f.watching(1))
 	require.Empty(t, share.Server(), "nobody was asked to filter")
 }
@@ -113,7 +113,7 @@ func TestShare_BeginningOfAServersWatch(t *testing.T) {
 			_, _ = io.WriteString(w, podEvent([]string{"ADDED", "MODIFIED"}[n], podText("a", "6", "")))
 		},
 	}
-	f := follow(t, neverStreaming{clients["generated"].source(t, server.serve(t))}, typeOfPod, Options{Share: NewShare(set), Backoff: func(int) time.Duration { return 0 }})
+	f := follow(t, neverStreaming(clients["generated"].source(t, server.serve(t))), typeOfPod, Options{Share: NewShare(set), Backoff: func(int) time.Duration { return 0 }})
 	f.until(f.watching(3))
 	require.Equal(t, `list at "0", watch at "", watch at "", watch at "6"`, server.requests())
 }
@@ -124,7 +124,7 @@ func TestShare_ASlowStreamOfForeignObjects(t *testing.T) {
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		lists := 0
-		source := outermost{funcs{
+		source := streamingAs(funcs{
 			list: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 				lists++
 				return empty(ctx, o)
@@ -145,7 +145,7 @@ func TestShare_ASlowStreamOfForeignObjects(t *testing.T) {
 				}()
 				return w, nil
 			},
-		}, StreamingUnknown}
+		}.source(), StreamingUnknown)
 		sink := newTaking()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer time.Sleep(time.Minute) // until the source has sent what it has
@@ -165,7 +165,7 @@ func TestShare_FilterAtTheCommit(t *testing.T) {
 		sink := &asking{newTaking(), NewShare(set), make(chan string, 1)}
 		reflectTo(t, funcs{list: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 			return list(strings.Fields(words)), nil
-		}}, sink, ofType[*partialObject](Options{Share: sink.share}))
+		}}.source(), sink, ofType[*partialObject](Options{Share: sink.share}))
 		require.Equal(t, want, <-sink.filters)
 	}
 }
@@ -188,7 +188,7 @@ func TestShare_OwnObjectsOfAPageAreCopies(t *testing.T) {
 	require.NoError(t, err)
 	page := list(strings.Fields("5 own/a@1 far/b@2 own/c@3")).(*metav1.PartialObjectMetadataList)
 	sink := newTaking()
-	reflectTo(t, funcs{list: func(context.Context, metav1.ListOptions) (runtime.Object, error) { return page, nil }}, sink, ofType[*partialObject](Options{Share: NewShare(set)}))
+	reflectTo(t, funcs{list: func(context.Context, metav1.ListOptions) (runtime.Object, error) { return page, nil }}.source(), sink, ofType[*partialObject](Options{Share: NewShare(set)}))
 	for _, i := range []int{0, 2} {
 		d := <-sink.deltas
 		require.Equal(t, page.Items[i].Name, d.Key.Name)
@@ -197,7 +197,7 @@ func TestShare_OwnObjectsOfAPageAreCopies(t *testing.T) {
 }
 
 func TestShare_WithoutAField(t *testing.T) {
-	err := New(silentSource{}, newTaking(), Options{Share: NewShare(shard.Set{})}).Run(t.Context())
+	err := New(funcs{}.source(), newTaking(), Options{Share: NewShare(shard.Set{})}).Run(t.Context())
 	require.ErrorIs(t, err, ErrBadOptions)
 	require.ErrorIs(t, err, shard.ErrField)
 }

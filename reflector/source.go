@@ -5,35 +5,46 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
-// Source lists and watches the objects of one kind, for a [Reflector]. It is client-go's
-// ListerWatcherWithContext.
+// Source lists and watches the objects of one kind, for a [Reflector]. [From] and its like make the
+// source of a client; a source of another origin sets List and Watch. A source is a value: a wrapper
+// copies it and replaces a field.
 //
-// A source around another one may have a method "Unwrap() Source", for the namespace (see [Scoped]). Its
-// own List and Watch are called nevertheless, so the reflector does not decode the server's bytes itself.
+// Any goroutine may call the functions, so they must be safe for concurrent use. List and Watch should
+// return when ctx ends. A call that does not is abandoned, and its later result is dropped.
 //
-// Both methods must be safe for use from any goroutine. They should return when ctx ends. A call
-// that does not is abandoned, and its later result is dropped.
-type Source interface {
-	List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error)
-	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
+// The zero Source reads nothing: [Reflector.Run] returns [ErrNoSource].
+type Source struct {
+	// List returns a page of the objects, and Watch the changes after a version. Their contract is
+	// that of client-go's ListerWatcherWithContext.
+	List  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error)
+	Watch func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
+	// Send, unless nil, sends the reflector's requests in place of List and Watch, and the reflector
+	// decodes the answers. A wrapper that replaces List or Watch sets Send to nil.
+	Send *Sender
+	// Resource is the resource of the objects; empty if it is not known. An informer names it in the
+	// lister's NotFound errors.
+	Resource schema.GroupVersionResource
+	// Namespace is the only namespace of the objects; "" if the source may bring any object.
+	Namespace string
+	// Tweak, unless nil, changes the options of each list and watch, for instance to set a selector
+	// (client-go's TweakListOptionsFunc). The reflector calls it before List, Watch or Send.
+	Tweak func(*metav1.ListOptions)
+	// Streams says whether the source can send its initial state through a watch.
+	Streams Streaming
 }
 
-// Scoped is implemented by a [Source] that can be limited to one namespace. Other sources may bring
-// any object.
-type Scoped interface {
-	// Namespace returns the namespace, "" for all.
-	Namespace() string
+// Sender sends the requests of a [Source], and returns answers that the reflector can decode. The
+// functions that make the source of a client make it, such as [FromGenerated].
+type Sender struct {
+	objects wire.Objects
+	ask     wire.Send
 }
-
-// NamespaceOf returns the namespace a source is limited to, or "" for all or unknown. A source with
-// a method "Unwrap() Source" that is not [Scoped] itself is limited like the source that Unwrap
-// returns.
-func NamespaceOf(s Source) string { return capabilitiesOf(s).namespace }
 
 // Streaming is a [Source]'s ability to send its initial state through a watch (KEP-3157,
 // WatchList).
@@ -46,46 +57,19 @@ const (
 	// StreamingSupported is for sources that send requests to a server.
 	StreamingSupported
 	// StreamingUnsupported is for sources that cannot stream, such as fake clientsets. The
-	// reflector never tries a stream.
+	// reflector never tries a stream, and [Newest] does not ask: a fake's version proves nothing.
 	StreamingUnsupported
 )
 
-// Streamer is implemented by a [Source] that knows whether it can stream its initial state. Other
-// sources count as [StreamingUnknown].
-type Streamer interface {
-	Streaming() Streaming
-}
+// missing reports whether there is nothing to list or to watch.
+func (s Source) missing() bool { return s.List == nil || s.Watch == nil }
 
-// Tweak returns a source that passes the options of every request through
-// tweak, for instance to set a selector (client-go's TweakListOptionsFunc). It
-// returns nil for a nil source, and the source itself for a nil tweak.
-func Tweak(source Source, tweak func(*metav1.ListOptions)) Source {
-	if source == nil || tweak == nil {
-		return source
+// ask sends a request through the client, which decodes the answer.
+func (s Source) ask(ctx context.Context, o metav1.ListOptions, list bool) (a wire.Answer, err error) {
+	if list {
+		a.List, err = s.List(ctx, o)
+	} else {
+		a.Watch, err = s.Watch(ctx, o)
 	}
-	return &described{tweaked{source, tweak}, func() capabilities {
-		c := capabilitiesOf(source)
-		if ask := c.raw.ask; ask != nil {
-			c.raw.ask = func(ctx context.Context, o metav1.ListOptions, list bool) (wire.Answer, error) {
-				tweak(&o)
-				return ask(ctx, o, list)
-			}
-		}
-		return c
-	}}
-}
-
-type tweaked struct {
-	source Source
-	tweak  func(*metav1.ListOptions)
-}
-
-func (t tweaked) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	t.tweak(&o)
-	return t.source.List(ctx, o)
-}
-
-func (t tweaked) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	t.tweak(&o)
-	return t.source.Watch(ctx, o)
+	return a, err
 }

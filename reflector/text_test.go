@@ -40,7 +40,7 @@ func TestTextInPlaceOfAnAnswer(t *testing.T) {
 						watch(n, w, r)
 					}
 					client := clients[name]
-					f := follow(t, neverStreaming{client.source(t, server.servePiped(t, false))}, client.object, Options{})
+					f := follow(t, neverStreaming(client.source(t, server.servePiped(t, false))), client.object, Options{})
 					f.until(func() bool { return f.stored[keyOf("a")] == "6" })
 					failed, paged := eventsOf[Failed](f), eventsOf[Paged](f)
 					require.Len(t, failed, 2)
@@ -71,7 +71,7 @@ func TestNoCBORIsAskedFor(t *testing.T) {
 				}
 				config := server.servePiped(t, false)
 				config.ContentType = contentType
-				f := follow(t, neverStreaming{clients["generated"].source(t, config)}, typeOfPod, Options{})
+				f := follow(t, neverStreaming(clients["generated"].source(t, config)), typeOfPod, Options{})
 				f.until(func() bool { return f.stored[keyOf("a")] == "6" })
 				require.Empty(t, eventsOf[Failed](f))
 			})
@@ -94,7 +94,7 @@ func TestAShortTextInPlaceOfAList(t *testing.T) {
 					}
 					list(n, w, r)
 				}
-				f := follow(t, neverStreaming{clients[name].source(t, server.servePiped(t, false))}, clients[name].object, Options{})
+				f := follow(t, neverStreaming(clients[name].source(t, server.servePiped(t, false))), clients[name].object, Options{})
 				f.until(func() bool { return f.stored[keyOf("a")] == "6" })
 				f.mu.Lock()
 				defer f.mu.Unlock()

@@ -94,7 +94,7 @@ func behindATimeout(t *testing.T, server func() *pods, check func(*testing.T, st
 						if own {
 							config.Wrap(NewOwnWrites().Wire)
 						}
-						check(t, name, p, follow(t, neverStreaming{sorts[name].source(t, config)}, sorts[name].object, Options{}))
+						check(t, name, p, follow(t, neverStreaming(sorts[name].source(t, config)), sorts[name].object, Options{}))
 					})
 				})
 			}

@@ -14,12 +14,12 @@ import (
 )
 
 var phaseNames = [phases]string{
-	"learning", "listing", "paging", "openingStream", "streaming", "committingList", "committingStream",
+	"listing", "paging", "openingStream", "streaming", "committingList", "committingStream",
 	"openingWatch", "watching", "waitingToList", "waitingToPage", "waitingToWatch", "stopped",
 }
 
 var inputNames = [inputs]string{
-	"", "start", "items", "page", "opened", "events", "bookmark", "committed", "waited",
+	"", "items", "page", "opened", "events", "bookmark", "committed", "waited",
 	"asked", "closed", "silent", "failed", "broken", "sinkFailed", "stop",
 }
 

@@ -368,7 +368,7 @@ func TestAnswersReadHereAreNotMeasured(t *testing.T) {
 		stays(w, r)
 	}
 	config := server.serve(t)
-	f := follow(t, neverStreaming{clients["dynamic"].source(t, config)}, clients["dynamic"].object, Options{})
+	f := follow(t, neverStreaming(clients["dynamic"].source(t, config)), clients["dynamic"].object, Options{})
 	f.until(func() bool { return f.stored[keyOf("a")] == "6" })
 	require.Zero(t, s.observed.Load())
 }
@@ -467,7 +467,7 @@ func TestBodiesAreClosedOnce(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			f := &follower{t: t, looked: make(chan struct{}, 1), stored: map[indexer.Key]string{}}
 			ended := make(chan error)
-			source := neverStreaming{clients[name].source(t, config)}
+			source := neverStreaming(clients[name].source(t, config))
 			go func() { ended <- New(source, f, Options{Type: clients[name].object}).Run(ctx) }()
 			if cancelled {
 				<-arrived

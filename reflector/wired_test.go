@@ -19,7 +19,6 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
-	"github.com/tidemark-k8s/tidemark/internal/around"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -79,11 +78,10 @@ func reflects(t *testing.T, source reflector.Source, o reflector.Options, change
 	return s.deltas
 }
 
-// unstreamed is a source that cannot stream.
-type unstreamed struct{ reflector.Source }
-
-func (u unstreamed) Around() around.Source[reflector.Source] {
-	return around.Source[reflector.Source]{Inner: u.Source, ListOnly: true}
+// unstreamed returns a copy of a source that cannot stream.
+func unstreamed(s reflector.Source) reflector.Source {
+	s.Streams = reflector.StreamingUnsupported
+	return s
 }
 
 func pod(name, label string) *corev1.Pod {
@@ -139,7 +137,7 @@ func TestObjectsAreThoseOfTheClient(t *testing.T) {
 				config.ContentType = row.content
 				plain, here := row.sources(config)
 				if stream == "list" {
-					plain, here = unstreamed{plain}, unstreamed{here}
+					plain, here = unstreamed(plain), unstreamed(here)
 				}
 				o := reflector.Options{Type: reflect.TypeOf(row.example)}
 				n := 1

@@ -69,9 +69,9 @@ func cronTabs(config *rest.Config) (factory.Resource, error) {
 	if err != nil {
 		return factory.Resource{}, err
 	}
-	return factory.Resource{GVR: resource, Namespaced: true, Source: func(namespace string) reflector.Source {
+	return factory.Resource{GVR: resource, Namespaced: true, Source: func(namespace string) (reflector.Source, error) {
 		cronTabs := gentype.NewClientWithList(resource.Resource, client, runtime.NewParameterCodec(known), namespace,
 			func() *CronTab { return &CronTab{} }, func() *CronTabList { return &CronTabList{} })
-		return reflector.FromCustomResource[*CronTab](cronTabs, resource) // this source also finds out whether the server has the resource
+		return reflector.FromCustomResource[*CronTab](cronTabs, resource), nil // this source also finds out whether the server has the resource
 	}}, nil
 }

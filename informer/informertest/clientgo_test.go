@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -110,7 +109,7 @@ func TestInformerOfClientGoOverHTTP(t *testing.T) {
 			t.Parallel() // they wait for client-go's back-off
 			s := startServer(t, o)
 			var g requestGate
-			lw := g.listWatch(clientSource{newClient(t, s.ClientConfig()).CoreV1().Pods("")})
+			lw := g.listWatch(reflector.From(newClient(t, s.ClientConfig()).CoreV1().Pods("")))
 			i := cache.NewSharedIndexInformer(lw, &corev1.Pod{}, 0, nil)
 			changes(t, s, &g, i, func(want map[string]string) {
 				assert.Eventually(t, func() bool { return assert.ObjectsAreEqual(want, stored(i)) }, 30*time.Second, 10*time.Millisecond)
@@ -118,13 +117,6 @@ func TestInformerOfClientGoOverHTTP(t *testing.T) {
 			assertWay(t, o, s.Counts())
 		})
 	}
-}
-
-// clientSource is a source over a typed client.
-type clientSource struct{ typedcorev1.PodInterface }
-
-func (c clientSource) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	return c.PodInterface.List(ctx, o)
 }
 
 // assertWay checks, by the requests, that an informer listed, or streamed, at least twice.

@@ -3,8 +3,8 @@
 // module alike: everything that is made from a rest.Config works.
 //
 // A [Server] stores objects as kube-apiserver does: with versions, a history, pages, watches,
-// bookmarks and expiry. There are three ways to talk to it. A [Source], from [Server.Source], takes
-// the place of a typed client behind an informer. A real clientset, made from [Server.ClientConfig],
+// bookmarks and expiry. There are three ways to talk to it. [Server.Source] takes the
+// place of a typed client behind an informer. A real clientset, made from [Server.ClientConfig],
 // sends HTTP requests: over sockets after [Server.Start], or over pipes within the process after
 // [Server.StartInMemory]. Sources and pipes work in a testing/synctest bubble; sockets do not. A test
 // itself calls [Server.Create], [Server.Update], [Server.Delete] and [Server.Get].

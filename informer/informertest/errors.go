@@ -3,7 +3,7 @@ package informertest
 import "errors"
 
 var (
-	// ErrClosed is returned for each request to a [Server] after Close. A [Source] wraps it
+	// ErrClosed is returned for each request to a [Server] after Close. A [Server.Source] wraps it
 	// together with syscall.ECONNREFUSED, the error of a client whose server is gone.
 	ErrClosed = errors.New("informertest: the server is closed")
 	// errNotStarted is returned to clients made from [Server.ClientConfig]

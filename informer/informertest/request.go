@@ -23,7 +23,7 @@ type Request struct {
 	// LabelSelector and FieldSelector are set in lists, watches and deletions of collections.
 	LabelSelector, FieldSelector string
 	// UserAgent is the client's name for itself. ContentType is the format of the body, which
-	// distinguishes the forms of patches. Both are empty through a [Source].
+	// distinguishes the forms of patches. Both are empty through a [Server.Source].
 	UserAgent, ContentType string
 	// Body holds the first 16 KiB of the request's body, in [Server.Requests] only: faults apply
 	// before the body is read. Patterns ignore it.

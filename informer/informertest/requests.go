@@ -83,7 +83,7 @@ func (j *journal) requests() Requests {
 	return all
 }
 
-// Requests returns the newest 4,096 requests received so far, through a [Source] or over HTTP, for
+// Requests returns the newest 4,096 requests received so far, through a [Server.Source] or over HTTP, for
 // a test's assertions about a controller. It includes refused requests, but neither unreadable ones
 // nor a test's calls of the server's methods. Call [Server.Settle] first, to let the controller's
 // informers come to rest.

@@ -16,63 +16,54 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Source is one collection of a [Server], as seen by a typed client, without a network in between.
-// Each returned object is a copy.
-type Source struct {
-	server    *Server
-	resource  schema.GroupVersionResource
-	namespace string
+// Source returns the collection of a resource in a namespace, or in all namespaces if it is "", as a
+// typed client sees it, without a network in between. Each returned object is a copy. Requests for an
+// unserved resource fail with NotFound, as in a cluster without its CRD.
+func (s *Server) Source(r schema.GroupVersionResource, namespace string) reflector.Source {
+	c := typedClient{s, target{resource: r, namespace: namespace}}
+	return reflector.Source{
+		List: c.list, Watch: c.watch, Resource: r, Namespace: namespace,
+		Streams: reflector.StreamingSupported, // only a request shows whether the server streams an initial state
+	}
 }
 
-var (
-	_ reflector.Source   = (*Source)(nil)
-	_ reflector.Streamer = (*Source)(nil)
-)
-
-// Source returns the collection of a resource in a namespace, or in all namespaces if it is "".
-// Requests for an unserved resource fail with NotFound, as in a cluster without its CRD.
-func (s *Server) Source(r schema.GroupVersionResource, namespace string) *Source {
-	return &Source{server: s, resource: r, namespace: namespace}
+// typedClient reads one collection of a server.
+type typedClient struct {
+	server *Server
+	target target
 }
 
-// Streaming reports that the source sends its requests to a server. Only a request shows whether
-// the server streams an initial state.
-func (s *Source) Streaming() reflector.Streaming { return reflector.StreamingSupported }
-
-// List returns the collection, or a page of it, as the kind's list type.
-func (s *Source) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+// list returns the collection, or a page of it, as the kind's list type.
+func (c typedClient) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	options, err := internalOptions(o)
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.server.list(ctx, s.target().request("list"), options)
+	list, err := c.server.list(ctx, c.target.request("list"), options)
 	if err != nil {
 		return nil, refused(err)
 	}
 	return list.DeepCopyObject(), nil
 }
 
-// Watch opens a watch. It ends with ctx, at its timeout, by Stop, or by the server.
-func (s *Source) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+// watch opens a watch. It ends with ctx, at its timeout, by Stop, or by the server.
+func (c typedClient) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	options, err := internalOptions(o)
 	if err != nil {
 		return nil, err
 	}
-	if !s.server.enter() {
+	if !c.server.enter() {
 		return nil, refused(ErrClosed)
 	}
-	stream, err := s.server.stream(ctx, s.target().request("watch"), options)
+	stream, err := c.server.stream(ctx, c.target.request("watch"), options)
 	if err != nil {
-		s.server.running.Done()
+		c.server.running.Done()
 		return nil, refused(err)
 	}
 	w := &watcher{stream: stream, events: make(chan watch.Event)}
 	go w.run()
 	return w, nil
 }
-
-// target returns the target of all requests of the source.
-func (s *Source) target() target { return target{resource: s.resource, namespace: s.namespace} }
 
 // list answers a list request. The items are shared.
 func (s *Server) list(ctx context.Context, request Request, o internalversion.ListOptions) (runtime.Object, error) {

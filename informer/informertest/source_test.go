@@ -60,7 +60,7 @@ func TestSourceLists(t *testing.T) {
 	}
 	require.NoError(t, s.Create(t.Context(), newPod("b", "q")))
 
-	var source reflector.Source = s.Source(pods, "a")
+	source := s.Source(pods, "a")
 	listed, err := source.List(t.Context(), metav1.ListOptions{Limit: 2})
 	require.NoError(t, err)
 	list := listed.(*corev1.PodList)
@@ -85,7 +85,7 @@ func TestSourceLists(t *testing.T) {
 		_, err = source.Watch(t.Context(), o)
 		assert.True(t, apierrors.IsBadRequest(err), err)
 	}
-	assert.Equal(t, reflector.StreamingSupported, source.(reflector.Streamer).Streaming())
+	assert.Equal(t, reflector.StreamingSupported, source.Streams)
 }
 
 func TestSourceOfWhatIsNotServed(t *testing.T) {

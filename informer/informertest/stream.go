@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// stream is an open watch, of a [Source] or over HTTP. A slow reader blocks nobody: its unread
+// stream is an open watch, of a [Server.Source] or over HTTP. A slow reader blocks nobody: its unread
 // events wait in the model's history.
 type stream struct {
 	server  *Server

@@ -50,8 +50,8 @@ func TestGeneratedFactoryRunsOnOurs(t *testing.T) {
 	defer cancel()
 	require.NoError(t, factory.Register[*apiextensionsv1.CustomResourceDefinition](f, factory.Resource{
 		GVR: definitions,
-		Source: func(string) reflector.Source {
-			return reflector.FromCustomResource[*apiextensionsv1.CustomResourceDefinition](client.ApiextensionsV1().CustomResourceDefinitions(), definitions)
+		Source: func(string) (reflector.Source, error) {
+			return reflector.FromCustomResource[*apiextensionsv1.CustomResourceDefinition](client.ApiextensionsV1().CustomResourceDefinitions(), definitions), nil
 		},
 	}))
 

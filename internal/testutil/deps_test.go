@@ -56,7 +56,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "reflector",
-		to: []string{"./internal/verify", "./internal/around", "./internal/object", "./internal/share", "./internal/fields", "./internal/ownwrites",
+		to: []string{"./internal/verify", "./internal/object", "./internal/share", "./internal/fields", "./internal/ownwrites",
 			"./reflector/internal/wire", "./shard", "./indexer", "./deltafifo", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/client-go/util/watchlist"},
 		why: "it reads any source and writes to the Sink that it declares; what stands behind either is not its affair, nor are the bytes of an answer",
@@ -157,7 +157,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "factory",
-		to:   []string{"./internal/verify", "./internal/around", "./internal/object", "./internal/report", "./shard", "./indexer", "./reflector", "./informer", "./lister", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
+		to:   []string{"./internal/verify", "./internal/object", "./internal/report", "./shard", "./indexer", "./reflector", "./informer", "./lister", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...", "k8s.io/klog/v2"},
 		why:  "it composes informers and listers over the sources that it makes of clients; what they are made of is their affair",
 	},
 	{
@@ -284,10 +284,6 @@ var arrows = []arrow{
 		from: "internal/e2e/launch/...",
 		to:   []string{"./internal/e2e/launch"},
 		why:  "a command that starts servers compiles nothing of Kubernetes",
-	},
-	{
-		from: "internal/around",
-		why:  "it is a struct, which says what a source is around",
 	},
 	{
 		from: "internal/testutil/...",

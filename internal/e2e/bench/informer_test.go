@@ -23,6 +23,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // The implementations, by their names in benchmarks.
@@ -118,7 +119,8 @@ func newSubject[T informer.Object](impl string, from origin, example runtime.Obj
 	var made cache.SharedIndexInformer
 	switch impl {
 	case typed:
-		return own[T]{informer.New(from, informer.Options[T]{Resource: schema.GroupResource{Resource: "pods"}})}
+		source := reflector.Source{List: from.List, Watch: from.Watch, Streams: from.Streaming()}
+		return own[T]{informer.New(source, informer.Options[T]{Resource: schema.GroupResource{Resource: "pods"}})}
 	case clientgo:
 		made = cache.NewSharedIndexInformer(kit.ListerWatcher{Source: from}, example, resync, byNamespace())
 	case clientgoAPI:

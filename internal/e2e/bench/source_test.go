@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -24,8 +25,8 @@ var (
 
 // origin is the source of an informer, for all implementations.
 type origin interface {
-	reflector.Source
-	reflector.Streamer
+	kit.Source
+	Streaming() reflector.Streaming
 }
 
 // feed is a source in memory. Its lists share their items: no informer changes or keeps an item.

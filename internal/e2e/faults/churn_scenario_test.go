@@ -169,7 +169,9 @@ func TestScenario_ShortWatches(t *testing.T) {
 	s := begin(t, harness.Options{Flags: []string{"--min-request-timeout=5"}})
 	s.createPods(somePods)
 	m := s.pods(s.cluster.Config(), func(client kubernetes.Interface) reflector.Source {
-		return reflector.Tweak(podSource(client), func(o *metav1.ListOptions) { o.TimeoutSeconds = nil })
+		source := podSource(client)
+		source.Tweak = func(o *metav1.ListOptions) { o.TimeoutSeconds = nil }
+		return source
 	})
 	m.start()
 	m.synced()

@@ -145,14 +145,18 @@ func TestScenario_ContinueTokenExpires(t *testing.T) {
 	s.createConfigMaps(0, somePods+200)
 	first := true
 	m := s.configMaps(s.cluster.Config(), func(src reflector.Source) reflector.Source {
-		return &interposed{Source: src, afterList: func() {
+		list := src.List
+		src.List = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			page, err := list(ctx, o)
 			if first {
 				first = false
 				s.deleteConfigMaps(0, 100)
 				s.createConfigMaps(5000, 5100)
 				s.must(s.cluster.Compact(s.ctx))
 			}
-		}}
+			return page, err
+		}
+		return src
 	})
 	s.heal()
 	m.start()
@@ -161,22 +165,6 @@ func TestScenario_ContinueTokenExpires(t *testing.T) {
 	s.budget(5) // a refused stream, a page, an expired page, a list in one page, a watch
 	require.Zero(t, m.informer.Status().Relists)
 	m.reported(apierrors.IsResourceExpired)
-}
-
-// interposed is a source that calls a function after each list.
-type interposed struct {
-	reflector.Source
-	afterList func()
-}
-
-func (i *interposed) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	defer i.afterList()
-	return i.Source.List(ctx, o)
-}
-
-// Streaming returns the answer of the wrapped source.
-func (i *interposed) Streaming() reflector.Streaming {
-	return i.Source.(reflector.Streamer).Streaming()
 }
 
 // The server's data is restored from a copy, so that its newest resourceVersions

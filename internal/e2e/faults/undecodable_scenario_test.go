@@ -151,7 +151,7 @@ func (s *scenario) registered(config *rest.Config, source func(gaugeClient) refl
 	client, err := newGaugeClient(m.counting(config))
 	s.must(err)
 	f := factory.NewSharedInformerFactory(nil, 0)
-	s.must(factory.Register[*Gauge](f, factory.Resource{GVR: gaugesResource, Source: func(string) reflector.Source { return source(client) }}))
+	s.must(factory.Register[*Gauge](f, factory.Resource{GVR: gaugesResource, Source: func(string) (reflector.Source, error) { return source(client), nil }}))
 	m.informer, err = factory.For[*Gauge](f)
 	s.must(err)
 	shared := m.informer.Shared()

@@ -11,14 +11,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/features"
 	featurestesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
-
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // streamingScript returns a script that can stream its initial state.
@@ -274,7 +275,15 @@ func TestContract_D13_B71_TheTransformRunsOnce(t *testing.T) {
 }
 
 // serverSource is a model of a server that streams its initial state.
-type serverSource struct{ *informertest.Source }
+type serverSource struct{ of reflector.Source }
+
+func (s serverSource) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	return s.of.List(ctx, o)
+}
+
+func (s serverSource) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	return s.of.Watch(ctx, o)
+}
 
 func (serverSource) Streams() bool { return true }
 

@@ -149,5 +149,5 @@ func (c podClient) Watch(ctx context.Context, o metav1.ListOptions) (watch.Inter
 // IsWatchListSemanticsUnSupported is the method by which fake clientsets say that they cannot
 // stream.
 func (c podClient) IsWatchListSemanticsUnSupported() bool {
-	return c.source.Streaming() == reflector.StreamingUnsupported
+	return c.source.w.streaming == reflector.StreamingUnsupported
 }

@@ -130,13 +130,13 @@ func newOwnWorld(p ownPlan, m ownMutant) *ownWorld {
 const clientTimeout = 20 * time.Second
 
 // sourcesOf returns the world's sources for clients of a configuration.
-func (w *ownWorld) sourcesOf(c *rest.Config) (sources []reflector.Source) {
+func (w *ownWorld) sourcesOf(c *rest.Config) (sources []func() (reflector.Source, error)) {
 	for _, p := range w.places {
-		var tweak func(*metav1.ListOptions)
+		source := w.kind.source(c, p.namespace)
 		if p.selector != "" {
-			tweak = func(o *metav1.ListOptions) { o.LabelSelector = p.selector }
+			source.Tweak = func(o *metav1.ListOptions) { o.LabelSelector = p.selector }
 		}
-		sources = append(sources, reflector.Tweak(w.kind.source(c, p.namespace), tweak))
+		sources = append(sources, func() (reflector.Source, error) { return source, nil })
 	}
 	return sources
 }

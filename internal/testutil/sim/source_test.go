@@ -88,7 +88,7 @@ type source struct {
 	marked atomic.Bool // a bookmark has come since the informer began
 
 	mu       sync.Mutex // guards the rest
-	inner    *informertest.Source
+	inner    reflector.Source
 	faults   []fault // of the next requests
 	streams  []*stream
 	healing  chan struct{}     // closed and replaced when the faults end
@@ -107,11 +107,6 @@ type source struct {
 	causes   []time.Time       // when the driver gave reasons for requests
 }
 
-var (
-	_ reflector.Source   = (*source)(nil)
-	_ reflector.Streamer = (*source)(nil)
-)
-
 func newSource(w *world, part int) *source {
 	s := &source{w: w, number: part, healing: make(chan struct{})}
 	if w.namespaces > 1 {
@@ -123,7 +118,10 @@ func newSource(w *world, part int) *source {
 	return s
 }
 
-func (s *source) Streaming() reflector.Streaming { return s.w.streaming }
+// of returns the source for an informer.
+func (s *source) of() reflector.Source {
+	return reflector.Source{List: s.List, Watch: s.Watch, Streams: s.w.streaming}
+}
 
 // serve connects the source to a server.
 func (s *source) serve(server *informertest.Server) {
@@ -172,7 +170,7 @@ func (s *source) open() []*stream {
 }
 
 // receiveRequest records a request, and takes its fault. A watch has the attempt added last.
-func (s *source) receiveRequest(isWatch, isStream, first bool) (f fault, inner *informertest.Source, healed chan struct{}, counted *attempt) {
+func (s *source) receiveRequest(isWatch, isStream, first bool) (f fault, inner reflector.Source, healed chan struct{}, counted *attempt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if first {
@@ -350,7 +348,7 @@ func (s *source) List(ctx context.Context, o metav1.ListOptions) (runtime.Object
 	return list, nil
 }
 
-func (s *source) list(ctx context.Context, o metav1.ListOptions, f fault, inner *informertest.Source, healed chan struct{}) (*corev1.PodList, error) {
+func (s *source) list(ctx context.Context, o metav1.ListOptions, f fault, inner reflector.Source, healed chan struct{}) (*corev1.PodList, error) {
 	if err := s.applyFault(ctx, f, healed); err != nil {
 		return nil, err
 	}

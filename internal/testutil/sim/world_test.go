@@ -112,7 +112,7 @@ func newWorld(p plan, s mutant) *world {
 	}
 	var sources []reflector.Source
 	for _, s := range w.sources {
-		sources = append(sources, s)
+		sources = append(sources, s.of())
 	}
 	w.life = newOwned(sources, informer.Options[*pod]{
 		Name: "pods", Indexes: w.indexed(), Transform: w.looking(w.transformer()), PageSize: w.page,

@@ -251,8 +251,8 @@ func shareOf(nth string) shard.Set {
 func (l tidemark) databases(client kubernetes.Interface, own *databaseClient) (cache.SharedIndexInformer, error) {
 	f := factory.NewSharedInformerFactory(client, 0)
 	err := factory.Register[*cluster.Database](f, factory.Resource{
-		GVR: cluster.Databases, Namespaced: true, Source: func(namespace string) reflector.Source {
-			return reflector.FromCustomResource[*cluster.Database](own.in(namespace), cluster.Databases)
+		GVR: cluster.Databases, Namespaced: true, Source: func(namespace string) (reflector.Source, error) {
+			return reflector.FromCustomResource[*cluster.Database](own.in(namespace), cluster.Databases), nil
 		},
 	})
 	if err != nil {

@@ -1,0 +1,90 @@
+package informer
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// source is a source of an informer. A function makes it when the informer runs, once and on the goroutine of its
+// reflector: the function may be the user's, and the client may be missing where nothing runs.
+type source struct {
+	make  func() (reflector.Source, error)
+	ready chan struct{}    // closed once made is set; never if make has failed
+	made  reflector.Source // valid once ready is closed
+}
+
+// lateSources returns sources that are made when the informer runs.
+func lateSources(makers []func() (reflector.Source, error)) (sources []*source) {
+	for _, f := range makers {
+		sources = append(sources, &source{make: f, ready: make(chan struct{})})
+	}
+	return sources
+}
+
+// madeSources returns sources that have been made.
+func madeSources(made ...reflector.Source) (sources []*source) {
+	for _, of := range made {
+		s := &source{made: of, ready: make(chan struct{})}
+		close(s.ready)
+		sources = append(sources, s)
+	}
+	return sources
+}
+
+// noSource reports whether there is nothing to read.
+func noSource(s reflector.Source) bool { return s.List == nil || s.Watch == nil }
+
+// missing reports whether an informer was made with nothing to read.
+func missing(sources []*source) bool {
+	return len(sources) == 0 || slices.ContainsFunc(sources, func(s *source) bool { return closed(s.ready) && noSource(s.made) })
+}
+
+// get makes the source unless it has been made. Only the goroutine of its reflector calls it.
+func (s *source) get() (made reflector.Source, err error) {
+	if closed(s.ready) {
+		return s.made, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("making the source: %w: %v\n%s", reflector.ErrPanic, p, debug.Stack())
+		}
+	}()
+	made, err = s.make()
+	switch {
+	case err != nil:
+		return made, fmt.Errorf("making the source: %w", err)
+	case noSource(made):
+		return made, ErrNoSource
+	}
+	s.made = made
+	close(s.ready)
+	return made, nil
+}
+
+// list lists the source as its reflector does.
+func (s *source) list(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	if s.made.Tweak != nil {
+		s.made.Tweak(&o)
+	}
+	return s.made.List(ctx, o)
+}
+
+// sourcesOf returns the sources that may hold objects of a namespace, or what is missing to tell.
+func (c *core) sourcesOf(namespace string) (sources []uint16, p pending) {
+	for i, s := range c.sources {
+		if !closed(s.ready) {
+			return nil, pending{missing: errNotMade, more: s.ready}
+		}
+		if of := s.made.Namespace; of == "" || of == namespace {
+			sources = append(sources, uint16(i)) //nolint:gosec // at most maxSources
+		}
+	}
+	return sources, pending{}
+}
