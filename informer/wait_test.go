@@ -3,6 +3,8 @@ package informer
 import (
 	"cmp"
 	"context"
+	"io"
+	"net/http"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -28,7 +32,7 @@ type waitRig struct {
 	cancel context.CancelFunc
 	stop   func() // stops the informer
 
-	restored, hangs atomic.Bool // the lists at a version fail as a restored server's; the question is not answered
+	restored, hangs, forbids atomic.Bool // lists at a version fail; the question is not answered; lists of all pods are forbidden
 }
 
 // newWaitRig returns a rig whose pod and lists have a version.
@@ -43,14 +47,22 @@ func newWaitRig(t *testing.T, version string) *waitRig {
 	w.OnList = w.onList
 	source := sourceOf(w.script)
 	source.Streams = reflector.StreamingUnknown // so that WaitFresh asks for the newest version
-	w.i = New(source, Options[*corev1.Pod]{Name: "pods", Observe: observed})
+	source.Tweak = func(o *metav1.ListOptions) { o.FieldSelector = "metadata.name=a" }
+	w.reads(source)
 	w.ctx, w.cancel = context.WithTimeout(t.Context(), time.Hour)
 	t.Cleanup(w.cancel)
 	return w
 }
 
+// reads makes the informer, of a source.
+func (w *waitRig) reads(s reflector.Source) {
+	w.i = New(s, Options[*corev1.Pod]{Name: "pods", Observe: observed})
+}
+
 func (w *waitRig) onList(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	switch {
+	case o.FieldSelector == "" && w.forbids.Load():
+		return nil, apierrors.NewForbidden(corev1.Resource("pods"), "", nil)
 	case o.Limit == 1 && w.hangs.Load():
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -74,6 +86,26 @@ func (w *waitRig) restore(version string) {
 	w.restored.Store(true)
 	w.Set(version, kit.Pod("a", version))
 	w.Expire()
+}
+
+// withUndecodable returns a source of the pod a and of one that cannot be decoded, at version 10.
+func withUndecodable(t *testing.T) reflector.Source {
+	transport := &answers{answer: func(r *http.Request) *http.Response {
+		switch query := r.URL.Query(); {
+		case query.Get("sendInitialEvents") != "":
+			return says(400, "")
+		case query.Get("watch") != "":
+			silent := says(200, "")
+			silent.Body, _ = io.Pipe()
+			return silent
+		}
+		return says(200, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"10"},"items":[
+			{"metadata":{"name":"bad","namespace":"default","resourceVersion":"9"},"spec":5},
+			{"metadata":{"name":"a","namespace":"default","resourceVersion":"10"}}]}`)
+	}}
+	client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://server", Transport: transport, QPS: -1})
+	require.NoError(t, err)
+	return reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), corev1.SchemeGroupVersion.WithResource("pods"))
 }
 
 // allWaits are the waits for version 10 or another one.
@@ -112,6 +144,12 @@ func TestContract_D33_TheWaits(t *testing.T) {
 		"a version that is none": {
 			waits: "a/b",
 			want:  map[string]string{"WaitFor": compares, "WaitDelivered": compares},
+		},
+		"an object that cannot be decoded": {
+			before: func(w *waitRig) { w.reads(withUndecodable(w.t)); w.run() },
+		},
+		"lists that are forbidden without the selector": {
+			before: func(w *waitRig) { w.forbids.Store(true); w.run() },
 		},
 		"a question that is not answered": {
 			before: func(w *waitRig) { w.run(); w.hangs.Store(true) },

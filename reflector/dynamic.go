@@ -76,7 +76,8 @@ var metadataType = reflect.TypeFor[*metav1.PartialObjectMetadata]()
 // throughClient returns a Sender that sends requests through a client, whose answers are taken over. Their path
 // ends with path.
 func throughClient(client Source, objects wire.Objects, path string) *Sender {
-	return &Sender{objects, wire.NewTakingClient(client.ask, path).Ask}
+	ask := wire.NewTakingClient(client.ask, path).Ask
+	return &Sender{objects, ask, ask}
 }
 
 // collectionPath returns the end of a collection's path.

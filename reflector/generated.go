@@ -51,11 +51,12 @@ func throughREST[O, L runtime.Object](c Client[L], resource schema.GroupVersionR
 	}
 	object := reflect.TypeFor[O]()
 	kind := wire.Objects{Type: object, Kind: resource.GroupVersion().WithKind(object.Elem().Name()), Secret: isSecrets(resource)}
-	return &Sender{kind, (&wire.REST{
+	through := &wire.REST{
 		Client:   client,
 		Resource: resource.Resource, Namespace: generated.GetNamespace(),
 		Protobuf: builtin,
-	}).Ask}
+	}
+	return &Sender{kind, through.Ask, through.AskHead}
 }
 
 // isGenerated reports whether a client is client-go's own, and not a type that embeds it.

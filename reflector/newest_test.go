@@ -1,19 +1,29 @@
 package reflector_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
@@ -77,6 +87,72 @@ func TestNewestAsksWithoutTheTweak(t *testing.T) {
 	_, err := reflector.Newest(t.Context(), source)
 	require.NoError(t, err)
 	require.Equal(t, []metav1.ListOptions{{Limit: 1}}, asked)
+}
+
+// RBAC may allow a list of one name, and the node authorizer one of the pods of a node.
+func TestNewestAsksWithTheTweakIfTheServerForbidsMore(t *testing.T) {
+	var asked []metav1.ListOptions
+	source := listing(func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
+		asked = append(asked, o)
+		if o.FieldSelector == "" {
+			return nil, apierrors.NewForbidden(corev1.Resource("pods"), "", nil)
+		}
+		return &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}}, nil
+	})
+	_, err := reflector.Newest(t.Context(), source)
+	require.True(t, apierrors.IsForbidden(err))
+	asked = nil
+	source.Tweak = func(o *metav1.ListOptions) { o.FieldSelector, o.ResourceVersion, o.Limit = "metadata.name=a", "0", 500 }
+	version, err := reflector.Newest(t.Context(), source)
+	require.NoError(t, err)
+	require.Equal(t, "7", version)
+	require.Equal(t, []metav1.ListOptions{{Limit: 1}, {Limit: 1, FieldSelector: "metadata.name=a"}}, asked, "a version would be one of a cache")
+}
+
+// Where the reflector reads the bytes, the question decodes no object. The request of a generated client asks for
+// metadata.
+func TestNewestDecodesNoObject(t *testing.T) {
+	encoded := &bytes.Buffer{}
+	require.NoError(t, protobuf.NewSerializer(scheme.Scheme, scheme.Scheme).Encode(&corev1.PodList{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, ListMeta: metav1.ListMeta{ResourceVersion: "7"}, Items: make([]corev1.Pod, 1),
+	}, encoded))
+	for name, row := range map[string]struct {
+		body    string
+		version string
+		fails   bool
+	}{
+		"metadata":         {body: `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},"items":[]}`, version: "7"},
+		"a broken object":  {body: `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[{"metadata":5}]}`, version: "7"},
+		"protobuf":         {body: encoded.String(), version: "7"},
+		"no version":       {body: `{"kind":"PodList","apiVersion":"v1","items":[]}`},
+		"nothing":          {body: `{}`, fails: true},
+		"a page of a site": {body: `<html>`, fails: true},
+		"a status":         {body: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Gone","code":410}`, fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var accepts []string
+			config := &rest.Config{Host: "http://server", QPS: -1, Transport: reflector.Wire(round(func(r *http.Request) (*http.Response, error) {
+				accepts = append(accepts, r.Header.Get("Accept"))
+				kind := runtime.ContentTypeJSON
+				if name == "protobuf" {
+					kind = runtime.ContentTypeProtobuf
+				}
+				return &http.Response{
+					StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+					Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(row.body)),
+				}, nil
+			}))}
+			for _, source := range []reflector.Source{
+				podSource(kubernetes.NewForConfigOrDie(config), ""),
+				reflector.FromDynamic(dynamic.NewForConfigOrDie(config), podResource, ""),
+			} {
+				version, err := reflector.Newest(t.Context(), source)
+				require.Equal(t, row.fails, err != nil, "%v", err)
+				require.Equal(t, row.version, version)
+			}
+			require.Contains(t, accepts[0], "as=PartialObjectMetadataList")
+		})
+	}
 }
 
 func TestNewestEndsWithItsContext(t *testing.T) {

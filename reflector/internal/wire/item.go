@@ -7,6 +7,7 @@ import (
 	"io"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -48,6 +49,17 @@ type ListHead struct {
 	Version, Continue string
 	Remaining         *int64
 	hasItems          bool // false for what may be another object than a list
+}
+
+// check returns an error if the head is not that of a list of whatever kind.
+func (h *ListHead) check() error {
+	switch {
+	case IsTable(schema.FromAPIVersionAndKind(h.APIVersion, h.Kind)):
+		return ErrTable
+	case !h.hasItems:
+		return fmt.Errorf("%w: %q of %q instead of a list", ErrBadAnswer, h.Kind, h.APIVersion)
+	}
+	return nil
 }
 
 const (

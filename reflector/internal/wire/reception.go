@@ -39,7 +39,7 @@ type Reception struct {
 	// Set before it starts:
 	Ctx     context.Context
 	Body    io.ReadCloser
-	Decoder *Decoder
+	Decoder *Decoder                   // nil if only the head of a list is wanted
 	Known   func(Identity) (any, bool) // nil if every object is to be decoded
 	Strict  bool                       // an object that cannot be decoded ends it
 	Initial bool                       // an initial state arrives, whose items are gathered
@@ -155,7 +155,7 @@ func (r *Reception) readItems(body io.Reader) error {
 		it, err := items.next()
 		r.Head = items.head()
 		if errors.Is(err, io.EOF) {
-			return cmp.Or(r.Decoder.checkList(r.Head), r.setKinds())
+			return cmp.Or(r.checkHead(), r.setKinds())
 		}
 		if err != nil {
 			return fmt.Errorf("reading a list: %w", err)
@@ -164,6 +164,21 @@ func (r *Reception) readItems(body io.Reader) error {
 			return err
 		}
 	}
+}
+
+func (r *Reception) checkHead() error {
+	if r.Decoder == nil {
+		return r.Head.check()
+	}
+	return r.Decoder.checkList(r.Head)
+}
+
+// ReadVersion reads the version of a list. It decodes no item, and closes the body.
+func ReadVersion(ctx context.Context, body io.ReadCloser) (string, error) {
+	r := Receive(&Reception{Ctx: ctx, Body: body}, true)
+	for range r.Batches {
+	}
+	return r.Head.Version, r.Err
 }
 
 // watchError returns the error that ended a watch, or nil. The end of the body, a broken connection
@@ -205,7 +220,7 @@ func (r *Reception) begins() bool { return r.Initial || r.Unordered }
 // addItem adds an item of a list, or of a watch if of is nil, to the batch, and passes a full batch
 // on.
 func (r *Reception) addItem(it item, of *ListHead) error {
-	if r.Share != nil && r.drops(it) {
+	if r.Decoder == nil || r.Share != nil && r.drops(it) {
 		return r.Ctx.Err()
 	}
 	a, err := r.read(it, of)

@@ -26,6 +26,16 @@ func (s *REST) Ask(ctx context.Context, o metav1.ListOptions, list bool) (a Answ
 	return a, err
 }
 
+// AskHead is Ask for a list of which only the head is read: a server that can leaves out all but the metadata of
+// the items.
+func (s *REST) AskHead(ctx context.Context, o metav1.ListOptions, _ bool) (a Answer, err error) {
+	a.Body, err = s.request(o).SetHeader("Accept", metadataOnly).Stream(ctx)
+	return a, err
+}
+
+// metadataOnly are the formats of a list of metadata, and of the objects where the server has no other.
+const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+
 // request builds the request of a generated client, with one difference: Retry-After is left to
 // the reflector.
 func (s *REST) request(o metav1.ListOptions) *rest.Request {
