@@ -26,7 +26,7 @@ type applier struct {
 	inspection atomic.Pointer[measure.Inspection] // nil until the informer is inspected
 	synced     chan struct{}                      // closed once the store holds all objects of every source
 	share      atomic.Pointer[reflector.Share]    // what the informer reads, set before the first delta; nil: everything
-	// allQuarantined is also read by goroutines that wait for a version.
+	// allQuarantined is also read by goroutines that wait for an object.
 	allQuarantined records.Quarantine
 	tally          records.Tally
 	written        written
@@ -250,7 +250,7 @@ func (a *applier) forget(p *sourceState, key indexer.Key) {
 // quarantine records the failure of the object of a delta. It returns true if the object has not failed before.
 func (a *applier) quarantine(in *records.Exceptions, d *deltafifo.Delta) (entered bool) {
 	err, _ := d.Object.(error)
-	return a.allQuarantined.Enter(in, d.Key, d.Version, err)
+	return a.allQuarantined.Enter(in, d.Key, err)
 }
 
 // recovered ends the quarantine of an object.

@@ -8,12 +8,12 @@ import (
 )
 
 // Exceptions holds what the store does not show about the objects of one source: the server's identities
-// of those whose UID or version the transform has changed, and the versions of those that could not be
+// of those whose UID or version the transform has changed, and the keys of those that could not be
 // prepared. An object may have both: the store has an earlier version of it.
 //
 // Only the processLoop changes it. Any goroutine may call Identity.
 type Exceptions struct {
-	failed map[indexer.Key]string
+	failed map[indexer.Key]struct{}
 
 	mu         sync.Mutex
 	identities map[indexer.Key]hidden

@@ -86,7 +86,7 @@ func (w *exceptionTwins) put(in *Exceptions, key indexer.Key) said {
 }
 
 func (w *exceptionTwins) fail(in *Exceptions, key indexer.Key, s said) said {
-	entered := w.quarantine.Enter(in, key, fmt.Sprint(w.serial), nil)
+	entered := w.quarantine.Enter(in, key, nil)
 	require.Equal(w.t, !s.failed, entered)
 	s.failed = true
 	return s
