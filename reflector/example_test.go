@@ -16,23 +16,25 @@ import (
 
 // A wrapper copies a source and replaces fields. This one counts the lists.
 func ExampleSource() {
-	client := fake.NewClientset(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}})
-	pods := reflector.From(client.CoreV1().Pods("shop"))
-
 	lists := 0
-	counted := pods
-	counted.List = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-		lists++
-		return pods.List(ctx, o)
+	counted := func(pods reflector.Source) reflector.Source {
+		list := pods.List
+		pods.List = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			lists++
+			return list(ctx, o)
+		}
+		pods.Send = nil // so that the reflector calls List
+		return pods
 	}
-	counted.Send = nil // so that the reflector calls List
+	client := fake.NewClientset(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}})
+	pods := counted(reflector.From(client.CoreV1().Pods("shop")))
 
-	list, err := counted.List(context.Background(), metav1.ListOptions{})
+	list, err := pods.List(context.Background(), metav1.ListOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(len(list.(*corev1.PodList).Items), "pod in", counted.Namespace+",", lists, "list")
+	fmt.Println(len(list.(*corev1.PodList).Items), "pod in", pods.Namespace+",", lists, "list")
 	// Output: 1 pod in shop, 1 list
 }
 
