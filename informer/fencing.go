@@ -3,6 +3,8 @@ package informer
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
@@ -84,20 +86,42 @@ func (a *applier) cell(tx *indexer.Tx, p *sourceState, source uint16, key indexe
 }
 
 // remove deletes an object because of an answer. The handlers get the answer's object as the final state, if it has
-// the deleted one, and else, as lost, the last state that the program knows.
+// the deleted one. If the object has left the selector, they get its last state at the version of the answer, as a
+// watch has it: controller-runtime's reads wait for that version. Else they get, as lost, the last state that the
+// program knows.
 func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on *ownwrites.Answer, shown fences.Cell) {
 	if shown.Object == nil {
 		return
 	}
 	last, was := shown.Object, shown.Identity
 	tx.Delete(d.Key)
-	e := deletion(last, last)
-	e.Flags = eventlog.Lost | eventlog.LastStored
-	if on.Object != nil && was.SameObject(records.Identity{UID: on.UID}) {
+	e, same := deletion(last, last), was.SameObject(records.Identity{UID: on.UID})
+	switch {
+	case same && on.Object != nil:
 		e = deletion(a.writer.Encode(on.Object), last)
+	case same && on.Scope == ownwrites.Outside && hasVersion(last, was.Version):
+		e = deletion(atVersion(last, on.Version), last)
+	default:
+		e.Flags = eventlog.Lost | eventlog.LastStored
 	}
 	a.forget(p, d.Key)
 	a.append(e, d.Key, was)
+}
+
+// hasVersion reports whether a stored object shows its version, which a transform may have removed. A packed object
+// counts as one that does not: it is not copied with another version.
+func hasVersion(stored any, version string) bool {
+	_, ok := stored.(runtime.Object)
+	m := object.Meta(stored)
+	return ok && m != nil && m.GetResourceVersion() == version
+}
+
+// atVersion returns a copy of an object with another version.
+func atVersion(stored any, version string) any {
+	obj, _ := stored.(runtime.Object)
+	moved := obj.DeepCopyObject()
+	object.Meta(moved).SetResourceVersion(version)
+	return moved
 }
 
 // passes asks the fence of an event's key, if it has one. It returns true if the event changes nothing: it
