@@ -55,10 +55,11 @@ func (c *core) await(ctx context.Context, holds func() (pending, error), nudge f
 	}
 }
 
-// reason returns why a wait has ended without what is missing: the informer has stopped, or ctx has ended.
+// reason returns why a wait has ended without what is missing: ctx has ended, or else the informer has stopped. A
+// context that ends both says more.
 func (c *core) reason(ctx context.Context, missing error) error {
 	switch {
-	case closed(c.stopped):
+	case ctx.Err() == nil:
 		return ErrStopped
 	case !c.wasStarted():
 		return fmt.Errorf("%w: it was not started: %w", missing, context.Cause(ctx))
