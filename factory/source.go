@@ -1,12 +1,12 @@
 package factory
 
 import (
-	"reflect"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/watchlist"
 
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -14,7 +14,7 @@ import (
 // pointer. The source does not stream if the whole client says that it cannot (client-go's util/watchlist): the source
 // is made of a part of that client, such as a clientset's client of one kind, and the whole may wrap a client that could.
 func ofClient(whole any, source func() reflector.Source) reflector.Source {
-	if v := reflect.ValueOf(whole); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+	if object.IsNil(whole) {
 		return reflector.Source{}
 	}
 	s := source()

@@ -3,7 +3,6 @@ package informer
 import (
 	"errors"
 	"fmt"
-	"reflect"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/object"
@@ -43,7 +42,7 @@ func (s *informerSink) callTransform(d *deltafifo.Delta) (result any, err error)
 	if err := s.core.objects.validate(result); err != nil {
 		return result, fmt.Errorf("%w: %w", ErrTransform, err)
 	}
-	if v := reflect.ValueOf(result); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+	if object.IsNil(result) {
 		return nil, fmt.Errorf("%w: it has returned nil", ErrTransform)
 	}
 	if key, ok := keyOf(result); ok && key != d.Key { // methods of the object that panic do so here

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // Client is the part of a client that a [Source] uses. Generated typed clients such as
@@ -20,16 +22,10 @@ type Client[L runtime.Object] interface {
 	Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
 }
 
-// isNil reports whether an interface is nil, or holds a nil pointer.
-func isNil(x any) bool {
-	v := reflect.ValueOf(x)
-	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
-}
-
 // From returns a source that reads through the client c, or the zero Source if c is nil or a nil
 // pointer.
 func From[L runtime.Object](c Client[L]) Source {
-	if isNil(c) {
+	if object.IsNil(c) {
 		return Source{}
 	}
 	return Source{
@@ -69,7 +65,7 @@ func namespaceOf(client any) string {
 // FromListerWatcher returns a source that reads through client-go's lw, or the zero Source if lw is
 // nil or a nil pointer.
 func FromListerWatcher(lw cache.ListerWatcher) Source {
-	if isNil(lw) {
+	if object.IsNil(lw) {
 		return Source{}
 	}
 	withContext := cache.ToListerWatcherWithContext(lw)

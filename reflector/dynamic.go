@@ -20,7 +20,7 @@ import (
 // answers; other implementations of the interface are used as by [From]. It returns the zero Source
 // for a nil client.
 func FromDynamic(c dynamic.Interface, resource schema.GroupVersionResource, namespace string) Source {
-	if isNil(c) {
+	if object.IsNil(c) {
 		return Source{}
 	}
 	source := fromClient(c.Resource(resource).Namespace(namespace), resource)
@@ -33,7 +33,7 @@ func FromDynamic(c dynamic.Interface, resource schema.GroupVersionResource, name
 
 // FromMetadata is [FromDynamic] for client-go's metadata client.
 func FromMetadata(c metadata.Interface, resource schema.GroupVersionResource, namespace string) Source {
-	if isNil(c) {
+	if object.IsNil(c) {
 		return Source{}
 	}
 	source := fromClient(c.Resource(resource).Namespace(namespace), resource)

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
@@ -42,7 +43,7 @@ func FromCustomResource[O, L runtime.Object](c Client[L], resource schema.GroupV
 // throughREST returns a Sender that uses the REST client of a generated client, or nil if there is none.
 func throughREST[O, L runtime.Object](c Client[L], resource schema.GroupVersionResource, builtin bool) *Sender {
 	generated, ok := any(c).(generatedClient)
-	if !ok || isNil(c) {
+	if !ok || object.IsNil(c) {
 		return nil
 	}
 	client, ok := generated.GetClient().(*rest.RESTClient)

@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
@@ -64,11 +65,11 @@ func (o *OwnWrites) Wire(next http.RoundTripper) http.RoundTripper {
 // Made does not wait. A change often arrives before the answer to its write, and until then Made is false.
 // So a controller asks when a worker takes the object's key: the worker's own write has returned by then.
 func (o *OwnWrites) Made(writer string, old, new metav1.Object) bool { //nolint:predeclared // as in a handler
-	if isNil(new) {
+	if object.IsNil(new) {
 		return false
 	}
 	from := ""
-	if !isNil(old) {
+	if !object.IsNil(old) {
 		if from = old.GetResourceVersion(); from == "" || old.GetUID() != new.GetUID() {
 			return false
 		}

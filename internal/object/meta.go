@@ -19,6 +19,12 @@ func Meta(obj any) metav1.Object {
 	return nil
 }
 
+// IsNil reports whether an interface is nil, or holds a nil pointer.
+func IsNil(x any) bool {
+	v := reflect.ValueOf(x)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
+}
+
 // Key returns an object's key in the store.
 func Key(m metav1.Object) indexer.Key {
 	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}
