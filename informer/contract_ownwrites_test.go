@@ -314,8 +314,8 @@ func TestContract_D35_NothingIsShownBeforeTheFirstFullState(t *testing.T) {
 	})
 }
 
-// D23, D35: an answer to a request that began in the history before is counted, and not shown: nobody can tell in which
-// history the write was carried out.
+// D23, D35: The store counts the answer to a request from the previous history, and does not show it. The write may
+// belong to either history.
 func TestContract_D35_AnAnswerToARequestOfTheHistoryBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriting(t, Options[*corev1.Pod]{})

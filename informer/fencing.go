@@ -50,7 +50,7 @@ func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) 
 	case a.outside(on):
 		a.written.count(fences.Outside)
 		return
-	case on.Before.History != p.histories: // nobody can tell in which history the write was carried out
+	case on.Before.History != p.histories: // the write may belong to either history
 		a.written.count(fences.Doubtful)
 		return
 	case a.reached.Version(source) == "":

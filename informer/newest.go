@@ -19,7 +19,7 @@ const questionPatience = 30 * time.Second
 // beginning of its attempt, so callers share the next attempt, and none that has begun.
 type newest struct {
 	mu     sync.Mutex
-	queued *attempt // the next one; nil if nobody asks
+	queued *attempt // the next attempt; nil without callers
 	busy   bool     // a goroutine makes attempts, or pauses after one that has failed
 }
 

@@ -44,7 +44,7 @@ type Source struct {
 type Sender struct {
 	objects wire.Objects
 	ask     wire.Send
-	askHead wire.Send // for a list of which only the head is read
+	askHead wire.Send // lists for a caller that reads only the head
 }
 
 // Streaming is a [Source]'s ability to send its initial state through a watch (KEP-3157,

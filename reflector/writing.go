@@ -122,8 +122,9 @@ type telling struct {
 	over    atomic.Bool // the informer has the answers, or the caller has gone on
 }
 
-// tellings returns what each informer is told. Of an informer's readers those come first that read the object: it may
-// have come from the others. An informer that is late with an earlier answer is stuck, and is not waited for.
+// tellings returns the answers for each informer. An informer's readers that read the object come first, because the
+// object may have moved to them from the other readers. An informer that is late with an earlier answer is stuck: the
+// caller does not wait for it.
 func (w *writing) tellings(result ownwrites.Result) (all []*telling) {
 	answers := make([]ownwrites.Answer, len(w.readers))
 	for i, r := range w.readers {

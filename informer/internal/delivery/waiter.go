@@ -72,7 +72,7 @@ func (r *Registration) wakeWaiters() {
 		return
 	}
 	position, ok := r.feed.delivered()
-	if closed(r.stopCalled) { // it is told nothing more
+	if closed(r.stopCalled) { // it gets no more events
 		position, ok = math.MaxUint64, true
 	}
 	if !ok {

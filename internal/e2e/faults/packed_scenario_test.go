@@ -71,7 +71,7 @@ func (w *ownWriter) write(ctx context.Context, i, n int) {
 	}
 }
 
-// shows reports whether the store shows what was written. Nobody else writes it.
+// shows reports whether the store shows what the test has written. No other client writes it.
 func (w *ownWriter) shows(wrote *corev1.Pod) bool {
 	got, ok := w.of.informer.Indexer().Get(keyOf(wrote))
 	return ok && got.Annotations["written"] == wrote.Annotations["written"]

@@ -26,8 +26,7 @@ func (s *REST) Ask(ctx context.Context, o metav1.ListOptions, list bool) (a Answ
 	return a, err
 }
 
-// AskHead is Ask for a list of which only the head is read: a server that can leaves out all but the metadata of
-// the items.
+// AskHead is Ask for a caller that reads only the head of a list. It asks the server for the metadata of the items.
 func (s *REST) AskHead(ctx context.Context, o metav1.ListOptions, _ bool) (a Answer, err error) {
 	a.Body, err = s.request(o).SetHeader("Accept", metadataOnly).Stream(ctx)
 	return a, err
