@@ -44,7 +44,7 @@ func newRecord(key Key, stored any, from origin) *record {
 // stored returns the object in its stored form, see [Codec].
 func (e *entry) stored() any { return e.slot.load() }
 
-func (e *entry) told() Stored { return Stored{e.stored(), e.origin.source(), e.origin.stamp()} }
+func (e *entry) asStored() Stored { return Stored{e.stored(), e.origin.source(), e.origin.stamp()} }
 
 // inherit copies the writer's fields of a record to the record that replaces it. The replaced
 // record keeps its index values.

@@ -281,5 +281,5 @@ func (s *Staging) outdated(c *contents, r *record, v Visitor) bool {
 		r.value.origin = originOf(stored.value.origin.source(), r.value.origin.stamp())
 		return false
 	}
-	return v.Outdated(r.key(), stored.value.told(), r.value.stored())
+	return v.Outdated(r.key(), stored.value.asStored(), r.value.stored())
 }

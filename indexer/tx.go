@@ -26,7 +26,7 @@ type Stored struct {
 // Get returns what is stored under a key, with the section's own writes.
 func (tx *Tx) Get(key Key) (stored Stored, ok bool) {
 	if r := tx.w.x.live.Load().records.get(key); r != nil {
-		return r.value.told(), true
+		return r.value.asStored(), true
 	}
 	return Stored{}, false
 }
