@@ -146,6 +146,15 @@ func (p *paths) of(n *path) *path {
 	return e
 }
 
+// next returns where the key after this one is remembered. A path that stands for many keys remembers none: what
+// comes after one of them in one object may have another path in the next.
+func (n *path) next() **path {
+	if n.beyond {
+		return nil
+	}
+	return &n.after
+}
+
 // siteOf returns the site of a path, and whether it has one. A path gets its site when it occurs
 // the second time, so that a key that occurs once uses no site.
 func (n *path) siteOf() (share.Site, bool) {

@@ -181,6 +181,40 @@ func TestUnstructuredIsSafeBeyondItsPaths(t *testing.T) {
 	assert.Empty(t, sharing(a, b))
 }
 
+// tableText collects the strings of a table.
+type tableText struct{ all []string }
+
+func (s *tableText) Add(any)          {}
+func (s *tableText) Text(text string) { s.all = append(s.all, text) }
+
+// An object with more keys than paths are made for shares no more than others: no labels of a template, and no
+// string of a program's data, whatever came before them.
+func TestUnstructuredIsSafeWithManyKeys(t *testing.T) {
+	var many strings.Builder
+	for n := range mostChildren {
+		fmt.Fprintf(&many, `,"k%d":0`, n)
+	}
+	first := `{"spec":{"labels":{},"x":"public"` + many.String() + `}}`
+	for _, o := range []Options{{Values: true}, {}} {
+		o.Table = share.New(0)
+		d := NewUnstructured(o)
+		decode := func(data []byte) (any, error) { return d.Decode(data) }
+		twice(t, first, decode)
+		a, b := twice(t, `{"spec":{"nodeSelector":{"a":"b"},"labels":{"a":"b"},"template":{"metadata":{"annotations":{"a":"b"},"labels":{"a":"b"}}},`+
+			`"data":{"p":"private p","x":"private x"},"x":"public"}}`, decode)
+		for _, path := range sharing(a, b) {
+			assert.Equal(t, ".spec.labels", path)
+		}
+		var held tableText
+		o.Table.Weigh(&held)
+		assert.Contains(t, held.all, "public")
+		if !o.Values {
+			assert.NotContains(t, held.all, "private p")
+			assert.NotContains(t, held.all, "private x")
+		}
+	}
+}
+
 func typed[T any](o Options) func([]byte) (any, error) {
 	return NewTyped(reflect.TypeFor[T](), o).Decode
 }

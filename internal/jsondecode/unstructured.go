@@ -96,7 +96,7 @@ func (d *Unstructured) members(n *path, self uint32) (m map[string]any, shareabl
 	link := &n.first
 	for i := self + 1; i < t.next; {
 		child, name := d.child(n, link, i)
-		link = &child.after
+		link = child.next()
 		value := i + 1
 		i = d.text.tokens[value].next
 		if child.realm != gotype.Open {
@@ -115,15 +115,15 @@ func (d *Unstructured) members(n *path, self uint32) (m map[string]any, shareabl
 	return m, shareable, true
 }
 
-// child returns the path of a key. It first tries link, the key at this place in the last object:
-// servers write keys in one order.
+// child returns the path of a key. It first tries link, if there is one: the key at this place in the last object.
+// Servers write keys in one order.
 func (d *Unstructured) child(n *path, link **path, key uint32) (child *path, name string) {
 	says := d.text.says(key)
-	if c := *link; c != nil && c.name == string(says) {
-		return c, c.name
+	if link != nil && *link != nil && (*link).name == string(says) {
+		return *link, (*link).name
 	}
 	child, name = d.paths.child(n, says, d.strings)
-	if !child.beyond {
+	if link != nil && !child.beyond {
 		*link = child
 	}
 	return child, name
