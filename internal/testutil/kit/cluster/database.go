@@ -129,6 +129,6 @@ func (c chance) addDatabaseStatus(d *Database) {
 		})
 	}
 	if d.Spec.Backup != nil {
-		d.Status.LastBackup = &BackupResult{Location: "s3://" + d.Spec.Backup.Destination.Bucket + "/" + d.Name + "/" + c.hex(16), Bytes: int64(c.IntN(1 << 36)), Completed: after(up, c.IntN(864_000))}
+		d.Status.LastBackup = &BackupResult{Location: "s3://" + d.Spec.Backup.Destination.Bucket + "/" + d.Name + "/" + c.hex(16), Bytes: c.Int64N(1 << 36), Completed: after(up, c.IntN(864_000))}
 	}
 }
