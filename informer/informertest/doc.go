@@ -27,7 +27,6 @@
 //	server.Compact()                                          // expired versions
 //	server.Bookmark()                                         // a quiet hour
 //	server.Stall(informertest.Request{})                      // a hanging server
-//	server.SlowList(informertest.Request{}, 30*time.Second)   // a large cluster
 //	server.Forbid(informertest.Request{Resource: "secrets"})  // a missing rule
 //	server.Intercept(f)                                       // anything else
 //

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -60,27 +59,6 @@ func (s *Server) Forbid(these Request) (allow func()) {
 		}
 		return errForbidden(r)
 	})
-}
-
-// SlowList delays each answer that is a full state: a list, each page of one, and a watch with the
-// initial state. It is virtual time inside a testing/synctest bubble. Undo ends the waiting too.
-func (s *Server) SlowList(of Request, by time.Duration) (undo func()) {
-	over := make(chan struct{})
-	return s.inject(&fault{over: over, meet: func(ctx context.Context, r Request) error {
-		if !r.is(of) || !r.fillsStore() {
-			return nil
-		}
-		timer := time.NewTimer(by)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			return nil
-		case <-over:
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}})
 }
 
 func (s *Server) inject(f *fault) (undo func()) {

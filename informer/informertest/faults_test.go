@@ -104,30 +104,6 @@ func TestForbid(t *testing.T) {
 	})
 }
 
-func TestSlowList(t *testing.T) {
-	inBothShells(t, func(t *testing.T, s *Server, source reflector.Source) {
-		undo := s.SlowList(Request{Resource: "pods"}, time.Minute)
-		begin := time.Now()
-		_, err := source.List(t.Context(), metav1.ListOptions{})
-		require.NoError(t, err)
-		assert.Equal(t, time.Minute, time.Since(begin))
-		w, err := source.Watch(t.Context(), streaming(""))
-		require.NoError(t, err)
-		assert.Equal(t, 2*time.Minute, time.Since(begin), "a stream is a list too")
-		w.Stop()
-		w, err = source.Watch(t.Context(), metav1.ListOptions{ResourceVersion: "1"})
-		require.NoError(t, err)
-		assert.Equal(t, 2*time.Minute, time.Since(begin), "a plain watch is none")
-		w.Stop()
-
-		listed := listLater(t, source)
-		synctest.Wait()
-		undo()
-		require.NoError(t, <-listed)
-		assert.Equal(t, 2*time.Minute, time.Since(begin))
-	})
-}
-
 func TestInterceptSeesRequestsAsRBACDoes(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
 		require.NoError(t, s.StartInMemory())

@@ -67,9 +67,6 @@ func (r Request) resource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }
 
-// fillsStore reports whether the answer is a full state: a list, or a watch with the initial state.
-func (r Request) fillsStore() bool { return r.Verb == "list" || r.streams }
-
 // request describes a request to a path.
 func (t target) request(verb string) Request {
 	return Request{
