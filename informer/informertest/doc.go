@@ -15,8 +15,10 @@
 //	server.Create(ctx, pod)
 //	server.Settle(ctx, factory.Core().V1().Pods().Informer())
 //
-// In a bubble, synctest.Wait waits for work queues and workers, too; see [UnlimitErrors] about
-// utilruntime.HandleError there. [Server.Requests] returns the requests of a controller:
+// In a bubble, synctest.Wait waits for work queues and workers, too. The clock of a bubble begins in
+// the year 2000, and utilruntime.HandleError may sleep there until the time of an earlier error. To
+// remove its rate limiter, set utilruntime.ErrorHandlers = utilruntime.ErrorHandlers[:1] in TestMain.
+// [Server.Requests] returns the requests of a controller:
 //
 //	server.Requests().Of(informertest.Request{Verb: "patch", Resource: "pods", Subresource: "status"})
 //

@@ -4,7 +4,6 @@ import (
 	"context"
 	"reflect"
 	"runtime"
-	"slices"
 	"strings"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -19,11 +18,6 @@ func Error(ctx context.Context, err error, message string, keysAndValues ...any)
 			handle(ctx, err, message, keysAndValues...)
 		}
 	}
-}
-
-// Unlimited returns the handlers except utilruntime's limiter.
-func Unlimited(handlers []utilruntime.ErrorHandler) []utilruntime.ErrorHandler {
-	return slices.DeleteFunc(slices.Clone(handlers), sleeps)
 }
 
 // sleeps reports whether a handler is utilruntime's limiter.
