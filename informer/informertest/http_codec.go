@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -60,10 +59,10 @@ func mediaType(r *http.Request) string {
 }
 
 // decoder returns the decoder of a media type.
-func decoder(media string, scheme *runtime.Scheme, strict bool) (runtime.Decoder, error) {
+func decoder(media string, scheme *runtime.Scheme) (runtime.Decoder, error) {
 	switch media {
 	case runtime.ContentTypeJSON:
-		return jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, scheme, scheme, jsonserializer.SerializerOptions{Strict: strict}), nil
+		return jsonserializer.NewSerializerWithOptions(jsonserializer.DefaultMetaFactory, scheme, scheme, jsonserializer.SerializerOptions{}), nil
 	case runtime.ContentTypeProtobuf:
 		return protobuf.NewSerializer(scheme, scheme), nil
 	}
@@ -71,23 +70,17 @@ func decoder(media string, scheme *runtime.Scheme, strict bool) (runtime.Decoder
 }
 
 // decode reads an object of a kind. A body that does not name its kind is of the path's kind, if that
-// has a Go type. If strict is set, unknown and repeated fields are errors.
-func (s *Server) decode(k kind, media string, body []byte, strict bool) (Object, error) {
+// has a Go type.
+func (s *Server) decode(k kind, media string, body []byte) (Object, error) {
 	if media == runtime.ContentTypeProtobuf && !k.protobuf() {
 		return nil, errMediaType(runtime.ContentTypeJSON)
 	}
-	d, err := decoder(media, s.scheme, strict)
+	d, err := decoder(media, s.scheme)
 	if err != nil {
 		return nil, err
 	}
 	decoded, gvk, err := d.Decode(body, &k.GVK, copyOf(k.object))
-	if _, ok := decoded.(*unstructured.Unstructured); ok && err == nil && strict {
-		err = k.checkFields(body) // the decoder knows no metadata
-	}
-	switch {
-	case runtime.IsStrictDecodingError(err):
-		return nil, errUndecodable(k, err)
-	case err != nil:
+	if err != nil {
 		return nil, errMalformed(err)
 	}
 	if *gvk != k.GVK {
@@ -113,7 +106,7 @@ func readDeleteOptions(r *http.Request, body []byte) (o metav1.DeleteOptions, er
 		var d runtime.Decoder
 		// Each API group has its own name for DeleteOptions. With an empty scheme, the decoder
 		// accepts all of them.
-		if d, err = decoder(mediaType(r), runtime.NewScheme(), false); err != nil {
+		if d, err = decoder(mediaType(r), runtime.NewScheme()); err != nil {
 			return o, err
 		}
 		_, _, err = d.Decode(body, nil, &o)

@@ -70,7 +70,7 @@ func (x *exchange) servePatch() error {
 	if err != nil {
 		return err
 	}
-	p := patch{form: form, body: body, strict: w.strict}
+	p := patch{form, body}
 	if form == types.ApplyYAMLPatchType {
 		return x.serveApply(w, p)
 	}
@@ -191,7 +191,7 @@ func (x *exchange) receive(verb, options string) (writing, Object, error) {
 	if err != nil {
 		return writing{}, nil, err
 	}
-	obj, err := x.decode(x.seen, mediaType(x.r), body, w.strict)
+	obj, err := x.decode(x.seen, mediaType(x.r), body)
 	return w, obj, err
 }
 
@@ -208,6 +208,5 @@ func (x *exchange) writing(kind string, form types.PatchType) (writing, error) {
 	agent, _, _ := strings.Cut(x.r.UserAgent(), "/")
 	return writing{
 		view: x.view, now: now(), dryRun: len(o.DryRun) > 0, manager: cmp.Or(o.FieldManager, agent), force: value(o.Force),
-		strict: o.FieldValidation == metav1.FieldValidationStrict,
 	}, nil
 }

@@ -3,7 +3,6 @@ package informertest
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,11 +30,6 @@ func (m *model) apply(r schema.GroupVersionResource, namespace, name string, w w
 	merged, err := w.merge(c.kind, old, wanted)
 	if err != nil {
 		return nil, false, err
-	}
-	if p.strict {
-		if err := yaml.UnmarshalStrict(p.body, &map[string]any{}); err != nil {
-			return nil, false, errMalformed(fmt.Errorf("error strict decoding patch: %w", err))
-		}
 	}
 	if merged.GetName() != name {
 		return nil, false, errOtherName(merged.GetName(), name)

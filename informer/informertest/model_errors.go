@@ -107,11 +107,6 @@ func errNoReplicas() *apierrors.StatusError {
 	return apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", ".spec.replicas"))
 }
 
-// errUndecodable returns the error for a body that is not strictly an object of the kind.
-func errUndecodable(k kind, err error) *apierrors.StatusError {
-	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", k.GVK.Kind, k.GVK.Version, k.GVK.Kind, err))
-}
-
 func errUnknownField(k kind, label string) *apierrors.StatusError {
 	if k.Fields == nil && !k.declaresFields {
 		return apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace"))

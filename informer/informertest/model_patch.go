@@ -1,15 +1,12 @@
 package informertest
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -21,8 +18,6 @@ import (
 type patch struct {
 	form types.PatchType
 	body []byte
-	// strict refuses unknown and repeated fields.
-	strict bool
 }
 
 // maxOperations bounds a JSON patch, as in a real server.
@@ -82,14 +77,6 @@ func (p patch) apply(k kind, obj Object) (Object, error) {
 // result decodes a patched object. Its kind must be the same; a strategic merge patch does not reach
 // the kind.
 func (p patch) result(k kind, text []byte) (Object, error) {
-	if p.strict {
-		if err := checkRepeats(json.NewDecoder(bytes.NewReader(p.body))); err != nil {
-			return nil, errPatched(text, err)
-		}
-		if err := k.checkFields(text); err != nil {
-			return nil, errPatched(text, err)
-		}
-	}
 	patched, err := k.parse(text)
 	if err != nil {
 		return nil, errPatched(text, err)
@@ -104,47 +91,6 @@ func (p patch) result(k kind, text []byte) (Object, error) {
 // kind.
 func (k kind) names(gvk schema.GroupVersionKind) bool {
 	return (gvk.Kind == "" || gvk.Kind == k.GVK.Kind) && (gvk.Version == "" || gvk.GroupVersion() == k.GVK.GroupVersion())
-}
-
-// checkRepeats reads one value, and returns a strict decoding error if an object in it has a field
-// twice.
-func checkRepeats(d *json.Decoder) error {
-	begin, err := d.Token()
-	if _, ok := begin.(json.Delim); !ok || err != nil {
-		return err
-	}
-	seen := map[json.Token]bool{}
-	for d.More() {
-		if begin == json.Delim('{') {
-			name, err := d.Token()
-			if err != nil {
-				return err
-			}
-			if seen[name] {
-				return runtime.NewStrictDecodingError([]error{fmt.Errorf("duplicate field %q", name)})
-			}
-			seen[name] = true
-		}
-		if err := checkRepeats(d); err != nil {
-			return err
-		}
-	}
-	_, err = d.Token() // the end
-	return err
-}
-
-// checkFields returns a strict decoding error if an object in JSON has fields that the kind does not
-// have. Without a Go type, only the fields of the metadata are known.
-func (k kind) checkFields(text []byte) error {
-	content := map[string]any{}
-	if err := utiljson.Unmarshal(text, &content); err != nil {
-		return err
-	}
-	var like runtime.Object = copyOf(k.object)
-	if _, ok := like.(*unstructured.Unstructured); ok {
-		content, like = map[string]any{"metadata": content["metadata"]}, &metav1.PartialObjectMetadata{}
-	}
-	return runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(content, like, true)
 }
 
 func applyJSONPatch(text, body []byte) ([]byte, error) {

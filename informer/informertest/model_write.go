@@ -25,8 +25,6 @@ type writing struct {
 	// that the object lists its managers already.
 	manager            string
 	force, hasManagers bool
-	// strict refuses unknown and repeated fields.
-	strict bool
 }
 
 // create stores a new object and returns it as stored. Only a test's view may create it with a
