@@ -65,8 +65,8 @@ func (h *ListHead) check() error {
 const (
 	// bodyBuffer is the size of the buffer of a list's reader.
 	bodyBuffer = 64 << 10
-	// watchBuffer is the same of a watch. It is held as long as the watch is open.
-	watchBuffer = 8 << 10
+	// watchBuffer is the same of a watch that waits. It is held as long as the watch is open.
+	watchBuffer = 4 << 10
 )
 
 // newListItems reads a list. It recognises the format by the first bytes.

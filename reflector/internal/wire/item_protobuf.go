@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -238,18 +239,21 @@ func unexpected(err error) error {
 	return err
 }
 
-// protobufEvents reads the events of a watch in protobuf. Each event follows its length.
+// protobufEvents reads the events of a watch in protobuf. Each event follows its length. An event that arrives while
+// the watch waits is read with a small buffer. What has arrived behind it, and a larger event, is read with a large
+// one, which goes back once it is empty.
 type protobufEvents struct {
-	in     *bufio.Reader
-	buffer []byte
-	kinds  kindReader
+	in    *bufio.Reader // of watchBuffer bytes
+	burst *bufio.Reader // of bodyBuffer bytes, which reads in; or nil
+	kinds kindReader
 }
 
+// bursts are the large buffers of watches that do not wait.
+var bursts = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, bodyBuffer) }}
+
 func (e *protobufEvents) next() (item, error) {
-	if cap(e.buffer) > bodyBuffer { // no watch holds the memory of its largest object
-		e.buffer = nil
-	}
-	length, err := e.in.Peek(lengthSize)
+	in := e.reader()
+	length, err := in.Peek(lengthSize)
 	if err != nil {
 		if len(length) > 0 {
 			err = unexpected(err)
@@ -257,12 +261,40 @@ func (e *protobufEvents) next() (item, error) {
 		return item{}, err
 	}
 	n := uint64(binary.BigEndian.Uint32(length))
-	_, _ = e.in.Discard(lengthSize) // it was peeked at
-	frame, err := readBytes(e.in, &e.buffer, n)
+	if in == e.in && n > watchBuffer-lengthSize {
+		in = e.begin()
+	}
+	_, _ = in.Discard(lengthSize) // it was peeked at
+	var memory []byte             // no watch holds that of an event larger than both buffers
+	frame, err := readBytes(in, &memory, n)
 	if err != nil {
 		return item{}, err
 	}
 	return readEvent(frame, &e.kinds)
+}
+
+// reader returns the reader of the next event.
+func (e *protobufEvents) reader() *bufio.Reader {
+	if e.burst != nil && e.burst.Buffered() == 0 {
+		e.burst.Reset(nil)
+		bursts.Put(e.burst)
+		e.burst = nil
+	}
+	switch {
+	case e.burst != nil:
+		return e.burst
+	case e.in.Buffered() > 0:
+		return e.begin()
+	default:
+		return e.in
+	}
+}
+
+// begin takes a large buffer, into which the small one's rest goes first.
+func (e *protobufEvents) begin() *bufio.Reader {
+	e.burst = bursts.Get().(*bufio.Reader) //nolint:forcetypeassert // nothing else is in the pool
+	e.burst.Reset(e.in)
+	return e.burst
 }
 
 // readEvent reads a frame of a watch as generated code does: if a string field occurs twice, the last

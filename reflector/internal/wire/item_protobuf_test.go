@@ -79,6 +79,41 @@ func TestFramesOfAnySize(t *testing.T) {
 	}
 }
 
+// Events that have arrived together are read together, and a watch that waits holds a small buffer.
+func TestAWatchHoldsALargeBufferForABurstOnly(t *testing.T) {
+	const pods = 100
+	var burst []watch.Event
+	for range pods {
+		burst = append(burst, watch.Event{Type: watch.Modified, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("x", 5<<10)}}})
+	}
+	body := &countedReader{Reader: bytes.NewReader(encoded(t, burst...))}
+	in, err := newEventItems(body)
+	require.NoError(t, err)
+	events := in.(*protobufEvents)
+	body.waits = func() { require.Nil(t, events.burst, "a waiting watch holds a large buffer") }
+	for range pods {
+		_, err := events.next()
+		require.NoError(t, err)
+	}
+	require.LessOrEqual(t, body.reads, pods*6<<10/bodyBuffer+4)
+	_, err = events.next()
+	require.ErrorIs(t, err, io.EOF)
+}
+
+// countedReader counts its reads, and calls a function before it reports that nothing more has arrived.
+type countedReader struct {
+	*bytes.Reader
+	reads int
+	waits func()
+}
+
+func (r *countedReader) Read(p []byte) (int, error) {
+	if r.reads++; r.Len() == 0 {
+		r.waits()
+	}
+	return r.Reader.Read(p)
+}
+
 // A length around the size of the reader's buffer is read exactly, and a body that
 // ends before is not whole.
 func TestReadBytes(t *testing.T) {
