@@ -22,7 +22,7 @@
 //     and text that the server or the connection sent before an object was read. Of indexes and
 //     label keys it shows how many values there are, but no value.
 //   - For Secrets, and for informers whose kind is not known, it also hides the names of objects
-//     and shows only the class of an error. [Options].SecretNames shows the names.
+//     and shows only the class of an error.
 //   - Only GET and HEAD are answered, and only if the request's Host is localhost, an address, or
 //     one of [Options].Hosts. That keeps out other web pages whose host name was made to point
 //     here. There is no authentication: as with pprof, anyone who reaches the port sees the page.

@@ -15,8 +15,6 @@ type Options struct {
 	// Hosts are host names, without a port, under which the page may be requested, beside
 	// localhost and addresses.
 	Hosts []string
-	// SecretNames shows the names of Secrets, and of objects whose kind is not known.
-	SecretNames bool
 }
 
 // Page shows informers. Use [New] to make one.
@@ -46,10 +44,8 @@ func (p *Page) report(wanted func(id string) bool, inDetail bool) report {
 	ids := make(identities)
 	for _, informers := range p.informers {
 		for held := range informers {
-			if !p.options.SecretNames {
-				held = show.WithoutNames(held)
-			}
-			subject := p.subject(held)
+			held = show.WithoutNames(held)
+			subject := subjectOf(held)
 			subject.id = ids.unique(subject.id)
 			if wanted(subject.id) {
 				r.Informers = append(r.Informers, viewOf(subject, held.Status, measure(held.Inspector(), inDetail), r.At))

@@ -35,7 +35,7 @@ func (s sample) view() shownInformer { return viewOf(s.of, s.status, s.figures, 
 // healthy returns an informer of pods without problems.
 func healthy() sample {
 	return sample{
-		of: subject{id: "pods.v1-1c9a11b2", name: "pods in shop", namesShown: true},
+		of: subject{id: "pods.v1-1c9a11b2", name: "pods in shop"},
 		status: informer.Status{
 			Name: "pods", Running: true, Synced: true, Watching: true, WatchingSince: ago(4 * time.Minute),
 			LastEvent: ago(300 * time.Millisecond), LastBookmark: ago(40 * time.Second), Confirmed: ago(300 * time.Millisecond), Staleness: 300 * time.Millisecond,

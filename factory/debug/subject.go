@@ -13,17 +13,13 @@ import (
 
 // subject identifies an informer's objects, and says how much of them the page may show.
 type subject struct {
-	id, name   string
-	secret     bool // show only the class of an error
-	namesShown bool
+	id, name string
+	secret   bool // show no object's name, and only the class of an error
 }
 
-// subject returns the subject of an informer.
-func (p *Page) subject(h factory.Held) subject {
-	s := subject{secret: show.IsSecret(h)}
-	s.namesShown = !s.secret || p.options.SecretNames
-	s.id, s.name = identity(h), printable(h.Name())
-	return s
+// subjectOf returns the subject of an informer.
+func subjectOf(h factory.Held) subject {
+	return subject{identity(h), printable(h.Name()), show.IsSecret(h)}
 }
 
 // key formats an object's key, as far as it may be shown. The key of a call that has not returned
@@ -32,7 +28,7 @@ func (s subject) key(k indexer.Key) string {
 	if k == (indexer.Key{}) {
 		return "–"
 	}
-	if !s.namesShown {
+	if s.secret {
 		k = show.HideName(k)
 	}
 	return printable(k.String())

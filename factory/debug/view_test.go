@@ -118,7 +118,7 @@ func TestAStuckCallIsShownFirst(t *testing.T) {
 
 func TestErrorsHoldNoValue(t *testing.T) {
 	const value = "hunter2"
-	open, secret := subject{namesShown: true}, subject{secret: true}
+	open, secret := subject{}, subject{secret: true}
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("no rule\nat all"))
 	for title, c := range map[string]struct {
 		class reflector.ErrorClass
@@ -158,7 +158,7 @@ func TestSecretsHaveNoNames(t *testing.T) {
 	require.Equal(t, "(hidden)", s.of.key(indexer.Key{Name: "a"}))
 	require.Equal(t, "–", s.of.key(indexer.Key{}))
 	require.Equal(t, "ns/(hidden)", s.of.key(indexer.Key{Namespace: "ns", Name: "a"}))
-	s.of.namesShown = true
+	s.of.secret = false
 	require.Contains(t, rendered(t, true, s.view()), "web-6d4b75cb6d")
 }
 
