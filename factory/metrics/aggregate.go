@@ -25,30 +25,26 @@ type identity struct {
 // are compared: two series of the same labels would fail the whole scrape.
 func label(text string) string { return strings.ToValidUTF8(text, "?") }
 
-// aggregate merges the figures of informers that have the same identity. Informers of scopes
-// beyond maxScopes share the scope "other".
+// aggregate holds the samples of all informers. Informers of scopes beyond maxScopes share the scope
+// "other".
 type aggregate struct {
 	scopes  map[schema.GroupVersionResource]int
-	figures map[identity]*figures
-	order   []identity
+	samples map[identity]*samples
 }
 
 func newAggregate() *aggregate {
-	return &aggregate{scopes: map[schema.GroupVersionResource]int{}, figures: map[identity]*figures{}}
+	return &aggregate{scopes: map[schema.GroupVersionResource]int{}, samples: map[identity]*samples{}}
 }
 
-// add adds the figures of an informer.
-func (a *aggregate) add(id identity, more figures) {
+// of returns the samples of an informer.
+func (a *aggregate) of(id identity) *samples {
 	id.scope = label(id.scope)
-	if a.figures[id] == nil && a.scopes[id.resource] >= maxScopes {
+	if a.samples[id] == nil && a.scopes[id.resource] >= maxScopes {
 		id.scope = other
 	}
-	known := a.figures[id]
-	if known == nil {
+	if a.samples[id] == nil {
 		a.scopes[id.resource]++
-		a.order = append(a.order, id)
-		a.figures[id] = &more
-		return
+		a.samples[id] = newSamples(id)
 	}
-	known.add(more)
+	return a.samples[id]
 }

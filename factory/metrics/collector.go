@@ -32,18 +32,25 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 	a := newAggregate()
 	for _, informers := range c.informers {
 		for held := range informers {
-			a.add(identity{held.Resource, show.WithoutNames(held).Scope.String()}, figuresOf(held))
+			a.of(identity{held.Resource, show.WithoutNames(held).Scope.String()}).addInformer(held.Status, measuresOf(held))
 		}
 	}
 	a.collect(to)
 }
 
-// collect sends the figures.
+// measuresOf returns the measurements of an informer, none for one of another module.
+func measuresOf(h factory.Held) (m measures) {
+	if i := h.Inspector(); i != nil {
+		m = measures{i.Memory(), i.Decoding(), i.Handlers()}
+	}
+	return m
+}
+
+// collect sends the samples.
 func (a *aggregate) collect(to chan<- prometheus.Metric) {
-	for _, id := range a.order {
-		samples := a.figures[id].samples(labelsOf(id))
-		for i := range samples {
-			to <- &samples[i]
+	for _, s := range a.samples {
+		for i := range s.all {
+			to <- &s.all[i]
 		}
 	}
 }

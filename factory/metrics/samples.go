@@ -4,95 +4,147 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/tidemark-k8s/tidemark/factory/readiness"
+	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// samples returns the numbers of an informer with these labels. Failures that have never occurred
-// are left out, because the duration of a scrape grows with the number of samples.
-func (f *figures) samples(labels []*dto.LabelPair) []sample {
-	all := make([]sample, 0, 48+5*len(f.handlers))
-	add := func(s *series, value float64) { all = append(all, sample{series: s, labels: labels, value: value}) }
-	addWith := func(s *series, label string, value float64) {
-		all = append(all, sample{series: s, labels: with(labels, s.label, label), value: value})
-	}
+// samples are the numbers of the informers with the same labels: usually of a single informer.
+type samples struct {
+	labels   []*dto.LabelPair
+	handlers map[string][]*dto.LabelPair // labels of the handlers, by name
+	all      []sample
+	places   map[place]int // positions in all
+}
 
-	add(objects, float64(f.objects))
-	addWith(memory, "objects", float64(f.objectBytes))
-	addWith(memory, "engine", float64(f.engineBytes))
-	if f.storage.Budget != nil {
-		addWith(memory, "packed", float64(f.packedBytes))
-		addWith(memory, "decoded", float64(f.decodedBytes))
-		add(pinned, float64(f.storage.Pinned))
-		add(decodes, float64(f.storage.Decodes))
+// place identifies a sample among those of the same informers.
+type place struct {
+	series *series
+	label  string // the value of the series' own label
+}
+
+func newSamples(id identity) *samples {
+	return &samples{labels: labelsOf(id), handlers: make(map[string][]*dto.LabelPair), places: make(map[place]int)}
+}
+
+// measures are what an inspector has measured.
+type measures struct {
+	memory   informer.Memory
+	decoding informer.DecodeMeasures
+	handlers []informer.HandlerMeasures
+}
+
+// addInformer adds the numbers of an informer. Failures that have never occurred are left out, because the
+// duration of a scrape grows with the number of samples.
+func (s *samples) addInformer(i informer.Status, m measures) {
+	s.addObjects(i, m.memory)
+	for _, found := range readiness.Examine(i, readiness.Options{}) {
+		s.add(condition, string(found.Condition), 1)
 	}
-	for _, c := range readiness.Conditions {
-		if f.conditions[c] {
-			addWith(condition, string(c), 1)
+	s.add(synced, "", number(i.Synced))
+	s.add(watching, "", number(i.Watching))
+	s.add(staleness, "", i.Staleness.Seconds())
+	s.add(syncTook, "", i.SyncTook.Seconds())
+	s.addTotals(i.Totals)
+	if w := i.OwnWrites; w.Linked {
+		s.add(ownWrites, "shown", float64(w.Shown))
+		s.add(ownWrites, "outside", float64(w.Outside))
+		s.add(ownWrites, "waiting", float64(w.Waiting))
+		s.add(ownWrites, "doubtful", float64(w.Doubtful))
+		s.add(pending, "", float64(w.Pending))
+		s.add(ghosts, "", float64(w.Ghosts))
+	}
+	s.addTimed(decoding, "", m.decoding.Took.Seconds(), m.decoding.Sampled)
+	s.addHandlers(i.Handlers, m.handlers)
+}
+
+func (s *samples) addObjects(i informer.Status, m informer.Memory) {
+	s.add(objects, "", float64(i.Objects))
+	s.add(quarantined, "", float64(i.Quarantined))
+	s.add(unindexed, "", float64(i.Unindexed))
+	s.add(leftOut, "", float64(i.LeftOut))
+	s.add(memory, "objects", float64(m.Objects-m.Packed-m.Decoded))
+	s.add(memory, "engine", float64(m.Engine))
+	if i.Storage.Budget != nil {
+		s.add(memory, "packed", float64(m.Packed))
+		s.add(memory, "decoded", float64(m.Decoded))
+		s.add(pinned, "", float64(i.Storage.Pinned))
+		s.add(decodes, "", float64(i.Storage.Decodes))
+	}
+	if i.Shard.Share.Field() != 0 {
+		s.add(foreign, "", float64(i.Shard.Foreign))
+	}
+	if i.Shard.Server != "" {
+		s.add(filters, "", number(i.Shard.Server == "filters"))
+	}
+}
+
+func (s *samples) addTotals(t informer.Totals) {
+	s.add(fullStates, "list", float64(t.Lists))
+	s.add(fullStates, "stream", float64(t.Streams))
+	for cause, n := range t.Relists {
+		s.add(relists, string(cause), float64(n))
+	}
+	s.add(watches, "", float64(t.Watches))
+	for class, n := range t.Errors {
+		s.add(failures, string(class), float64(n))
+	}
+	s.add(retries, "", float64(t.Waits))
+	s.add(waited, "", t.Waited.Seconds())
+	s.add(events, "added", float64(t.Added))
+	s.add(events, "updated", float64(t.Updated))
+	s.add(events, "deleted", float64(t.Deleted))
+	s.add(bookmarks, "", float64(t.Bookmarks))
+	s.add(shared, "", float64(t.Shared))
+}
+
+func (s *samples) addHandlers(handlers []informer.HandlerStatus, measured []informer.HandlerMeasures) {
+	for _, h := range handlers {
+		name := s.handler(h.Name)
+		s.add(told, name, float64(h.Told))
+		s.add(backlog, name, float64(h.Backlog))
+		if h.Failures > 0 {
+			s.add(handlerBad, name, float64(h.Failures))
 		}
 	}
-	add(synced, number(f.synced))
-	add(watching, number(f.watching))
-	add(staleness, f.staleness.Seconds())
-	add(syncTook, f.syncTook.Seconds())
-	add(quarantined, float64(f.quarantined))
-	add(unindexed, float64(f.unindexed))
-
-	addWith(fullStates, "list", float64(f.lists))
-	addWith(fullStates, "stream", float64(f.streams))
-	for c, n := range f.relists {
-		addWith(relists, string(c), float64(n))
+	for _, h := range measured {
+		name := s.handler(h.Name)
+		s.add(lag, name, h.Lag.Seconds())
+		s.addTimed(handling, name, h.Took.Seconds(), h.Sampled)
 	}
-	add(watches, float64(f.watches))
-	for c, n := range f.errors {
-		addWith(failures, string(c), float64(n))
-	}
-	add(retries, float64(f.retries))
-	add(waited, f.waited.Seconds())
-	addWith(events, "added", float64(f.added))
-	addWith(events, "updated", float64(f.updated))
-	addWith(events, "deleted", float64(f.deleted))
-	add(bookmarks, float64(f.bookmarks))
-	add(leftOut, float64(f.leftOut))
-	add(shared, float64(f.shared))
-	if w := f.ownWrites; w.Linked {
-		addWith(ownWrites, "shown", float64(w.Shown))
-		addWith(ownWrites, "outside", float64(w.Outside))
-		addWith(ownWrites, "waiting", float64(w.Waiting))
-		addWith(ownWrites, "doubtful", float64(w.Doubtful))
-		add(pending, float64(w.Pending))
-		add(ghosts, float64(w.Ghosts))
-	}
-	if f.shard.Share.Field() != 0 {
-		add(foreign, float64(f.shard.Foreign))
-	}
-	if f.shard.Server != "" {
-		add(filters, number(f.shard.Server == "filters"))
-	}
-	all = append(all, f.decoding.sample(decoding, labels))
-
-	for i := range f.handlers {
-		all = f.handlers[i].samples(all, labels)
-	}
-	return all
 }
 
-// samples appends the numbers of a handler. Its series share their labels.
-func (h *handlerFigures) samples(all []sample, labels []*dto.LabelPair) []sample {
-	labels = with(labels, told.label, h.name)
-	all = append(all,
-		sample{series: told, labels: labels, value: float64(h.told)},
-		sample{series: backlog, labels: labels, value: float64(h.backlog)},
-		sample{series: lag, labels: labels, value: h.lag.Seconds()},
-		h.calls.sample(handling, labels),
-	)
-	if h.failures > 0 {
-		all = append(all, sample{series: handlerBad, labels: labels, value: float64(h.failures)})
+// add adds a number, or joins it with that of another informer.
+func (s *samples) add(of *series, label string, value float64) { s.addTimed(of, label, value, 0) }
+
+// addTimed is add for a summary.
+func (s *samples) addTimed(of *series, label string, value float64, count uint64) {
+	at := place{of, label}
+	if i, known := s.places[at]; known {
+		sum := &s.all[i]
+		sum.value, sum.count = of.join(sum.value, value), sum.count+count
+		return
 	}
-	return all
+	labels := s.labels
+	switch of.label {
+	case "":
+	case told.label:
+		labels = s.handlers[label]
+	default:
+		labels = with(labels, of.label, label)
+	}
+	s.places[at] = len(s.all)
+	s.all = append(s.all, sample{of, labels, value, count})
 }
 
-// sample returns the durations as a summary without quantiles.
-func (t timed) sample(s *series, labels []*dto.LabelPair) sample {
-	return sample{series: s, labels: labels, value: t.took.Seconds(), count: t.count}
+// handler returns the label of a handler: its name, or "other" if there are too many.
+func (s *samples) handler(name string) string {
+	name = label(name)
+	if _, known := s.handlers[name]; !known && len(s.handlers) >= maxHandlers {
+		name = other
+	}
+	if s.handlers[name] == nil {
+		s.handlers[name] = with(s.labels, told.label, name)
+	}
+	return name
 }
 
 func number(is bool) float64 {

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"math"
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,16 +19,25 @@ type series struct {
 	kind       dto.MetricType
 	label      string // the label beside the base labels; empty for none
 	desc       *prometheus.Desc
+	join       func(a, b float64) float64 // of two informers with the same labels
 }
 
 func newSeries(kind dto.MetricType, name, label, help string) *series {
-	s := &series{name: prefix + name, help: help, kind: kind, label: label}
+	s := &series{name: prefix + name, help: help, kind: kind, label: label, join: sum}
 	labels := slices.Clone(baseLabels)
 	if label != "" {
 		labels = append(labels, label)
 	}
 	s.desc = prometheus.NewDesc(s.name, help, labels, nil)
 	all = append(all, s)
+	return s
+}
+
+func sum(a, b float64) float64 { return a + b }
+
+// joinedBy sets what two informers with the same labels have together, by default the sum.
+func (s *series) joinedBy(join func(a, b float64) float64) *series {
+	s.join = join
 	return s
 }
 
@@ -51,11 +61,11 @@ var (
 	memory      = gauge("memory_bytes", "part", "Bytes of the heap that the informer holds; the parts add up: the objects that are held decoded; of packed objects, what is packed, and what the budget keeps decoded as well; the engine's tables and queues. Objects are measured about once a minute.")
 	pinned      = gauge("pinned_objects", "", "Objects of a packed store that are held decoded for ever, since they cannot be packed.")
 	decodes     = counter("decodes_total", "", "Packed objects that were decoded for readers and handlers.")
-	condition   = gauge("condition", "condition", "1 while the informer has a problem, by condition.")
-	synced      = gauge("synced", "", "1 once the store has been synced.")
-	watching    = gauge("watching", "", "1 while all sources are being watched.")
-	staleness   = gauge("staleness_seconds", "", "Time since the server last sent anything. Up to a minute is normal if no objects change.")
-	syncTook    = gauge("sync_duration_seconds", "", "Time from the start until the store was synced; 0 before that.")
+	condition   = gauge("condition", "condition", "1 while the informer has a problem, by condition.").joinedBy(math.Max)
+	synced      = gauge("synced", "", "1 once the store has been synced.").joinedBy(math.Min)
+	watching    = gauge("watching", "", "1 while all sources are being watched.").joinedBy(math.Min)
+	staleness   = gauge("staleness_seconds", "", "Time since the server last sent anything. Up to a minute is normal if no objects change.").joinedBy(math.Max)
+	syncTook    = gauge("sync_duration_seconds", "", "Time from the start until the store was synced; 0 before that.").joinedBy(math.Max)
 	quarantined = gauge("quarantined_objects", "", "Objects held back because they cannot be decoded or transformed.")
 	unindexed   = gauge("unindexed_objects", "", "Objects missing from an index because its function fails, counted for each index.")
 
@@ -73,12 +83,12 @@ var (
 	pending    = gauge("own_writes_pending", "", "Objects that this program has written and the watch has not confirmed yet.")
 	ghosts     = counter("own_write_ghosts_total", "", "Objects shown as this program had written them that no watch or list has confirmed.")
 	foreign    = counter("foreign_total", "", "Objects and events outside of the informer's share that the server has sent, and the informer has dropped.")
-	filters    = gauge("server_filters", "", "1 if the server leaves out what is outside of the informer's share, 0 if it sends everything.")
+	filters    = gauge("server_filters", "", "1 if the server leaves out what is outside of the informer's share, 0 if it sends everything.").joinedBy(math.Min)
 	decoding   = summary("decode_duration_seconds", "", "Time to decode an object; 1 in 64 is timed.")
 
 	told       = counter("handler_events_total", "handler", "Events delivered to the handler, including resyncs and the initial state.")
 	backlog    = gauge("handler_backlog_events", "handler", "Events waiting for the handler.")
-	lag        = gauge("handler_lag_seconds", "handler", "Age of the oldest event waiting for the handler.")
+	lag        = gauge("handler_lag_seconds", "handler", "Age of the oldest event waiting for the handler.").joinedBy(math.Max)
 	handling   = summary("handler_duration_seconds", "handler", "Duration of the handler's calls.")
 	handlerBad = counter("handler_failures_total", "handler", "Handler calls that panicked.")
 )

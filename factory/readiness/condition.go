@@ -42,9 +42,6 @@ type Finding struct {
 // longestWhy is the length in bytes at which a reason is cut.
 const longestWhy = 300
 
-// Conditions are all conditions, the most serious first.
-var Conditions = []Condition{NotSynced, Stopped, NotServed, Parked, Failing, Stale, Quarantined, Lagging}
-
 // Examine returns the problems of an informer, the most serious first, whether or not they fail a
 // probe. While an informer is not synced, its last error is the reason for that and no other
 // problem.

@@ -20,6 +20,12 @@ import (
 
 var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 
+// figures are those of one informer.
+type figures struct {
+	status   informer.Status
+	measures measures
+}
+
 // fixedFigures is a collector of made-up figures.
 type fixedFigures map[identity][]figures
 
@@ -29,7 +35,7 @@ func (t fixedFigures) Collect(to chan<- prometheus.Metric) {
 	a := newAggregate()
 	for id, several := range t {
 		for _, one := range several {
-			a.add(id, one)
+			a.of(id).addInformer(one.status, one.measures)
 		}
 	}
 	a.collect(to)
@@ -55,13 +61,11 @@ func status() informer.Status {
 }
 
 func inspected() figures {
-	f := figuresOfStatus(status())
-	f.inspect(
+	return figures{status(), measures{
 		informer.Memory{Objects: 1 << 20, Packed: 1 << 11, Decoded: 1 << 12, Engine: 1 << 10},
 		informer.DecodeMeasures{Sampled: 19, Took: 20 * time.Microsecond},
 		[]informer.HandlerMeasures{{Name: "quick"}, {Name: "slow", Lag: 21 * time.Second, Sampled: 22, Took: 23 * time.Second}},
-	)
-	return f
+	}}
 }
 
 // The figures of one informer are kept in testdata; -rewrite updates the file.
@@ -82,12 +86,13 @@ func TestFigures(t *testing.T) {
 	require.Equal(t, string(want), string(got), "go test . -rewrite writes it anew")
 }
 
-// Informers with the same labels share series: sums of the counts, and the longest durations.
+// Informers with the same labels share series: sums of the counts, the longest durations, and what holds for all.
 func TestInformersWithTheSameLabels(t *testing.T) {
-	worse := figuresOfStatus(informer.Status{
+	worse := figures{status: informer.Status{
 		Objects: 1, Staleness: time.Hour, Totals: informer.Totals{Errors: map[reflector.ErrorClass]int{reflector.ErrorForbidden: 1, reflector.ErrorBusy: 1}},
 		Handlers: []informer.HandlerStatus{{Name: "slow", Backlog: 3}, {Name: "another", Backlog: 1}},
-	})
+		Shard:    informer.ShardStatus{Share: shard.Whole(shard.ByUID), Server: "filters"},
+	}}
 	figures := fixedFigures{{pods, ""}: {inspected(), worse}}
 	require.NoError(t, testutil.CollectAndCompare(figures, strings.NewReader(`
 # HELP tidemark_informer_errors_total Failed lists and watches, by the class of the error.
@@ -102,32 +107,36 @@ tidemark_informer_handler_backlog_events{group="",handler="slow",resource="pods"
 # HELP tidemark_informer_objects Objects in the store.
 # TYPE tidemark_informer_objects gauge
 tidemark_informer_objects{group="",resource="pods",scope="",version="v1"} 5001
+# HELP tidemark_informer_server_filters 1 if the server leaves out what is outside of the informer's share, 0 if it sends everything.
+# TYPE tidemark_informer_server_filters gauge
+tidemark_informer_server_filters{group="",resource="pods",scope="",version="v1"} 0
 # HELP tidemark_informer_staleness_seconds Time since the server last sent anything. Up to a minute is normal if no objects change.
 # TYPE tidemark_informer_staleness_seconds gauge
 tidemark_informer_staleness_seconds{group="",resource="pods",scope="",version="v1"} 3600
 # HELP tidemark_informer_synced 1 once the store has been synced.
 # TYPE tidemark_informer_synced gauge
 tidemark_informer_synced{group="",resource="pods",scope="",version="v1"} 0
-`), prefix+"errors_total", prefix+"handler_backlog_events", prefix+"objects", prefix+"staleness_seconds", prefix+"synced"))
+`), prefix+"errors_total", prefix+"handler_backlog_events", prefix+"objects", prefix+"server_filters", prefix+"staleness_seconds", prefix+"synced"))
 }
 
 // The parts of the memory add up, also of a packed and an unpacked informer together.
 func TestPartsOfTheMemory(t *testing.T) {
-	f, unpacked := inspected(), figuresOfStatus(informer.Status{})
-	unpacked.inspect(informer.Memory{Objects: 1 << 21, Engine: 1 << 9}, informer.DecodeMeasures{}, nil)
-	parts := func(f figures) (bytes float64, parts int) {
-		for _, s := range f.samples(nil) {
-			if s.series == memory {
-				bytes, parts = bytes+s.value, parts+1
+	s := newSamples(identity{})
+	parts := func() (bytes float64, parts int) {
+		for _, one := range s.all {
+			if one.series == memory {
+				bytes, parts = bytes+one.value, parts+1
 			}
 		}
 		return bytes, parts
 	}
-	bytes, n := parts(unpacked)
+	s.addInformer(informer.Status{}, measures{memory: informer.Memory{Objects: 1 << 21, Engine: 1 << 9}})
+	bytes, n := parts()
 	require.InEpsilon(t, 1<<21+1<<9, bytes, 0)
 	require.Equal(t, 2, n)
-	unpacked.add(f)
-	bytes, n = parts(unpacked)
+	f := inspected()
+	s.addInformer(f.status, f.measures)
+	bytes, n = parts()
 	require.InEpsilon(t, 1<<21+1<<9+1<<20+1<<10, bytes, 0)
 	require.Equal(t, 4, n)
 }
@@ -136,25 +145,24 @@ func TestPartsOfTheMemory(t *testing.T) {
 func TestTooMany(t *testing.T) {
 	a := newAggregate()
 	for scope := range 3 * maxScopes {
-		one := figures{objects: 1, index: map[string]int{}}
+		one := informer.Status{Objects: 1}
 		for h := range 2 * maxHandlers {
-			one.addHandler(handlerFigures{name: fmt.Sprint("handler ", h), backlog: 1})
+			one.Handlers = append(one.Handlers, informer.HandlerStatus{Name: fmt.Sprint("handler ", h), Backlog: 1})
 		}
-		a.add(identity{pods, fmt.Sprint("scope ", scope)}, one)
+		a.of(identity{pods, fmt.Sprint("scope ", scope)}).addInformer(one, measures{})
 	}
-	a.add(identity{resource: schema.GroupVersionResource{Resource: "secrets"}}, figures{objects: 1})
+	a.of(identity{resource: schema.GroupVersionResource{Resource: "secrets"}}).addInformer(informer.Status{Objects: 1}, measures{})
 
-	require.Len(t, a.order, maxScopes+2)
-	rest := a.figures[identity{pods, other}]
-	require.Equal(t, 2*maxScopes, rest.objects)
+	require.Len(t, a.samples, maxScopes+2)
+	rest := a.samples[identity{pods, other}]
+	value := func(of *series, label string) float64 { return rest.all[rest.places[place{of, label}]].value }
+	require.EqualValues(t, 2*maxScopes, value(objects, ""))
 	require.Len(t, rest.handlers, maxHandlers+1)
-	last := rest.handlers[maxHandlers]
-	require.Equal(t, other, last.name)
-	require.Equal(t, 2*maxScopes*maxHandlers, last.backlog)
+	require.EqualValues(t, 2*maxScopes*maxHandlers, value(backlog, other))
 }
 
 func TestNamesThatAreNotText(t *testing.T) {
-	bad := figuresOfStatus(informer.Status{Handlers: []informer.HandlerStatus{{Name: "\xff\n\""}, {Name: "\xfe\n\""}}})
+	bad := figures{status: informer.Status{Handlers: []informer.HandlerStatus{{Name: "\xff\n\""}, {Name: "\xfe\n\""}}}}
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(fixedFigures{{pods, "with \xfe"}: {bad}, {pods, "with \xff"}: {bad}})
 	_, err := registry.Gather()
