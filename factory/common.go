@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
@@ -65,7 +66,7 @@ func (c *common[K]) request(id K) (*entry, error) {
 // shared is request for a kind known to exist.
 func (c *common[K]) shared(id K) cache.SharedIndexInformer {
 	c.mu.Lock()
-	defer c.unlock()
+	defer c.mu.Unlock()
 
 	e, _ := c.request(id)
 	return e.shared
@@ -100,12 +101,12 @@ func (c *common[K]) create(id K, k kind, scope Scope, s selection, with settings
 func (c *common[K]) identity(id K, k kind) cache.InformerNameAndResource {
 	c.mu.Lock()
 	known, ok := c.identities[id]
-	c.unlock()
+	c.mu.Unlock()
 	if !ok {
 		known = c.name.WithResource(k.resource) // without mu, since it may log
 		c.mu.Lock()
 		c.identities[id] = known
-		c.unlock()
+		c.mu.Unlock()
 	}
 	return known
 }
@@ -164,7 +165,11 @@ func (c *common[K]) Start(stop <-chan struct{}) { c.StartWithContext(wait.Contex
 
 // StartWithContext runs the requested informers that do not run yet, until ctx ends. After
 // Shutdown it starts nothing and logs an error.
-func (c *common[K]) StartWithContext(ctx context.Context) { c.start(ctx) }
+func (c *common[K]) StartWithContext(ctx context.Context) {
+	if err := c.start(ctx); err != nil {
+		klog.FromContext(ctx).Error(err, "The factory starts nothing")
+	}
+}
 
 // Shutdown ends the informers that are only leased, and waits until all informers have ended. It
 // does not end the others: for that, end the context or channel given to Start.

@@ -66,7 +66,7 @@ func (f *Factory) InformerFor(obj runtime.Object, newFunc internalinterfaces.New
 // has none.
 func (f *Factory) constructed(object reflect.Type, constructor func(resync time.Duration) cache.SharedIndexInformer) cache.SharedIndexInformer {
 	f.mu.Lock()
-	defer f.unlock()
+	defer f.mu.Unlock()
 
 	k, err := f.kind(object)
 	if err != nil {

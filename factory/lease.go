@@ -73,7 +73,7 @@ func newLease[T informer.Object, K comparable](c *common[K], id K, s Scope) (*Le
 // It returns the error of fits, if the informer does not fit.
 func (c *common[K]) acquire(id K, s Scope, fits func(*entry) error) (*entry, error) {
 	c.mu.Lock()
-	defer c.unlock()
+	defer c.mu.Unlock()
 
 	k, err := c.known(id)
 	if err != nil {

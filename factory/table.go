@@ -22,36 +22,12 @@ type table[K comparable] struct {
 	starts   []context.Context        // given to Start, in the order of the latest call for each; see addStart
 	shutDown bool                     // Shutdown was called
 	runs     sync.WaitGroup           // runs of informers, also of those that have left the table
-	refusals []refusal                // to be logged by unlock
 }
 
 // key identifies an informer of a factory.
 type key[K comparable] struct {
 	kind  K      // a type or a resource
 	scope string // canonical text of the scope: equal scopes have equal texts; "" for the factory's own scope
-}
-
-// refusal is an error of a run or Start that could not begin.
-type refusal struct {
-	ctx     context.Context
-	err     error
-	message string
-}
-
-// refuse logs an error once mu is released. The caller holds mu.
-func (t *table[K]) refuse(ctx context.Context, err error, message string) {
-	t.refusals = append(t.refusals, refusal{ctx, err, message})
-}
-
-// unlock releases mu, and then logs the errors since it was locked: a user's logger may call the
-// factory.
-func (t *table[K]) unlock() {
-	refusals := t.refusals
-	t.refusals = nil
-	t.mu.Unlock()
-	for _, r := range refusals {
-		klog.FromContext(r.ctx).Error(r.err, r.message)
-	}
 }
 
 // enter returns the entry of a key. It creates one if there is none, or if the one in the table is to be
@@ -66,7 +42,7 @@ func (t *table[K]) enter(k key[K], replaced func(use, state) bool, makeEntry fun
 		if !ok {
 			return t.make(k, makeEntry)
 		}
-		t.unlock()
+		t.mu.Unlock()
 		<-ready
 		t.mu.Lock()
 	}
@@ -90,7 +66,7 @@ func (t *table[K]) make(k key[K], makeEntry func() *entry) (e *entry) {
 			}
 		}
 	}()
-	t.unlock()
+	t.mu.Unlock()
 	defer t.mu.Lock() // first of all, also after a panic
 	return makeEntry()
 }
@@ -128,7 +104,7 @@ func (t *table[K]) lease(e *entry) {
 // release removes a user from an informer.
 func (t *table[K]) release(e *entry) {
 	t.mu.Lock()
-	defer t.unlock()
+	defer t.mu.Unlock()
 
 	if e.users--; e.unused() {
 		e.drop()
@@ -136,14 +112,14 @@ func (t *table[K]) release(e *entry) {
 	}
 }
 
-// start begins the informers that wait for a Start, and counts their runs before it returns.
-func (t *table[K]) start(ctx context.Context) {
+// start begins the informers that wait for a Start, and counts their runs before it returns. It returns
+// ErrShutdown after shutdown.
+func (t *table[K]) start(ctx context.Context) error {
 	t.mu.Lock()
-	defer t.unlock()
+	defer t.mu.Unlock()
 
 	if t.shutDown {
-		t.refuse(ctx, ErrShutdown, "The factory starts nothing")
-		return
+		return ErrShutdown
 	}
 	t.addStart(ctx)
 	alive := lives(ctx)
@@ -154,12 +130,13 @@ func (t *table[K]) start(ctx context.Context) {
 			t.begin(e, ctx)
 		}
 	}
+	return nil
 }
 
 // shutdown ends the informers that are only leased. The caller waits for all runs to end.
 func (t *table[K]) shutdown() {
 	t.mu.Lock()
-	defer t.unlock()
+	defer t.mu.Unlock()
 
 	t.shutDown = true
 	for _, e := range t.entries {
@@ -177,7 +154,8 @@ func (t *table[K]) begin(e *entry, start context.Context) {
 	e.start = start
 	wait, err := e.begin(run)
 	if err != nil {
-		t.refuse(start, err, "The factory does not run the informer")
+		// Not here, since a user's logger may call the factory.
+		t.runs.Go(func() { klog.FromContext(start).Error(err, "The factory does not run the informer") })
 		e.end()
 		if e.start = run; errors.Is(err, informer.ErrRunning) {
 			e.start = context.Background()
@@ -210,7 +188,7 @@ func (t *table[K]) synced(ctx context.Context) (synced map[K]bool, err error) {
 			begun[k.kind] = e
 		}
 	}
-	t.unlock()
+	t.mu.Unlock()
 
 	synced = make(map[K]bool, len(begun))
 	for kind, e := range begun {

@@ -238,7 +238,7 @@ func (r *rig) do(c rune) {
 	case callStart:
 		ctx, cancel := context.WithCancel(context.Background())
 		r.contexts, r.cancels = append(r.contexts, ctx), append(r.cancels, cancel)
-		r.start(ctx)
+		_ = r.start(ctx) // ErrShutdown after a shutdown
 	case callOldest:
 		r.cancels[living[0]]()
 	case callNewest:
@@ -265,7 +265,7 @@ func (r *rig) do(c rune) {
 // use requests or leases the informer.
 func (r *rig) use(c rune) {
 	r.mu.Lock()
-	defer r.unlock()
+	defer r.mu.Unlock()
 
 	if c == callFor {
 		r.enter(key[string]{}, use.replacedByRequest, r.makeEntry).requested = true
@@ -288,7 +288,7 @@ func (r *rig) endRun(is func(i *rigRun, inTable bool) bool) {
 
 func (r *rig) String() string {
 	r.mu.Lock()
-	defer r.unlock()
+	defer r.mu.Unlock()
 
 	s := ""
 	current := r.entries[key[string]{}]

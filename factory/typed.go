@@ -32,7 +32,7 @@ func informerFor[T informer.Object, K comparable](c *common[K], id K) (*informer
 // requestRunnable is request; it returns ErrShutdown if the informer would never run.
 func (c *common[K]) requestRunnable(id K) (*entry, error) {
 	c.mu.Lock()
-	defer c.unlock()
+	defer c.mu.Unlock()
 
 	if c.misuse != nil {
 		return nil, fmt.Errorf("%v: %w", id, c.misuse)
