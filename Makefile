@@ -27,7 +27,6 @@ unraced := \
 	./informer/internal/fences \
 	./informer/internal/limits \
 	./informer/internal/measure \
-	./informer/internal/records \
 	./internal/fields \
 	./internal/gotype \
 	./internal/heapsize \

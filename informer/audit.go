@@ -15,7 +15,7 @@ func (c *core) frozen() (f audit.Frozen) {
 		stored := tx.Snapshot()
 		f.Objects = stored.All()
 		for i, source := range c.sources {
-			f.Sources = append(f.Sources, audit.Source{Version: c.reached.PublishedVersion(uint16(i)), List: source.list}) //nolint:gosec // at most maxSources
+			f.Sources = append(f.Sources, audit.Source{Version: c.reached.publishedVersion(uint16(i)), List: source.list}) //nolint:gosec // at most maxSources
 			for key := range c.states[i].fences.All() {
 				f.Pending = append(f.Pending, key)
 			}

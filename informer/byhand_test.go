@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -76,7 +76,7 @@ func TestAHandWrittenObjectSurvivesAFullStateThatHasSeenItsKey(t *testing.T) {
 			full("30", func() {})
 			a, _ := podsIn(j.core).Get(named("a"))
 			require.NotSame(t, mine, a)
-			require.Equal(t, records.Identity{UID: "uid-a", Version: "1"}, j.identity(named("a"), a))
+			require.Equal(t, object.Identity{Key: named("a"), UID: "uid-a", Version: "1"}, j.identity(named("a"), a))
 			full("40", func() {})
 			now, _ = podsIn(j.core).Get(named("a"))
 			require.Same(t, a, now)
@@ -104,7 +104,7 @@ func TestIdentitiesOfWhatWasDeletedByHandAreForgotten(t *testing.T) {
 		j.beginReplace(0, reflector.SameHistory)
 		j.tell(0, deltaOf(deltafifo.Added, kit.Pod(name, "1")))
 		j.commitReplace(0, "10")
-		require.Equal(t, 1, j.states[0].objects.Identities())
+		require.Len(t, j.states[0].objects.identities, 1)
 		require.NoError(t, j.clientgo.GetIndexer().Delete(kit.Pod(name, "1")))
 	}
 }

@@ -33,7 +33,7 @@ func ForListerWatcher(lw cache.ListerWatcher, example runtime.Object, o cache.Sh
 func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings) *clientgoInformer {
 	s.options.Name = describe(s.options.Name, example)
 	indexes := clientgostore.Indexes(s.indexes, true)
-	if noSource(s.source) {
+	if s.source.IsZero() {
 		s.source = reflector.FromListerWatcher(lw)
 	}
 	var objects objectType

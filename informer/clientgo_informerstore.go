@@ -5,7 +5,6 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -37,7 +36,7 @@ func (s *informerStore) Apply(tx *indexer.Tx, w clientgostore.Write) {
 		tx.Delete(w.Key)
 	} else {
 		stored, _ := tx.Get(w.Key)
-		tx.Put(stored.Source, w.Key, w.Object, records.StampByHand)
+		tx.Put(stored.Source, w.Key, w.Object, object.StampByHand)
 	}
 	s.Reach(tx, w.Version)
 }
@@ -63,7 +62,7 @@ func (*informerStore) Faults(*indexer.Tx) error { return nil }
 func (s *informerStore) ReplaceAll(writes []clientgostore.Write, version string) {
 	staging := s.core.writer.StageAll()
 	for _, w := range writes {
-		staging.Put(w.Key, w.Object, records.StampByHand)
+		staging.Put(w.Key, w.Object, object.StampByHand)
 	}
 	staging.Commit("", indexer.Visitor{Commit: func(tx *indexer.Tx) { s.Reach(tx, version) }})
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -85,7 +86,7 @@ func (w *writing) says(word string) {
 	source, what, version := int(word[0]-'a'), word[1], word[2:]
 	version, listed, _ := strings.Cut(version, "/")
 	p := kit.Pod("p", version)
-	object := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Version: version, Object: p}
+	written := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{Version: version}, Object: p}
 	store := newInformerStore(w.core)
 	switch word {
 	case "h+":
@@ -116,22 +117,22 @@ func (w *writing) says(word string) {
 		}
 		w.commitReplace(source, listed)
 	case '!':
-		w.answer(source, object)
+		w.answer(source, written)
 	case '~', '?':
-		object.Scope, object.Object = map[byte]ownwrites.Scope{'~': ownwrites.Outside, '?': ownwrites.Unknown}[what], nil
-		w.answer(source, object)
+		written.Scope, written.Object = map[byte]ownwrites.Scope{'~': ownwrites.Outside, '?': ownwrites.Unknown}[what], nil
+		w.answer(source, written)
 	case 'x':
-		object.Kind = ownwrites.Deleted
-		w.answer(source, object)
+		written.Kind = ownwrites.Deleted
+		w.answer(source, written)
 	case 'X':
 		p.UID = "another"
-		object.Kind, object.UID = ownwrites.Deleted, "another"
-		w.answer(source, object)
+		written.Kind, written.UID = ownwrites.Deleted, "another"
+		w.answer(source, written)
 	case '0':
 		w.answer(source, ownwrites.Answer{Kind: ownwrites.Undated})
 	case 'e':
-		object.Kind = ownwrites.Emptied
-		w.answer(source, object)
+		written.Kind = ownwrites.Emptied
+		w.answer(source, written)
 	case '*':
 		w.answer(source, ownwrites.Answer{})
 	default:
@@ -323,7 +324,7 @@ func TestContract_D35_AnAnswerToARequestOfTheHistoryBefore(t *testing.T) {
 		before := w.in[0].Begins(named("p"))
 		w.says("a{3/4")
 		w.finish(0, ownwrites.Answer{
-			Kind: ownwrites.Object, Scope: ownwrites.Inside, Key: named("p"), UID: "uid-p", Version: "95", Object: kit.Pod("p", "95"), Before: before,
+			Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{Key: named("p"), UID: "uid-p", Version: "95"}, Object: kit.Pod("p", "95"), Before: before,
 		})
 		require.Equal(t, "a@3", w.holds())
 		require.Equal(t, OwnWrites{Linked: true, Doubtful: 1}, w.Status().OwnWrites)
@@ -340,7 +341,7 @@ func TestContract_D35_ARequestBeforeTheFirstFullState(t *testing.T) {
 		w.beginReplace(0, reflector.NewHistory)
 		w.commitReplace(0, "1")
 		w.finish(0, ownwrites.Answer{
-			Kind: ownwrites.Object, Scope: ownwrites.Inside, Key: named("p"), UID: "uid-p", Version: "95", Object: kit.Pod("p", "95"), Before: before,
+			Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{Key: named("p"), UID: "uid-p", Version: "95"}, Object: kit.Pod("p", "95"), Before: before,
 		})
 		require.Equal(t, "a@95", w.holds())
 	})
@@ -402,7 +403,7 @@ func TestContract_D35_AWriteThatRenames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriting(t, Options[*corev1.Pod]{Transform: rename})
 		w.says("a+5")
-		w.answer(0, ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Version: "7", Object: kit.Pod("p", "7", asX)})
+		w.answer(0, ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{Version: "7"}, Object: kit.Pod("p", "7", asX)})
 		require.Equal(t, "a@5", w.holds())
 		w.tell(0, deltaOf(deltafifo.Modified, kit.Pod("p", "6")), deltaOf(deltafifo.Modified, kit.Pod("p", "7", asX)))
 		require.Equal(t, "a@6", w.holds())

@@ -13,7 +13,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/lister"
@@ -64,7 +63,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 			synced:  make(chan struct{}),
 			states:  make([]sourceState, len(sources)),
 			written: written{bySource: make([]writtenSource, len(sources))},
-			reached: records.NewReached(len(sources)),
+			reached: newReached(len(sources)),
 		},
 		objects:    objects,
 		values:     newValues(o),

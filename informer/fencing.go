@@ -9,7 +9,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/informer/internal/fences"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 )
@@ -53,7 +52,7 @@ func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) 
 	case on.Before.History != p.histories: // the write may belong to either history
 		a.written.count(fences.Doubtful)
 		return
-	case a.reached.Version(source) == "":
+	case a.reached.versions[source] == "":
 		a.written.miss(on)
 		return
 	case p.fences == nil:
@@ -63,7 +62,7 @@ func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) 
 	a.endFences(tx, source, now)
 	shown := a.cell(tx, p, source, on.Key)
 	shown.Finalizers = hasFinalizers(shown.Object)
-	verdict, result := p.fences.Answered(on.Key, *on, shown, a.reached.Version(source), a.written.selects(source), now)
+	verdict, result := p.fences.Answered(on.Key, *on, shown, a.reached.versions[source], a.written.selects(source), now)
 	switch verdict {
 	case fences.Show: // unless another source's object is newer
 		a.put(tx, &d)
@@ -79,8 +78,8 @@ func (a *applier) cell(tx *indexer.Tx, p *sourceState, source uint16, key indexe
 	switch {
 	case !ok || stored.Source != source:
 		return fences.Cell{}
-	case stored.Stamp == records.StampByHand:
-		return fences.Cell{Object: stored.Object}
+	case stored.Stamp == object.StampByHand:
+		return fences.Cell{Identity: object.Identity{Key: key}, Object: stored.Object}
 	}
 	return fences.Cell{Identity: p.identity(key, stored.Object), Object: stored.Object, Stamp: stored.Stamp}
 }
@@ -95,7 +94,7 @@ func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on 
 	}
 	last, was := shown.Object, shown.Identity
 	tx.Delete(d.Key)
-	e, same := deletion(last, last), was.SameObject(records.Identity{UID: on.UID})
+	e, same := deletion(last, last), was.SameObject(on.Identity)
 	switch {
 	case same && on.Object != nil:
 		e = deletion(a.writer.Encode(on.Object), last)
@@ -105,7 +104,7 @@ func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on 
 		e.Flags = eventlog.Lost | eventlog.LastStored
 	}
 	a.forget(p, d.Key)
-	a.append(e, d.Key, was)
+	a.append(e, was)
 }
 
 // hasVersion reports whether a stored object shows its version, which a transform may have removed. A packed object
@@ -171,7 +170,7 @@ func (a *applier) passFences(tx *indexer.Tx, changes []deltafifo.Delta) {
 func (a *applier) endFences(tx *indexer.Tx, source uint16, now time.Time) {
 	p := &a.states[source]
 	shown := func(key indexer.Key) fences.Cell { return a.cell(tx, p, source, key) }
-	p.fences.Reached(a.reached.Version(source), now, shown, func(key indexer.Key, confirmed fences.Cell, ghost bool) {
+	p.fences.Reached(a.reached.versions[source], now, shown, func(key indexer.Key, confirmed fences.Cell, ghost bool) {
 		if ghost {
 			a.written.ghost()
 			a.ghosts = append(a.ghosts, Ghost{Key: key, Version: shown(key).Identity.Version})
@@ -191,7 +190,7 @@ func (a *applier) restore(tx *indexer.Tx, p *sourceState, source uint16, key ind
 		if shown.Object != nil {
 			tx.Delete(key)
 			a.forget(p, key)
-			a.logLost(key, shown.Object, shown.Identity)
+			a.logLost(shown.Object, shown.Identity)
 		}
 		return
 	}
@@ -200,7 +199,7 @@ func (a *applier) restore(tx *indexer.Tx, p *sourceState, source uint16, key ind
 	}
 	stored := tx.Put(source, key, confirmed.Object, confirmed.Stamp)
 	a.recordStored(p, &d, stored.New)
-	a.logPut(key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: shown.Identity, is: confirmed.Identity})
+	a.logPut(put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: shown.Identity, is: confirmed.Identity})
 }
 
 // holdFenced lets each fence of a source decide whether the replacement under way counts for its key: the
@@ -213,7 +212,7 @@ func (a *applier) holdFenced(source uint16, version string) {
 	for key := range p.fences.All() {
 		listed, verdict := a.listed(p, key), fences.Apply
 		a.writer.Freeze(func(tx *indexer.Tx) {
-			if p.next.Failed(key) { // the replacement keeps what is stored
+			if p.next.hasFailed(key) { // the replacement keeps what is stored
 				p.fences.Failed(key, version)
 			} else {
 				verdict = p.fences.Listed(key, listed, a.cell(tx, p, source, key), version, a.written.selects(source))

@@ -34,12 +34,11 @@ func (c *core) WaitFresh(ctx context.Context) error {
 		return err
 	}
 	for {
-		history := c.versions.history()
 		newest, err := c.askNewest(ctx)
 		if err != nil {
 			return err
 		}
-		if err := c.waitNewest(ctx, newest, history); !errors.Is(err, errNewHistory) {
+		if err := c.waitNewest(ctx, newest); !errors.Is(err, errNewHistory) {
 			return err
 		}
 	}
@@ -58,7 +57,7 @@ func (c *core) watchesAll() (pending, error) {
 }
 
 // askNewest returns the newest version of each source.
-func (c *core) askNewest(ctx context.Context) ([]string, error) {
+func (c *core) askNewest(ctx context.Context) ([]point, error) {
 	var q *attempt
 	var failed []uint16 // with the last attempt
 	err := c.await(ctx, func() (pending, error) {
@@ -76,22 +75,18 @@ func (c *core) askNewest(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return q.versions, nil
+	return q.newest, nil
 }
 
-// waitNewest waits until the store has reached a version of each source. If that takes longer than a
+// waitNewest waits until the store has reached the newest versions. If that takes longer than a
 // second, it has the reflectors ask for bookmarks, and from time to time asks for the newest version again.
-func (c *core) waitNewest(ctx context.Context, newest []string, history uint64) error {
-	points := make([]point, len(newest))
-	for i, version := range newest {
-		points[i] = point{uint16(i), version, history} //nolint:gosec // at most maxSources
-	}
+func (c *core) waitNewest(ctx context.Context, newest []point) error {
 	nudges := 0
-	return c.await(ctx, func() (pending, error) { return c.upTo(points) }, func() {
+	return c.await(ctx, func() (pending, error) { return c.upTo(newest) }, func() {
 		if nudges++; nudges%moveCacheEvery == 0 {
 			c.newest.next(c) // for what it does to the server
 		}
-		for _, p := range points {
+		for _, p := range newest {
 			if reached, err := c.hasReached(p); reached || err != nil {
 				continue
 			}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
@@ -152,11 +152,11 @@ func (h *history) compare() {
 		require.True(h.t, ok, "%s", key)
 		require.Equal(h.t, p.ResourceVersion, got.Annotations["version"])
 		id := h.identity(key, got)
-		require.Equal(h.t, records.Identity{UID: string(p.UID), Version: p.ResourceVersion}, id)
+		require.Equal(h.t, object.Identity{Key: key, UID: string(p.UID), Version: p.ResourceVersion}, id)
 	}
 	aside := 0
 	for i := range h.states {
-		aside += h.states[i].objects.Identities()
+		aside += len(h.states[i].objects.identities)
 	}
 	require.Equal(h.t, len(h.stored), aside, "what is kept aside is of what is stored")
 	require.Equal(h.t, len(h.poisoned), h.Status().Quarantined)

@@ -19,7 +19,7 @@ func (c *core) inspected() *measure.Inspection {
 	if m != nil {
 		return m
 	}
-	m = measure.New(c.log.End(), measure.Moment{Events: c.tally.Events(), Decodes: c.decodes()})
+	m = measure.New(c.log.End(), measure.Moment{Events: c.tally.events(), Decodes: c.decodes()})
 	c.processor.Time(m.Epoch)
 	c.decodeTimes.Start()
 	c.inspection.Store(m)
@@ -89,7 +89,7 @@ func (c *core) moment(m *measure.Inspection) measure.Moment {
 	c.status.fill(&st)
 	memory := m.Weight.Last()
 	now := measure.Moment{
-		At: time.Now(), Events: c.tally.Events(), Decodes: c.decodes(), Objects: c.writer.Indexer().Len(),
+		At: time.Now(), Events: c.tally.events(), Decodes: c.decodes(), Objects: c.writer.Indexer().Len(),
 		Bytes: memory.Objects + memory.Engine, Staleness: st.Staleness,
 	}
 	for _, r := range c.processor.All() {

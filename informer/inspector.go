@@ -156,22 +156,8 @@ func measuresOf(sizes []indexer.IndexSize) []IndexMeasures {
 	return all
 }
 
-// QuarantinedObject is an object that could not be decoded or transformed.
-type QuarantinedObject struct {
-	Key   indexer.Key
-	Since time.Time
-	Err   error
-}
-
 // Quarantined returns the quarantined objects, at most 100, the oldest first.
-func (i *Inspector) Quarantined() []QuarantinedObject {
-	bad := i.core.allQuarantined.All()
-	all := make([]QuarantinedObject, 0, len(bad))
-	for _, object := range bad {
-		all = append(all, QuarantinedObject(object))
-	}
-	return all
-}
+func (i *Inspector) Quarantined() []QuarantinedObject { return i.core.allQuarantined.all() }
 
 // DecodeMeasures are the decoding times of objects: one in 64 is timed.
 type DecodeMeasures struct {

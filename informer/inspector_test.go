@@ -17,7 +17,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
@@ -446,21 +445,21 @@ func TestQuarantinedIsBounded(t *testing.T) {
 		f := newTestCore(t, Options[*corev1.Pod]{Transform: failByLabel}, 1)
 		f.start()
 		f.list("1")
-		for n := range 2 * records.MaxQuarantined {
+		for n := range 2 * maxQuarantined {
 			f.write(t, deltaOf(deltafifo.Added, kit.Pod(fmt.Sprint("pod-", n), "1", kit.Label("poison", "error"))))
 		}
-		require.Len(t, f.Inspector().Quarantined(), records.MaxQuarantined)
-		require.Equal(t, 2*records.MaxQuarantined, f.Status().Quarantined)
+		require.Len(t, f.Inspector().Quarantined(), maxQuarantined)
+		require.Equal(t, 2*maxQuarantined, f.Status().Quarantined)
 
 		// An object that fails again is shown once there is room.
 		f.write(t, deltaOf(deltafifo.Modified, kit.Pod("pod-0", "2")))
-		last := kit.Pod(fmt.Sprint("pod-", 2*records.MaxQuarantined-1), "2", kit.Label("poison", "error"))
+		last := kit.Pod(fmt.Sprint("pod-", 2*maxQuarantined-1), "2", kit.Label("poison", "error"))
 		f.write(t, deltaOf(deltafifo.Modified, last))
 		shown := f.Inspector().Quarantined()
-		require.Len(t, shown, records.MaxQuarantined)
+		require.Len(t, shown, maxQuarantined)
 		require.True(t, slices.ContainsFunc(shown, func(o QuarantinedObject) bool { return o.Key.Name == last.Name }))
 
-		for n := range 2 * records.MaxQuarantined {
+		for n := range 2 * maxQuarantined {
 			f.write(t, deltaOf(deltafifo.Modified, kit.Pod(fmt.Sprint("pod-", n), "2")))
 		}
 		require.Empty(t, f.Inspector().Quarantined())

@@ -3,7 +3,6 @@ package informer
 import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -22,7 +21,7 @@ func (a *applier) outdated(tx *indexer.Tx, d *deltafifo.Delta) bool {
 		return false
 	}
 	stored, ok := tx.Get(d.Key)
-	if !ok || stored.Source == d.Source || stored.Stamp == records.StampByHand {
+	if !ok || stored.Source == d.Source || stored.Stamp == object.StampByHand {
 		return false
 	}
 	version := a.states[stored.Source].identity(d.Key, stored.Object).Version
@@ -37,6 +36,6 @@ func (a *applier) outdated(tx *indexer.Tx, d *deltafifo.Delta) bool {
 func (a *applier) outdatedInReplace(p *sourceState) func(key indexer.Key, stored indexer.Stored, put any) bool {
 	return func(key indexer.Key, stored indexer.Stored, put any) bool {
 		theirs := a.states[stored.Source].identity(key, stored.Object).Version
-		return stored.Stamp != records.StampByHand && object.Older(a.identityIn(p, key, put).Version, theirs)
+		return stored.Stamp != object.StampByHand && object.Older(a.identityIn(p, key, put).Version, theirs)
 	}
 }

@@ -25,10 +25,10 @@ type newest struct {
 
 // attempt asks each source once. done is closed when the other fields are set. It stays open if the run ends first.
 type attempt struct {
-	done     chan struct{}
-	versions []string // by source
-	err      error
-	failed   uint16 // the source with the error
+	done   chan struct{}
+	newest []point // by source
+	err    error
+	failed uint16 // the source with the error
 }
 
 // next returns an attempt that begins after the call.
@@ -82,17 +82,18 @@ func (n *newest) work(c *core) {
 
 // ask makes an attempt. A source that ends the goroutine ends the run.
 func (c *core) ask(a *attempt) {
-	a.versions = make([]string, len(c.sources))
+	history := c.versions.history()
 	for i, from := range c.sources {
-		source := uint16(i) //nolint:gosec // at most maxSources
-		if a.versions[i], a.err = c.newestOf(from.made); a.err != nil {
-			a.failed = source
-			c.status.unanswered(source, fmt.Errorf("its newest version: %w", a.err))
+		p := point{source: uint16(i), history: history} //nolint:gosec // at most maxSources
+		if p.version, a.err = c.newestOf(from.made); a.err != nil {
+			a.failed = p.source
+			c.status.unanswered(p.source, fmt.Errorf("its newest version: %w", a.err))
 			if errors.Is(a.err, ErrExited) {
 				c.exit(a.err)
 			}
 			return
 		}
+		a.newest = append(a.newest, p)
 	}
 }
 

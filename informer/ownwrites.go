@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/fences"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 )
 
@@ -35,8 +35,7 @@ func (s *informerSink) Late() *atomic.Int32 { return &s.core.written.late }
 func (s *informerSink) Begins(key indexer.Key) ownwrites.Before {
 	before, _ := s.core.written.before(s.source)
 	if stored, ok := s.core.writer.Stored(key); ok {
-		id := s.core.states[s.source].identity(key, stored)
-		before.UID, before.Version = id.UID, id.Version
+		before.Identity = s.core.states[s.source].identity(key, stored)
 	}
 	return before
 }
@@ -74,7 +73,7 @@ func (s *informerSink) Missed(a ownwrites.Answer) {
 // modified returns the delta by which a watch would bring the object of an answer.
 func modified(source uint16, a *ownwrites.Answer) deltafifo.Delta {
 	return deltafifo.Delta{
-		Op: deltafifo.Modified, Source: source, Key: a.Key, UID: a.UID, Version: a.Version, Stamp: records.StampOf(a.UID), Object: a.Object,
+		Op: deltafifo.Modified, Source: source, Key: a.Key, UID: a.UID, Version: a.Version, Stamp: object.StampOf(a.UID), Object: a.Object,
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/indexer/refs"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -71,7 +71,7 @@ func TestWhatIsRecalledIsNotDecoded(t *testing.T) {
 			require.False(t, ok)
 			row.meanwhile(f)
 			f.beginReplace()
-			f.apply(deltafifo.Delta{Op: deltafifo.Added, Recalled: true, Key: named("a"), UID: "uid-a", Version: "1", Stamp: records.StampOf("uid-a"), Object: stored})
+			f.apply(deltafifo.Delta{Op: deltafifo.Added, Recalled: true, Key: named("a"), UID: "uid-a", Version: "1", Stamp: object.StampOf("uid-a"), Object: stored})
 			f.commitReplace("20")
 			decoded(row.want)
 			require.Equal(t, 1, f.writer.Indexer().Len())
@@ -163,11 +163,11 @@ func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
 	require.Same(t, a, now)
 	now, _ = f.writer.Stored(named("b"))
 	require.Same(t, b, now)
-	require.Equal(t, records.Identity{UID: "uid-b", Version: "11"}, f.identity(named("b"), now))
+	require.Equal(t, object.Identity{Key: named("b"), UID: "uid-b", Version: "11"}, f.identity(named("b"), now))
 	decoded(0)
-	require.Equal(t, 3, f.states[0].objects.Identities())
+	require.Len(t, f.states[0].objects.identities, 3)
 	full("30")
-	require.Zero(t, f.states[0].objects.Identities())
+	require.Empty(t, f.states[0].objects.identities)
 }
 
 // Handlers get the delete of an object that was never stored, with its final state decoded.

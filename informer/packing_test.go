@@ -18,7 +18,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
@@ -53,7 +53,7 @@ func (s *informerSink) store(t *testing.T, obj apiObject) {
 	key, _ := keyOf(obj)
 	batch := []deltafifo.Delta{{
 		Op: deltafifo.Modified, Key: key, UID: string(obj.GetUID()), Version: obj.GetResourceVersion(), Object: obj,
-		Stamp: records.StampOf(string(obj.GetUID())),
+		Stamp: object.StampOf(string(obj.GetUID())),
 	}}
 	s.packBatch(batch)
 	for s.core.batch = batch; len(s.core.batch) > 0; {

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -27,13 +27,13 @@ type applier struct {
 	synced     chan struct{}                      // closed once the store holds all objects of every source
 	share      atomic.Pointer[reflector.Share]    // what the informer reads, set before the first delta; nil: everything
 	// allQuarantined is also read by goroutines that wait for an object.
-	allQuarantined records.Quarantine
-	tally          records.Tally
+	allQuarantined quarantine
+	tally          tally
 	written        written
 
 	// Only the processLoop uses the fields below, but any goroutine may ask states for identities.
 	states  []sourceState
-	reached *records.Reached
+	reached *reached
 	batch   []deltafifo.Delta // drained from the queue and not applied yet
 	ghosts  []Ghost           // of the current write section
 	report  func(Event)       // passes an event to the observer
@@ -115,7 +115,7 @@ func (a *applier) applyChanges(changes []deltafifo.Delta) {
 	for i := range changes {
 		d := &changes[i]
 		if a.states[d.Source].fences.Len() > 0 && a.passes(tx, d) {
-			a.reached.Advance(d.Source, d.Version)
+			a.reached.advance(d.Source, d.Version)
 			continue
 		}
 		switch d.Op {
@@ -126,9 +126,9 @@ func (a *applier) applyChanges(changes []deltafifo.Delta) {
 		case deltafifo.Poisoned:
 			a.poisoned(tx, d)
 		case deltafifo.Bookmark:
-			a.tally.Bookmark()
+			a.tally.count(bookmarks, 1)
 		}
-		a.reached.Advance(d.Source, d.Version)
+		a.reached.advance(d.Source, d.Version)
 	}
 }
 
@@ -149,13 +149,13 @@ func (a *applier) countApplied(changes []deltafifo.Delta) {
 func (a *applier) publishChanges(tx *indexer.Tx) {
 	tx.SetVersion(a.version())
 	a.publish()
-	a.reached.Publish() // after the log: a wait then adds the handlers' waiters behind what it has waited for
+	a.reached.publish() // after the log: a wait then adds the handlers' waiters behind what it has waited for
 	a.markStoreSynced()
 }
 
 // publish makes the events and counts of a write section visible to readers.
 func (a *applier) publish() {
-	a.tally.Show()
+	a.tally.show()
 	if m := a.inspection.Load(); m != nil {
 		m.Recent.Show()
 	}
@@ -170,12 +170,12 @@ func (a *applier) put(tx *indexer.Tx, d *deltafifo.Delta) {
 		return
 	}
 	stored := tx.Put(d.Source, d.Key, d.Object, d.Stamp)
-	was := records.Identity{UID: d.UID} // if the stamps are equal, the stored object has the same UID
+	was := object.Identity{UID: d.UID} // if the stamps are equal, the stored object has the same UID
 	if stored.Replaced && stored.OldStamp != d.Stamp {
 		was = a.identity(d.Key, stored.Old)
 	}
 	a.recordStored(p, d, stored.New)
-	a.logPut(d.Key, put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was, is: identityOf(d)})
+	a.logPut(put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was, is: identityOf(d)})
 }
 
 // delete deletes the object of a delta. The handlers get its final state, whether it was stored or not, or
@@ -190,12 +190,12 @@ func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	switch {
 	case deleted && d.Lost:
 		id.UID = a.identity(key, last).UID // perhaps an earlier object of the name
-		a.logLost(key, last, id)
+		a.logLost(last, id)
 	case deleted:
-		a.append(deletion(a.writer.Encode(d.Object), last), key, id)
+		a.append(deletion(a.writer.Encode(d.Object), last), id)
 	case !d.Lost: // the store does not change
 		final := a.writer.Encode(d.Object)
-		a.appendUncounted(deletion(final, final), key, id)
+		a.appendUncounted(deletion(final, final), id)
 	}
 	a.forget(p, key)
 }
@@ -213,54 +213,54 @@ func (a *applier) poisoned(tx *indexer.Tx, d *deltafifo.Delta) {
 }
 
 // identity returns the server's identity of a stored object of any source.
-func (a *applier) identity(key indexer.Key, obj any) records.Identity {
+func (a *applier) identity(key indexer.Key, obj any) object.Identity {
 	if a.options.Transform != nil {
 		for i := range a.states {
-			if id, ok := a.states[i].objects.Identity(key, obj); ok {
+			if id, ok := a.states[i].objects.identity(key, obj); ok {
 				return id
 			}
 		}
 	}
-	return records.IdentityOf(obj)
+	return object.IdentityOf(key, obj)
 }
 
 // identity returns the server's identity of a stored object of the source.
-func (p *sourceState) identity(key indexer.Key, obj any) records.Identity {
-	if id, ok := p.objects.Identity(key, obj); ok {
+func (p *sourceState) identity(key indexer.Key, obj any) object.Identity {
+	if id, ok := p.objects.identity(key, obj); ok {
 		return id
 	}
-	return records.IdentityOf(obj)
+	return object.IdentityOf(key, obj)
 }
 
 // recordStored is called when the object of a delta has been stored. It records the identity that the
 // transform has changed, and ends the object's quarantine.
 func (a *applier) recordStored(p *sourceState, d *deltafifo.Delta, stored any) {
 	if a.options.Transform != nil {
-		p.objects.Put(d.Key, stored, identityOf(d))
+		p.objects.put(stored, identityOf(d))
 	}
 	a.recovered(p, d.Key)
 }
 
 // forget forgets what is recorded of the object of a key.
 func (a *applier) forget(p *sourceState, key indexer.Key) {
-	p.objects.Forget(key)
+	p.objects.forget(key)
 	a.recovered(p, key)
 }
 
 // quarantine records the failure of the object of a delta. It returns true if the object has not failed before.
-func (a *applier) quarantine(in *records.Exceptions, d *deltafifo.Delta) (entered bool) {
+func (a *applier) quarantine(in *exceptions, d *deltafifo.Delta) (entered bool) {
 	err, _ := d.Object.(error)
-	return a.allQuarantined.Enter(in, d.Key, err)
+	return a.allQuarantined.enter(in, d.Key, err)
 }
 
 // recovered ends the quarantine of an object.
 func (a *applier) recovered(p *sourceState, key indexer.Key) {
-	if a.allQuarantined.Leave(&p.objects, key) {
+	if a.allQuarantined.leave(&p.objects, key) {
 		a.status.quarantined.Add(-1)
 	}
 }
 
 // identityOf returns the identity of the object of a delta.
-func identityOf(d *deltafifo.Delta) records.Identity {
-	return records.Identity{UID: d.UID, Version: d.Version}
+func identityOf(d *deltafifo.Delta) object.Identity {
+	return object.Identity{Key: d.Key, UID: d.UID, Version: d.Version}
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/internal/sharepass"
 )
@@ -17,24 +17,24 @@ func (s *informerSink) Recall(key indexer.Key, uid, version string) (any, bool) 
 		return nil, false // without waiting for writers
 	}
 	stored, id, ok := s.known(key)
-	if !ok || id != (records.Identity{UID: uid, Version: version}) {
+	if !ok || id != (object.Identity{Key: key, UID: uid, Version: version}) {
 		return nil, false
 	}
 	return stored, true
 }
 
 // known returns the source's stored object of a key and its identity, unless the object was put by hand.
-func (s *informerSink) known(key indexer.Key) (stored any, id records.Identity, ok bool) {
+func (s *informerSink) known(key indexer.Key) (stored any, id object.Identity, ok bool) {
 	hidden := false
 	s.core.writer.Freeze(func(tx *indexer.Tx) { // between two sections the object and its identity belong together
 		found, _ := tx.Get(key)
-		if ok = found.Source == s.source && found.Stamp != records.StampByHand; ok {
+		if ok = found.Source == s.source && found.Stamp != object.StampByHand; ok {
 			stored = found.Object
-			id, hidden = s.core.states[s.source].objects.Identity(key, stored)
+			id, hidden = s.core.states[s.source].objects.identity(key, stored)
 		}
 	})
 	if ok && !hidden {
-		id = records.IdentityOf(stored)
+		id = object.IdentityOf(key, stored)
 	}
 	return stored, id, ok
 }
@@ -58,7 +58,7 @@ func (s *informerSink) Reuse(listed []deltafifo.Delta) {
 // lookUp finds the stored objects of the listed keys, but for those put by hand.
 func lookUp(tx *indexer.Tx, listed []deltafifo.Delta, found *[reuseAtOnce]any) {
 	for i := range listed {
-		if stored, _ := tx.Get(listed[i].Key); stored.Stamp != records.StampByHand {
+		if stored, _ := tx.Get(listed[i].Key); stored.Stamp != object.StampByHand {
 			found[i] = stored.Object
 		}
 	}
@@ -69,7 +69,7 @@ func lookUp(tx *indexer.Tx, listed []deltafifo.Delta, found *[reuseAtOnce]any) {
 func reuse(listed []deltafifo.Delta, found *[reuseAtOnce]any) {
 	for i := range listed {
 		d := &listed[i]
-		if found[i] != nil && d.UID != "" && d.Version != "" && records.IdentityOf(found[i]) == identityOf(d) {
+		if found[i] != nil && d.UID != "" && d.Version != "" && object.IdentityOf(d.Key, found[i]) == identityOf(d) {
 			d.Object, d.Recalled = found[i], true
 		}
 	}

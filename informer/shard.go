@@ -8,7 +8,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -82,7 +82,7 @@ func (a *applier) checkShare() {
 	a.writer.Freeze(func(tx *indexer.Tx) {
 		for obj := range tx.Snapshot().All() {
 			key, _ := keyOf(obj)
-			if stored, ok := tx.Get(key); ok && stored.Stamp != records.StampByHand {
+			if stored, ok := tx.Get(key); ok && stored.Stamp != object.StampByHand {
 				inside("the object", key, p.identity(key, obj).UID)
 			}
 		}

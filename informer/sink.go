@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/internal/sharepass"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -82,7 +82,7 @@ func (s *informerSink) prepareBatch(ctx context.Context, batch []deltafifo.Delta
 	}
 	for i := range batch {
 		d := &batch[i]
-		d.Source, d.Stamp = s.source, records.StampOf(d.UID)
+		d.Source, d.Stamp = s.source, object.StampOf(d.UID)
 		switch {
 		case d.Op == deltafifo.Bookmark || d.Op == deltafifo.Progress || d.Recalled:
 		case d.Op == deltafifo.Poisoned || d.Lost: // the object could not be decoded

@@ -38,12 +38,9 @@ func madeSources(made ...reflector.Source) (sources []*source) {
 	return sources
 }
 
-// noSource reports whether there is nothing to read.
-func noSource(s reflector.Source) bool { return s.List == nil || s.Watch == nil }
-
 // missing reports whether an informer was made with nothing to read.
 func missing(sources []*source) bool {
-	return len(sources) == 0 || slices.ContainsFunc(sources, func(s *source) bool { return closed(s.ready) && noSource(s.made) })
+	return len(sources) == 0 || slices.ContainsFunc(sources, func(s *source) bool { return closed(s.ready) && s.made.IsZero() })
 }
 
 // get makes the source unless it has been made. Only the goroutine of its reflector calls it.
@@ -60,7 +57,7 @@ func (s *source) get() (made reflector.Source, err error) {
 	switch {
 	case err != nil:
 		return made, fmt.Errorf("making the source: %w", err)
-	case noSource(made):
+	case made.IsZero():
 		return made, ErrNoSource
 	}
 	s.made = made
@@ -74,17 +71,4 @@ func (s *source) list(ctx context.Context, o metav1.ListOptions) (runtime.Object
 		s.made.Tweak(&o)
 	}
 	return s.made.List(ctx, o)
-}
-
-// sourcesOf returns the sources that may hold objects of a namespace, or what is missing to tell.
-func (c *core) sourcesOf(namespace string) (sources []uint16, p pending) {
-	for i, s := range c.sources {
-		if !closed(s.ready) {
-			return nil, pending{missing: errNotMade, more: s.ready}
-		}
-		if of := s.made.Namespace; of == "" || of == namespace {
-			sources = append(sources, uint16(i)) //nolint:gosec // at most maxSources
-		}
-	}
-	return sources, pending{}
 }

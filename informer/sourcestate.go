@@ -3,23 +3,24 @@ package informer
 import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/informer/internal/fences"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // sourceState is the processLoop's state of one source. The sources of an informer are disjoint at any one
 // version, so a replacement of one source does not concern the objects of the others. But an object
 // may move between sources, which report the move in any order, see moved.go.
 type sourceState struct {
-	objects   records.Exceptions // what the store does not show about the source's objects
-	fences    *fences.Fences     // of the objects that the program has written; nil before the first answer
-	histories uint64             // the number of new histories after the first full state
-	complete  bool               // a replacement has been applied
+	objects   exceptions     // what the store does not show about the source's objects
+	fences    *fences.Fences // of the objects that the program has written; nil before the first answer
+	histories uint64         // the number of new histories after the first full state
+	complete  bool           // a replacement has been applied
 
 	// The fields below belong to the replacement under way.
 	staging    *indexer.Staging
-	newHistory bool               // the source's history is not the one of the stored objects
-	next       records.Exceptions // becomes objects at the commit
+	newHistory bool       // the source's history is not the one of the stored objects
+	next       exceptions // becomes objects at the commit
 }
 
 // maxSources is the highest number of sources: a change of the source with the lowest version may look at
@@ -28,8 +29,8 @@ const maxSources = 4096
 
 // abort drops the replacement under way, if there is one.
 func (a *applier) abort(p *sourceState) {
-	a.allQuarantined.LeaveAll(&p.next)
-	p.staging, p.next = nil, records.Exceptions{}
+	a.allQuarantined.leaveAll(&p.next)
+	p.staging, p.next = nil, exceptions{}
 }
 
 // stage applies one delta of a replacement.
@@ -60,7 +61,7 @@ func (a *applier) stage(d *deltafifo.Delta) {
 func (a *applier) stagePut(p *sourceState, d *deltafifo.Delta) {
 	id := identityOf(d)
 	kept := !p.newHistory && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
-		if stamp == records.StampByHand || p.identity(d.Key, stored) != id {
+		if stamp == object.StampByHand || p.identity(d.Key, stored) != id {
 			return false
 		}
 		a.recordStaged(p, d, stored)
@@ -83,29 +84,29 @@ func (a *applier) keepEarlier(p *sourceState, key indexer.Key) {
 // keepStored makes the replacement under way hold what the store holds of an object, if it holds one.
 func (a *applier) keepStored(p *sourceState, key indexer.Key) {
 	if p.staging.Keep(key) {
-		p.next.Keep(key, &p.objects)
+		p.next.keep(key, &p.objects)
 	}
 }
 
 // unstage takes an object out of a replacement.
 func (a *applier) unstage(p *sourceState, key indexer.Key) {
 	p.staging.Drop(key)
-	p.next.Forget(key)
-	a.allQuarantined.Leave(&p.next, key)
+	p.next.forget(key)
+	a.allQuarantined.leave(&p.next, key)
 }
 
 // recordStaged records the identity that the transform has changed in a replacement, and ends the object's
 // quarantine there.
 func (a *applier) recordStaged(p *sourceState, d *deltafifo.Delta, obj any) {
 	if a.options.Transform != nil {
-		p.next.Put(d.Key, obj, identityOf(d))
+		p.next.put(obj, identityOf(d))
 	}
-	a.allQuarantined.Leave(&p.next, d.Key)
+	a.allQuarantined.leave(&p.next, d.Key)
 }
 
 // identityIn returns the server's identity of an object in a source's replacement.
-func (a *applier) identityIn(p *sourceState, key indexer.Key, obj any) records.Identity {
-	if id, ok := p.next.Identity(key, obj); ok {
+func (a *applier) identityIn(p *sourceState, key indexer.Key, obj any) object.Identity {
+	if id, ok := p.next.identity(key, obj); ok {
 		return id
 	}
 	return p.identity(key, obj)
@@ -125,7 +126,7 @@ func (a *applier) commit(i uint16, version string) {
 		a.publishReplace(tx, p, first)
 	}}
 	if !first {
-		visitor.Deleted = func(key indexer.Key, last any) { a.logLost(key, last, p.identity(key, last)) }
+		visitor.Deleted = func(key indexer.Key, last any) { a.logLost(last, p.identity(key, last)) }
 		visitor.Put = func(key indexer.Key, old, obj any, replaced bool) {
 			a.replacePut(p, initial, key, old, obj, replaced)
 		}
@@ -151,40 +152,40 @@ func (a *applier) committed(p *sourceState, i uint16, version string) {
 		p.histories++
 	}
 	a.publishFences(i)
-	if p.newHistory && a.reached.Version(i) != "" { // versions before do not compare with those that are published from now on
+	if p.newHistory && a.reached.versions[i] != "" { // versions before do not compare with those that are published from now on
 		a.versions.histories.Add(1)
 	}
-	if p.newHistory || a.reached.Version(i) == "" {
-		a.reached.Set(i, version)
+	if p.newHistory || a.reached.versions[i] == "" {
+		a.reached.set(i, version)
 	} else {
-		a.reached.Advance(i, version)
+		a.reached.advance(i, version)
 	}
 }
 
 // replacePut logs an object that a replacement has put.
 func (a *applier) replacePut(p *sourceState, initial bool, key indexer.Key, old, obj any, replaced bool) {
-	was := records.Identity{}
+	was := object.Identity{}
 	if replaced {
 		was = a.identity(key, old)
 	}
-	a.logPut(key, put{old: old, now: obj, replaced: replaced, was: was, is: a.identityIn(p, key, obj), initial: initial})
+	a.logPut(put{old: old, now: obj, replaced: replaced, was: was, is: a.identityIn(p, key, obj), initial: initial})
 }
 
 // publishReplace publishes a replacement, in the write section that shows it in the store. The
 // counters of Status are updated before any handler gets the changes.
 func (a *applier) publishReplace(tx *indexer.Tx, p *sourceState, first bool) {
-	was := p.objects.Failures()
-	a.allQuarantined.LeaveAll(&p.objects)
-	p.objects.Replace(&p.next)
-	a.status.quarantined.Add(int64(p.objects.Failures() - was))
+	was := len(p.objects.failed)
+	a.allQuarantined.leaveAll(&p.objects)
+	p.objects.replace(&p.next)
+	a.status.quarantined.Add(int64(len(p.objects.failed) - was))
 	if first {
-		a.tally.Added(a.writer.Indexer().Len())
+		a.tally.count(eventlog.Added, a.writer.Indexer().Len())
 	}
 	a.publish()
 	if first {
 		a.processor.StartFeeds(tx.Snapshot())
 	}
-	a.reached.Publish() // as in publishChanges
+	a.reached.publish() // as in publishChanges
 	a.markStoreSynced()
 }
 

@@ -151,8 +151,8 @@ func (c *core) Status() Status {
 	if c.misuse != nil {
 		st.LastError = c.misuse
 	}
-	st.Totals.Added, st.Totals.Updated = c.tally.Shown(eventlog.Added), c.tally.Shown(eventlog.Updated)
-	st.Totals.Deleted, st.Totals.Bookmarks = c.tally.Shown(eventlog.Deleted), c.tally.Bookmarks()
+	st.Totals.Added, st.Totals.Updated = c.tally.of(eventlog.Added), c.tally.of(eventlog.Updated)
+	st.Totals.Deleted, st.Totals.Bookmarks = c.tally.of(eventlog.Deleted), c.tally.of(bookmarks)
 	st.OwnWrites, st.Storage, st.Shard = c.written.status(), c.storageStatus(), c.shardStatus()
 	st.Totals.Shared = c.values.Stats().Found
 	for _, handler := range c.processor.States() {

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -18,7 +17,7 @@ func (a *applier) version() string {
 	if len(a.states) > 1 && !a.isSynced() && !a.complete() {
 		return ""
 	}
-	return a.reached.Lowest()
+	return a.reached.lowest()
 }
 
 // point is a version that a source is to reach, in a history of the server.
@@ -33,7 +32,7 @@ type point struct {
 // nothing to compare: the source has come so far once it has been read.
 func (c *core) hasReached(p point) (bool, error) {
 	synced := c.isSynced() // before the version, which is set before the informer becomes synced
-	now := c.reached.PublishedVersion(p.source)
+	now := c.reached.publishedVersion(p.source)
 	switch {
 	case c.versions.history() != p.history: // after the version, which is set after the history
 		return false, errNewHistory
@@ -58,7 +57,7 @@ func (c *core) upTo(points []point) (pending, error) {
 			continue
 		}
 		missing := ErrNotSynced
-		if c.isSynced() || c.reached.PublishedVersion(p.source) != "" {
+		if c.isSynced() || c.reached.publishedVersion(p.source) != "" {
 			missing = fmt.Errorf("version %s is not reached", cut(p.version))
 		}
 		return pending{missing, more, []uint16{p.source}}, err
@@ -72,7 +71,7 @@ func (c *core) shows(key indexer.Key, version string) bool {
 	if !ok {
 		return false
 	}
-	order, err := resourceversion.CompareResourceVersion(version, records.IdentityOf(stored).Version)
+	order, err := resourceversion.CompareResourceVersion(version, object.IdentityOf(key, stored).Version)
 	return err == nil && order <= 0
 }
 

@@ -123,7 +123,7 @@ func (c *core) WaitFor(ctx context.Context, obj any) error {
 		}
 		return p, err
 	}, nil)
-	if err == nil && !c.shows(key, version) && c.allQuarantined.Holds(key) {
+	if err == nil && !c.shows(key, version) && c.allQuarantined.holds(key) {
 		return c.failed(fmt.Errorf("version %s of %s, or a later one: %w", cut(version), cut(key.String()), ErrQuarantined), nil)
 	}
 	return err
@@ -131,16 +131,17 @@ func (c *core) WaitFor(ctx context.Context, obj any) error {
 
 // upToFor is upTo for the sources that may hold objects of a namespace.
 func (c *core) upToFor(namespace, version string, history uint64) (pending, error) {
-	sources, p := c.sourcesOf(namespace)
-	switch {
-	case p.more != nil:
-		return p, nil
-	case len(sources) == 0:
-		return p, fmt.Errorf("no source reads namespace %q: %w", namespace, ErrNoSource)
+	var points []point
+	for i, s := range c.sources {
+		if !closed(s.ready) {
+			return pending{missing: errNotMade, more: s.ready}, nil
+		}
+		if of := s.made.Namespace; of == "" || of == namespace {
+			points = append(points, point{uint16(i), version, history}) //nolint:gosec // at most maxSources
+		}
 	}
-	points := make([]point, len(sources))
-	for i, source := range sources {
-		points[i] = point{source, version, history}
+	if len(points) == 0 {
+		return pending{}, fmt.Errorf("no source reads namespace %q: %w", namespace, ErrNoSource)
 	}
 	return c.upTo(points)
 }

@@ -87,7 +87,7 @@ func TestWhoWaitsForAQuarantinedObjectIsTold(t *testing.T) {
 		require.NoError(t, i.WaitDelivered(t.Context(), "10"))
 		require.NoError(t, i.WaitFor(t.Context(), kit.Pod("a", "3")), "the list does not hold it any more")
 		for _, name := range []string{"a", "b"} {
-			require.False(t, i.core.allQuarantined.Holds(named(name)))
+			require.False(t, i.core.allQuarantined.holds(named(name)))
 		}
 		stop()
 	})

@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -159,7 +159,7 @@ func (f *testCore) register(h Handler[*corev1.Pod], o HandlerOptions) *registrat
 // deltaOf returns a delta of a pod.
 func deltaOf(op deltafifo.Op, p *corev1.Pod) deltafifo.Delta {
 	key, _ := keyOf(p)
-	return deltafifo.Delta{Op: op, Key: key, UID: string(p.UID), Version: p.ResourceVersion, Object: p, Stamp: records.StampOf(string(p.UID))}
+	return deltafifo.Delta{Op: op, Key: key, UID: string(p.UID), Version: p.ResourceVersion, Object: p, Stamp: object.StampOf(string(p.UID))}
 }
 
 func named(name string) indexer.Key { return indexer.Key{Namespace: "default", Name: name} }

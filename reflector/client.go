@@ -45,7 +45,7 @@ func From[L runtime.Object](c Client[L]) Source {
 // fromClient is From for the client of a resource.
 func fromClient[L runtime.Object](c Client[L], resource schema.GroupVersionResource) Source {
 	source := From(c)
-	if !source.missing() {
+	if !source.IsZero() {
 		source.Resource = resource
 	}
 	return source

@@ -56,7 +56,7 @@ func takingOver(client Source, object reflect.Type) *Sender {
 // controller-runtime does. It returns the zero Source for a nil ListerWatcher.
 func FromControllerRuntime(lw cache.ListerWatcher, example runtime.Object) Source {
 	source := FromListerWatcher(lw)
-	if source.missing() || example == nil {
+	if source.IsZero() || example == nil {
 		return source
 	}
 	kind := wire.Objects{Type: reflect.TypeOf(example), Secret: object.HoldsSecrets(example)}

@@ -21,7 +21,7 @@ import (
 // does not.
 func Newest(ctx context.Context, source Source) (version string, err error) {
 	switch {
-	case source.missing():
+	case source.IsZero():
 		return "", ErrNoSource
 	case source.Streams == StreamingUnsupported:
 		return "", nil

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
@@ -178,7 +179,7 @@ func (r *reader) scope(w ownwrites.Write, a ownwrites.Result) ownwrites.Scope {
 
 // answer returns what the reader learns from a result, but for the object.
 func (r *reader) answer(w ownwrites.Write, result ownwrites.Result, before ownwrites.Before) ownwrites.Answer {
-	return ownwrites.Answer{Kind: result.Kind, Scope: r.scope(w, result), Key: result.Key, UID: result.UID, Version: result.Version, Before: before}
+	return ownwrites.Answer{Kind: result.Kind, Scope: r.scope(w, result), Identity: result.Identity, Before: before}
 }
 
 // tell passes an answer on, with its object. If that cannot be decoded, or the sink fails, the outcome is doubtful.
@@ -186,7 +187,7 @@ func (r *reader) tell(w ownwrites.Write, result ownwrites.Result, a ownwrites.An
 	var o wire.Outcome[struct{}]
 	defer func() { // also if a user's function ends the goroutine
 		if o.Err != nil {
-			r.sink.Missed(ownwrites.Answer{Key: a.Key, Before: a.Before})
+			r.sink.Missed(ownwrites.Answer{Identity: object.Identity{Key: a.Key}, Before: a.Before})
 		}
 	}()
 	o.From(func() (struct{}, error) {

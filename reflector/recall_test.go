@@ -16,7 +16,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/object"
-	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
 func somePod(name, version string) *corev1.Pod {
@@ -31,18 +30,18 @@ func endOfState(version string) watch.Event {
 	}}}
 }
 
-func idOf(m metav1.Object) wire.Identity {
-	return wire.Identity{Key: object.Key(m), UID: string(m.GetUID()), Version: m.GetResourceVersion()}
+func idOf(m metav1.Object) object.Identity {
+	return object.Identity{Key: object.Key(m), UID: string(m.GetUID()), Version: m.GetResourceVersion()}
 }
 
 // rememberer is a sink that holds objects.
 type rememberer struct {
 	collector
-	holds map[wire.Identity]*corev1.Pod
+	holds map[object.Identity]*corev1.Pod
 }
 
 func newRememberer(pods ...*corev1.Pod) *rememberer {
-	r := &rememberer{holds: map[wire.Identity]*corev1.Pod{}}
+	r := &rememberer{holds: map[object.Identity]*corev1.Pod{}}
 	for _, p := range pods {
 		r.holds[idOf(p)] = p
 	}
@@ -50,7 +49,7 @@ func newRememberer(pods ...*corev1.Pod) *rememberer {
 }
 
 func (r *rememberer) Recall(key indexer.Key, uid, version string) (any, bool) {
-	p, ok := r.holds[wire.Identity{Key: key, UID: uid, Version: version}]
+	p, ok := r.holds[object.Identity{Key: key, UID: uid, Version: version}]
 	return p, ok
 }
 

@@ -24,6 +24,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
@@ -113,7 +114,7 @@ func podEvent(kind, pod string) string {
 type taking struct {
 	deltas chan deltafifo.Delta
 	marks  chan string
-	known  map[wire.Identity]*corev1.Pod
+	known  map[object.Identity]*corev1.Pod
 }
 
 func newTaking() *taking {
@@ -143,7 +144,7 @@ func (s *taking) Write(_ context.Context, batch []deltafifo.Delta) error {
 }
 
 func (s *taking) Recall(key indexer.Key, uid, version string) (any, bool) {
-	p, ok := s.known[wire.Identity{Key: key, UID: uid, Version: version}]
+	p, ok := s.known[object.Identity{Key: key, UID: uid, Version: version}]
 	return p, ok
 }
 
@@ -279,7 +280,7 @@ func TestContract_D31_WhatIsKnownIsNotDecodedAgain(t *testing.T) {
 	server := &scripted{lists: []string{podList("5", podText("a", "1", badSpec), podText("b", "2", ""))}}
 	held := &corev1.Pod{}
 	sink := newTaking()
-	sink.known = map[wire.Identity]*corev1.Pod{{Key: indexer.Key{Namespace: "ns", Name: "a"}, UID: "u-a", Version: "1"}: held}
+	sink.known = map[object.Identity]*corev1.Pod{{Key: indexer.Key{Namespace: "ns", Name: "a"}, UID: "u-a", Version: "1"}: held}
 	reflectInto(t, server.serve(t), sink, Options{Version: "4"})
 	d := <-sink.deltas
 	require.Same(t, held, d.Object)
@@ -299,7 +300,7 @@ func TestContract_D31_WhatComesAfterTheInitialStateIsDecoded(t *testing.T) {
 	end := `{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"1"}}}`
 	r := wire.Receive(&wire.Reception{
 		Ctx: t.Context(), Body: io.NopCloser(strings.NewReader(a + end + a)), Decoder: wire.NewDecoder(wire.Objects{Type: typeOfPod}, wire.Sharing{}, nil),
-		Known: func(wire.Identity) (any, bool) { return held, true }, Initial: true,
+		Known: func(object.Identity) (any, bool) { return held, true }, Initial: true,
 	}, false)
 	var all []wire.Received
 	for batch := range r.Batches {

@@ -152,7 +152,7 @@ func (r *Reflector) AskForBookmark() {
 
 func (r *Reflector) validate() error {
 	switch {
-	case r.source.missing():
+	case r.source.IsZero():
 		return ErrNoSource
 	case r.sink == nil:
 		return ErrNoSink

@@ -62,8 +62,8 @@ const (
 	StreamingUnsupported
 )
 
-// missing reports whether there is nothing to list or to watch.
-func (s Source) missing() bool { return s.List == nil || s.Watch == nil }
+// IsZero reports whether the source reads nothing: it lacks List or Watch.
+func (s Source) IsZero() bool { return s.List == nil || s.Watch == nil }
 
 // ask sends a request through the client, which decodes the answer.
 func (s Source) ask(ctx context.Context, o metav1.ListOptions, list bool) (a wire.Answer, err error) {

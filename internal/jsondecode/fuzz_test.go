@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
@@ -292,12 +293,12 @@ func FuzzIdentity(f *testing.F) {
 			return // the identity in invalid JSON does not matter; ReadIdentity must only return
 		}
 		requireSplit(t, item, members)
-		var want Identity
+		var want object.Identity
 		for _, m := range members {
 			if m.key == "metadata" {
 				parts, _ := slowMembers(m.value)
 				for _, p := range parts {
-					if field := want.field(p.key); field != nil {
+					if field := fieldOf(&want, p.key); field != nil {
 						*field = ""
 						_ = json.Unmarshal(p.value, field)
 					}
@@ -305,7 +306,7 @@ func FuzzIdentity(f *testing.F) {
 				break
 			}
 		}
-		require.Equal(t, want.Name != "", ok)
+		require.Equal(t, want.Key.Name != "", ok)
 		if ok {
 			require.Equal(t, want, id)
 		}

@@ -6,17 +6,16 @@ import (
 	"io"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
 
-// Identity is the name, UID and version of an item, read without decoding it.
-type Identity struct{ Name, Namespace, UID, Version string }
+	"github.com/tidemark-k8s/tidemark/internal/object"
+)
 
 // ReadIdentity reads an item's metadata, and nothing behind it. It reports whether there is a
 // metadata.name. It does not check the whole item; the decoder does.
-func ReadIdentity(item []byte) (id Identity, ok bool) {
+func ReadIdentity(item []byte) (id object.Identity, ok bool) {
 	s := stream{buf: item, limit: longest}
 	if !s.toMetadata() {
-		return Identity{}, false
+		return object.Identity{}, false
 	}
 	return identity(&s)
 }
@@ -52,35 +51,35 @@ func (s *stream) toMetadata() bool {
 }
 
 // identity reads the metadata that comes next.
-func identity(s *stream) (id Identity, ok bool) {
+func identity(s *stream) (id object.Identity, ok bool) {
 	if s.expect('{') != nil {
-		return Identity{}, false
+		return object.Identity{}, false
 	}
 	for begun := false; ; begun = true {
 		key, more, err := s.member(begun)
 		if err != nil {
-			return Identity{}, false
+			return object.Identity{}, false
 		}
 		if !more {
-			return id, id.Name != ""
+			return id, id.Key.Name != ""
 		}
 		raw, err := s.value()
 		if err != nil {
-			return Identity{}, false
+			return object.Identity{}, false
 		}
-		if field := id.field(key); field != nil {
+		if field := fieldOf(&id, key); field != nil {
 			*field, _ = unquote(raw)
 		}
 	}
 }
 
-// field returns the destination of a key's value, or nil.
-func (id *Identity) field(key string) *string {
+// fieldOf returns where the value of a key of the metadata belongs in an identity, or nil.
+func fieldOf(id *object.Identity, key string) *string {
 	switch key {
 	case "name":
-		return &id.Name
+		return &id.Key.Name
 	case "namespace":
-		return &id.Namespace
+		return &id.Key.Namespace
 	case "uid":
 		return &id.UID
 	case "resourceVersion":

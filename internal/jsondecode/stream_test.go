@@ -13,6 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // readers are ways for the same bytes to arrive.
@@ -245,11 +248,11 @@ func TestEventsDoNotWaitForTheNext(t *testing.T) {
 }
 
 func TestReadIdentity(t *testing.T) {
-	web := Identity{Name: "web", Namespace: "shop", UID: "u-1", Version: "42"}
-	for item, want := range map[string]Identity{
+	web := object.Identity{Key: indexer.Key{Name: "web", Namespace: "shop"}, UID: "u-1", Version: "42"}
+	for item, want := range map[string]object.Identity{
 		`{"metadata":{"name":"web","namespace":"shop","uid":"u-1","resourceVersion":"42"},`:                                                                              web,
 		`{"spec":{"metadata":{"name":"no"}},"kind":"\"}","metadata" : {"labels":{"name":"no"},"uid":"u-1","resourceVersion":"42","namespace":"shop","name":"w\u0065b"}}`: web,
-		`{"metadata":{"name":"web","uid":5,"namespace":null}}`:                                                                                                           {Name: "web"},
+		`{"metadata":{"name":"web","uid":5,"namespace":null}}`:                                                                                                           {Key: indexer.Key{Name: "web"}},
 		`{"metadata":{"name":""}}`:            {},
 		`{"metadata":{"name":5}}`:             {},
 		`{"metadata":{"name":"web"`:           {},
@@ -260,7 +263,7 @@ func TestReadIdentity(t *testing.T) {
 		`[{"metadata":{"name":"no"}}]`:        {},
 	} {
 		id, ok := ReadIdentity([]byte(item))
-		assert.Equal(t, want.Name != "", ok, item)
+		assert.Equal(t, want.Key.Name != "", ok, item)
 		if ok {
 			assert.Equal(t, want, id, item)
 		}

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // Before is what a sink knows when the request of a write begins.
@@ -11,9 +12,8 @@ type Before struct {
 	// History counts the histories of the source. The answer to a request begun in an earlier one is
 	// ignored.
 	History uint64
-	// UID and Version are those of the object that the store holds under the write's key, "" if it
-	// holds none, or if the transform changes keys.
-	UID, Version string
+	// Identity is that of the object that the store holds under the write's key, empty if it holds none.
+	object.Identity
 }
 
 // Kind is what the answer to a write says has happened to the object.
@@ -47,10 +47,9 @@ const (
 
 // Answer is what one source learns from the answer to one write of this program.
 type Answer struct {
-	Kind         Kind
-	Scope        Scope       // of Object, Emptied and Deleted
-	Key          indexer.Key // the server's
-	UID, Version string
+	Kind  Kind
+	Scope Scope // of Object, Emptied and Deleted
+	object.Identity
 	// Object is the object, decoded as the source's reflector decodes its own. It is nil if the answer
 	// has none that the source's sink may store, such as a Scale, or metadata for a source of full
 	// objects.

@@ -56,8 +56,8 @@ func FuzzRequest(f *testing.F) {
 // Of any answer nothing is said that it does not hold, and a deletion only of what DELETE answers so.
 func FuzzAnswer(f *testing.F) {
 	for _, answer := range []string{
-		object("v1", "Pod", "n", ""), object("v1", "Pod", "n", atOnce), object("v1", "Pod", "n", graceful), object("v1", "Pod", "n", marked+held), success,
-		object("meta.k8s.io/v1", "PartialObjectMetadata", "n", `,"labels":{"a":"b"}`), `{"metadata":{"uid":"a","uid":"b"},"kind":"x"}`, "[", "",
+		encoded("v1", "Pod", "n", ""), encoded("v1", "Pod", "n", atOnce), encoded("v1", "Pod", "n", graceful), encoded("v1", "Pod", "n", marked+held), success,
+		encoded("meta.k8s.io/v1", "PartialObjectMetadata", "n", `,"labels":{"a":"b"}`), `{"metadata":{"uid":"a","uid":"b"},"kind":"x"}`, "[", "",
 	} {
 		f.Add(uint8(0), 200, jsonType, "", []byte(answer))
 		f.Add(uint8(1), 200, jsonType, "", []byte(answer))

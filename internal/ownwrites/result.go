@@ -5,17 +5,16 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // Result is what the answer to a write says, whoever reads the object.
 type Result struct {
-	Kind         Kind
-	Key          indexer.Key
-	UID, Version string
-	Labels       map[string]string
-	Form         Form
-	Encoded      Encoded // unless there is Doubt
+	Kind Kind
+	object.Identity
+	Labels  map[string]string
+	Form    Form
+	Encoded Encoded // unless there is Doubt
 	// Proven says that the write has made Version in one step: of the version that was its Condition, or of nothing.
 	Proven bool
 }
@@ -34,7 +33,7 @@ const (
 var statusKind = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 
 // Unanswered returns the result of a write whose answer did not come, or says that the server failed.
-func (w Write) Unanswered() Result { return Result{Key: w.Key()} }
+func (w Write) Unanswered() Result { return Result{Identity: object.Identity{Key: w.Key()}} }
 
 // Answers reports whether an answer with a code of success has the object. The body of any other is not
 // read.
@@ -103,8 +102,7 @@ func (w Write) names(m *metav1.ObjectMeta) bool {
 
 func (w Write) object(code int, e Encoded, m *metav1.ObjectMeta) Result {
 	r := Result{
-		Key: indexer.Key{Namespace: m.Namespace, Name: m.Name}, UID: string(m.UID), Version: m.ResourceVersion,
-		Labels: m.Labels, Form: w.form(e.TypeMeta), Encoded: e,
+		Identity: object.IdentityOf(object.Key(m), m), Labels: m.Labels, Form: w.form(e.TypeMeta), Encoded: e,
 	}
 	if r.Kind = w.kind(code, r.Form, m); r.Kind == Doubt {
 		return w.Unanswered()

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 )
 
@@ -23,8 +24,8 @@ const (
 	widgets      = "/apis/example.com/v1/namespaces/n/widgets"
 )
 
-// object returns an object in JSON, with a name, a UID and a version, and with more metadata.
-func object(version, kind, namespace, more string) string {
+// encoded returns an object in JSON, with a name, a UID and a version, and with more metadata.
+func encoded(version, kind, namespace, more string) string {
 	return `{"apiVersion":"` + version + `","kind":"` + kind + `","metadata":{"name":"a","namespace":"` + namespace + `","uid":"u","resourceVersion":"9"` + more + `}}`
 }
 
@@ -60,7 +61,7 @@ func (r row) read(t testing.TB) (ownwrites.Write, bool) {
 
 // Every row of what is known of a server's answers.
 func TestAnswers(t *testing.T) {
-	pod, deployment := object("v1", "Pod", "n", ""), object("apps/v1", "Deployment", "n", "")
+	pod, deployment := encoded("v1", "Pod", "n", ""), encoded("apps/v1", "Deployment", "n", "")
 	at := func(version string) string { return `{"metadata":{"resourceVersion":"` + version + `"}}` }
 	const (
 		full     = ownwrites.Full
@@ -75,7 +76,7 @@ func TestAnswers(t *testing.T) {
 		{name: "create", method: "POST", path: pods, body: `{"metadata":{"name":"a"}}`, code: 201, answer: pod, want: isObject, form: full, proven: true},
 		{name: "create, the server makes the name", method: "POST", path: pods, body: `{"metadata":{"generateName":"a-"}}`, code: 201, answer: pod, want: isObject, form: full, proven: true},
 		{name: "create, another name comes", method: "POST", path: pods, body: `{"metadata":{"name":"b"}}`, code: 201, answer: pod},
-		{name: "create with a deletionTimestamp", method: "POST", path: pods, code: 201, answer: object("v1", "Pod", "n", marked), want: isObject, form: full, proven: true},
+		{name: "create with a deletionTimestamp", method: "POST", path: pods, code: 201, answer: encoded("v1", "Pod", "n", marked), want: isObject, form: full, proven: true},
 		{name: "dry-run create", method: "POST", path: pods, query: "dryRun=All", code: 201, answer: pod, none: true},
 
 		{name: "update with a condition", method: "PUT", path: pods + "/a", body: at("8"), code: 200, answer: pod, want: isObject, form: full, proven: true},
@@ -94,28 +95,28 @@ func TestAnswers(t *testing.T) {
 		{name: "apply patch that creates", method: "PATCH", path: pods + "/a", mediaType: "application/apply-patch+yaml", body: at("8"), code: 201, answer: pod, want: isObject, form: full},
 		{name: "apply patch in YAML", method: "PATCH", path: pods + "/a", mediaType: "application/apply-patch+yaml", body: "metadata:\n  resourceVersion: '8'\n", code: 200, answer: pod, want: isObject, form: full},
 		{name: "JSON patch", method: "PATCH", path: pods + "/a", mediaType: "application/json-patch+json", body: `[{"op":"test","path":"/metadata/resourceVersion","value":"8"}]`, code: 200, answer: pod, want: isObject, form: full},
-		{name: "patch of a terminating Namespace", method: "PATCH", path: namespaces + "/a", mediaType: mergeType, body: "{}", code: 200, answer: object("v1", "Namespace", "", marked), want: emptied, form: full},
-		{name: "conditional update of a terminating Namespace", method: "PUT", path: namespaces + "/a/finalize", body: at("8"), code: 200, answer: object("v1", "Namespace", "", marked), want: emptied, form: full, proven: true},
-		{name: "the last finalizer removed", method: "PUT", path: widgets + "/a", body: at("9"), code: 200, answer: object("example.com/v1", "Widget", "n", atOnce), want: emptied, form: full},
-		{name: "patch of a Pod in its grace period", method: "PATCH", path: pods + "/a", mediaType: mergeType, body: "{}", code: 200, answer: object("v1", "Pod", "n", graceful), want: isObject, form: full},
-		{name: "one of two finalizers removed", method: "PUT", path: widgets + "/a", body: at("8"), code: 200, answer: object("example.com/v1", "Widget", "n", atOnce+held), want: isObject, form: full, proven: true},
+		{name: "patch of a terminating Namespace", method: "PATCH", path: namespaces + "/a", mediaType: mergeType, body: "{}", code: 200, answer: encoded("v1", "Namespace", "", marked), want: emptied, form: full},
+		{name: "conditional update of a terminating Namespace", method: "PUT", path: namespaces + "/a/finalize", body: at("8"), code: 200, answer: encoded("v1", "Namespace", "", marked), want: emptied, form: full, proven: true},
+		{name: "the last finalizer removed", method: "PUT", path: widgets + "/a", body: at("9"), code: 200, answer: encoded("example.com/v1", "Widget", "n", atOnce), want: emptied, form: full},
+		{name: "patch of a Pod in its grace period", method: "PATCH", path: pods + "/a", mediaType: mergeType, body: "{}", code: 200, answer: encoded("v1", "Pod", "n", graceful), want: isObject, form: full},
+		{name: "one of two finalizers removed", method: "PUT", path: widgets + "/a", body: at("8"), code: 200, answer: encoded("example.com/v1", "Widget", "n", atOnce+held), want: isObject, form: full, proven: true},
 
 		{name: "DELETE, the deleted object", method: "DELETE", path: pods + "/a", code: 200, answer: pod, want: deleted, form: full},
-		{name: "DELETE, the object without grace", method: "DELETE", path: pods + "/a", code: 200, answer: object("v1", "Pod", "n", atOnce), want: deleted, form: full},
-		{name: "DELETE, the object in its grace period", method: "DELETE", path: pods + "/a", code: 200, answer: object("v1", "Pod", "n", graceful), want: isObject, form: full},
-		{name: "DELETE, the object with finalizers", method: "DELETE", path: widgets + "/a", code: 200, answer: object("example.com/v1", "Widget", "n", atOnce+held), want: isObject, form: full},
-		{name: "DELETE, accepted", method: "DELETE", path: deployments + "/a", code: 202, answer: object("apps/v1", "Deployment", "n", atOnce+held), want: isObject, form: full},
+		{name: "DELETE, the object without grace", method: "DELETE", path: pods + "/a", code: 200, answer: encoded("v1", "Pod", "n", atOnce), want: deleted, form: full},
+		{name: "DELETE, the object in its grace period", method: "DELETE", path: pods + "/a", code: 200, answer: encoded("v1", "Pod", "n", graceful), want: isObject, form: full},
+		{name: "DELETE, the object with finalizers", method: "DELETE", path: widgets + "/a", code: 200, answer: encoded("example.com/v1", "Widget", "n", atOnce+held), want: isObject, form: full},
+		{name: "DELETE, accepted", method: "DELETE", path: deployments + "/a", code: 202, answer: encoded("apps/v1", "Deployment", "n", atOnce+held), want: isObject, form: full},
 		{name: "DELETE, accepted, the unmarked object", method: "DELETE", path: pods + "/a", code: 202, answer: pod},
-		{name: "DELETE, accepted, the object without grace", method: "DELETE", path: pods + "/a", code: 202, answer: object("v1", "Pod", "n", atOnce)},
+		{name: "DELETE, accepted, the object without grace", method: "DELETE", path: pods + "/a", code: 202, answer: encoded("v1", "Pod", "n", atOnce)},
 		{name: "DELETE, accepted, a Status", method: "DELETE", path: widgets + "/a", code: 202, answer: success},
-		{name: "DELETE of a Namespace", method: "DELETE", path: namespaces + "/a", code: 200, answer: object("v1", "Namespace", "", marked), want: isObject, form: full},
+		{name: "DELETE of a Namespace", method: "DELETE", path: namespaces + "/a", code: 200, answer: encoded("v1", "Namespace", "", marked), want: isObject, form: full},
 		{name: "DELETE with a condition proves nothing", method: "DELETE", path: pods + "/a", body: `{"preconditions":{"resourceVersion":"8"}}`, code: 200, answer: pod, want: deleted, form: full},
 		{name: "DELETE, a Status", method: "DELETE", path: widgets + "/a", code: 200, answer: success, want: undated},
 		{name: "DELETE, a Status without a UID", method: "DELETE", path: widgets + "/a", code: 200, answer: `{"apiVersion":"v1","kind":"Status","status":"Success"}`},
 		{name: "DELETE, a Status of another object", method: "DELETE", path: widgets + "/b", code: 200, answer: success},
 		{name: "DELETE, a Status of a failure", method: "DELETE", path: widgets + "/a", code: 200, answer: `{"apiVersion":"v1","kind":"Status","status":"Failure","details":{"uid":"u"}}`},
-		{name: "DELETE, metadata alone", method: "DELETE", path: pods + "/a", code: 200, answer: object("meta.k8s.io/v1", "PartialObjectMetadata", "n", ""), want: deleted, form: metadata},
-		{name: "DELETE, another kind", method: "DELETE", path: pods + "/a", code: 200, answer: object("example.com/v1", "Pod", "n", "")},
+		{name: "DELETE, metadata alone", method: "DELETE", path: pods + "/a", code: 200, answer: encoded("meta.k8s.io/v1", "PartialObjectMetadata", "n", ""), want: deleted, form: metadata},
+		{name: "DELETE, another kind", method: "DELETE", path: pods + "/a", code: 200, answer: encoded("example.com/v1", "Pod", "n", "")},
 		{name: "dry-run DELETE in the body, a Status", method: "DELETE", path: widgets + "/a", body: `{"dryRun":["All"]}`, code: 200, answer: success, none: true},
 		{name: "dry-run DELETE in the body, the object", method: "DELETE", path: pods + "/a", body: `{"dryRun":["All"]}`, code: 200, answer: pod, none: true},
 		{name: "dry-run DELETE in the query", method: "DELETE", path: pods + "/a", query: "dryRun=All", code: 200, answer: pod, none: true},
@@ -130,9 +131,9 @@ func TestAnswers(t *testing.T) {
 		{name: "ephemeralcontainers", method: "PUT", path: pods + "/a/ephemeralcontainers", body: "{}", code: 200, answer: pod, want: isObject, form: full},
 		{
 			name: "approval", method: "PUT", path: "/apis/certificates.k8s.io/v1/certificatesigningrequests/a/approval", body: "{}", code: 200,
-			answer: object("certificates.k8s.io/v1", "CertificateSigningRequest", "", ""), want: isObject, form: full,
+			answer: encoded("certificates.k8s.io/v1", "CertificateSigningRequest", "", ""), want: isObject, form: full,
 		},
-		{name: "scale", method: "PUT", path: deployments + "/a/scale", body: at("8"), code: 200, answer: object("autoscaling/v1", "Scale", "n", ""), want: isObject, proven: true},
+		{name: "scale", method: "PUT", path: deployments + "/a/scale", body: at("8"), code: 200, answer: encoded("autoscaling/v1", "Scale", "n", ""), want: isObject, proven: true},
 		{name: "scale, a kind of the path's group", method: "PUT", path: deployments + "/a/scale", body: "{}", code: 200, answer: deployment, want: isObject},
 		{name: "eviction", method: "POST", path: pods + "/a/eviction", body: "{}", code: 201, answer: `{"apiVersion":"v1","kind":"Status","status":"Success"}`},
 		{name: "eviction refused", method: "POST", path: pods + "/a/eviction", body: "{}", code: 429, none: true},
@@ -140,13 +141,13 @@ func TestAnswers(t *testing.T) {
 		{name: "token", method: "POST", path: "/api/v1/namespaces/n/serviceaccounts/a/token", code: 201, answer: pod, none: true},
 		{name: "exec", method: "POST", path: pods + "/a/exec", code: 200, answer: pod, none: true},
 		{name: "proxy", method: "DELETE", path: pods + "/a/proxy/api/v1/namespaces/n/pods/a", code: 200, answer: success, none: true},
-		{name: "an unknown subresource", method: "PUT", path: widgets + "/a/start", code: 200, answer: object("example.com/v1", "Widget", "n", "")},
+		{name: "an unknown subresource", method: "PUT", path: widgets + "/a/start", code: 200, answer: encoded("example.com/v1", "Widget", "n", "")},
 		{name: "DELETE of a subresource", method: "DELETE", path: widgets + "/a/status", code: 200, answer: success},
 		{name: "GET", method: "GET", path: pods + "/a", code: 200, answer: pod, none: true},
 
-		{name: "metadata alone", method: "PATCH", path: pods + "/a", mediaType: mergeType, body: "{}", code: 200, answer: object("meta.k8s.io/v1", "PartialObjectMetadata", "n", ""), want: isObject, form: metadata},
-		{name: "another version of the API", method: "PUT", path: deployments + "/a", body: "{}", code: 200, answer: object("apps/v1beta1", "Deployment", "n", ""), want: isObject},
-		{name: "another group", method: "PUT", path: deployments + "/a", body: "{}", code: 200, answer: object("v1", "Deployment", "n", ""), want: isObject},
+		{name: "metadata alone", method: "PATCH", path: pods + "/a", mediaType: mergeType, body: "{}", code: 200, answer: encoded("meta.k8s.io/v1", "PartialObjectMetadata", "n", ""), want: isObject, form: metadata},
+		{name: "another version of the API", method: "PUT", path: deployments + "/a", body: "{}", code: 200, answer: encoded("apps/v1beta1", "Deployment", "n", ""), want: isObject},
+		{name: "another group", method: "PUT", path: deployments + "/a", body: "{}", code: 200, answer: encoded("v1", "Deployment", "n", ""), want: isObject},
 		{name: "a Table", method: "PUT", path: pods + "/a", body: "{}", code: 200, answer: `{"apiVersion":"meta.k8s.io/v1","kind":"Table","metadata":{"resourceVersion":"9"}}`},
 		{name: "no version", method: "PUT", path: pods + "/a", body: "{}", code: 200, answer: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"n","uid":"u"}}`},
 		{name: "no UID", method: "PUT", path: pods + "/a", body: "{}", code: 200, answer: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"n","resourceVersion":"9"}}`},
@@ -195,7 +196,7 @@ func TestAnswers(t *testing.T) {
 func TestUnreadableAnswers(t *testing.T) {
 	w, ok := row{method: http.MethodPut, path: pods + "/a", body: "{}"}.read(t)
 	require.True(t, ok)
-	good := ownwrites.Body{Type: jsonType + "; charset=utf-8", Data: []byte(object("v1", "Pod", "n", "")), Whole: true}
+	good := ownwrites.Body{Type: jsonType + "; charset=utf-8", Data: []byte(encoded("v1", "Pod", "n", "")), Whole: true}
 	for _, change := range []func(*ownwrites.Body){
 		func(b *ownwrites.Body) { b.Whole = false },
 		func(b *ownwrites.Body) { b.Encoding = "gzip" },
@@ -210,7 +211,7 @@ func TestUnreadableAnswers(t *testing.T) {
 		change(&b)
 		r, ok = w.Result(http.StatusOK, b)
 		require.True(t, ok)
-		require.Equal(t, ownwrites.Result{Key: w.Key()}, r)
+		require.Equal(t, ownwrites.Result{Identity: object.Identity{Key: w.Key()}}, r)
 	}
 }
 
@@ -239,7 +240,7 @@ func TestProtobuf(t *testing.T) {
 	raw, err := pod.Marshal()
 	require.NoError(t, err)
 	require.Equal(t, ownwrites.Result{
-		Kind: ownwrites.Object, Key: w.Key(), UID: "u", Version: "9", Labels: pod.Labels, Form: ownwrites.Full, Proven: true,
+		Kind: ownwrites.Object, Identity: object.Identity{Key: w.Key(), UID: "u", Version: "9"}, Labels: pod.Labels, Form: ownwrites.Full, Proven: true,
 		Encoded: ownwrites.Encoded{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, Protobuf: true, Data: raw},
 	}, r)
 
@@ -250,7 +251,7 @@ func TestProtobuf(t *testing.T) {
 	status := &metav1.Status{Status: metav1.StatusSuccess, Details: &metav1.StatusDetails{Name: "a", UID: "u"}}
 	r, ok = w.Result(http.StatusOK, ownwrites.Body{Type: protobufType, Data: inProtobuf(t, "v1", "Status", status), Whole: true})
 	require.True(t, ok)
-	require.Equal(t, ownwrites.Result{Kind: ownwrites.Undated, Key: w.Key(), UID: "u"}, r)
+	require.Equal(t, ownwrites.Result{Kind: ownwrites.Undated, Identity: object.Identity{Key: w.Key(), UID: "u"}}, r)
 	options.DryRun = []string{metav1.DryRunAll}
 	_, ok = ownwrites.ReadWrite(http.MethodDelete, target, nil, ownwrites.Body{Type: protobufType, Data: inProtobuf(t, "v1", "DeleteOptions", options), Whole: true})
 	require.False(t, ok)

@@ -75,7 +75,7 @@ var arrows = []arrow{
 	{
 		from: "informer",
 		to: []string{"./internal/verify", "./internal/object", "./internal/report", "./internal/pack", "./internal/share", "./internal/sharepass", "./internal/heapsize", "./shard", "./indexer", "./deltafifo", "./reflector", "./lister",
-			"./informer/internal/eventlog", "./informer/internal/measure", "./informer/internal/delivery", "./informer/internal/records", "./informer/internal/fences", "./informer/internal/clientgostore", "./informer/internal/limits", "./internal/ownwrites", "./internal/audit", apimachinery, clientCache,
+			"./informer/internal/eventlog", "./informer/internal/measure", "./informer/internal/delivery", "./informer/internal/fences", "./informer/internal/clientgostore", "./informer/internal/limits", "./internal/ownwrites", "./internal/audit", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/klog/v2"},
 		why: "an informer serves one kind that it is handed; knowing all kinds is the factory's part",
 	},
@@ -91,7 +91,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer/internal/clientgostore",
-		to:   []string{"./internal/object", "./indexer", "./informer/internal/records", clientCache, "k8s.io/klog/v2"},
+		to:   []string{"./internal/object", "./indexer", clientCache, "k8s.io/klog/v2"},
 		why:  "it shows a store as client-go's; what a write means for an informer is the informer's affair",
 	},
 	{
@@ -99,13 +99,8 @@ var arrows = []arrow{
 		why:  "it counts what is reported, whatever it is",
 	},
 	{
-		from: "informer/internal/records",
-		to:   []string{"./internal/object", "./indexer", "./informer/internal/eventlog", apimachinery},
-		why:  "it remembers what it is told of objects; what happens to them is decided elsewhere",
-	},
-	{
 		from: "informer/internal/fences",
-		to:   []string{"./internal/object", "./internal/ownwrites", "./indexer", "./informer/internal/records"},
+		to:   []string{"./internal/object", "./internal/ownwrites", "./indexer"},
 		why:  "it decides what a store shows; it changes none, and knows neither log nor clock",
 	},
 	{
@@ -267,12 +262,12 @@ var arrows = []arrow{
 	},
 	{
 		from: "internal/jsondecode",
-		to:   []string{"./internal/verify", "./internal/share", "./internal/fields", "./internal/gotype", apimachinery},
+		to:   []string{"./internal/verify", "./internal/object", "./internal/share", "./internal/fields", "./internal/gotype", apimachinery},
 		why:  "it turns bytes into objects, whoever reads the bytes and keeps the objects",
 	},
 	{
 		from: "internal/ownwrites",
-		to:   []string{"./internal/fields", "./internal/jsondecode", "./internal/protodecode", "./indexer", apimachinery},
+		to:   []string{"./internal/object", "./internal/fields", "./internal/jsondecode", "./internal/protodecode", "./indexer", apimachinery},
 		why:  "it says what requests and answers mean; who sends them, and who stores the objects, is not its affair",
 	},
 	{

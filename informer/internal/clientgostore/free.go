@@ -9,7 +9,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -60,7 +59,7 @@ func (s *Free) Apply(tx *indexer.Tx, w Write) {
 	if w.Remove {
 		tx.Delete(w.Key)
 	} else {
-		tx.Put(0, w.Key, w.Object, records.StampByHand)
+		tx.Put(0, w.Key, w.Object, object.StampByHand)
 	}
 	s.Reach(tx, w.Version)
 }
@@ -86,7 +85,7 @@ func (*Free) Faults(tx *indexer.Tx) error {
 func (s *Free) ReplaceAll(writes []Write, version string) {
 	staging := s.writer.StageAll()
 	for _, w := range writes {
-		staging.Put(w.Key, w.Object, records.StampByHand)
+		staging.Put(w.Key, w.Object, object.StampByHand)
 	}
 	staging.Commit(version, indexer.Visitor{})
 }

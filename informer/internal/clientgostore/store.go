@@ -10,7 +10,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -123,7 +122,7 @@ func (s *Store) prepare(txn cache.Transaction) (w Write, err error) {
 	if err != nil {
 		return w, err
 	}
-	w = Write{Key: key, Version: records.IdentityOf(txn.Object).Version, Remove: txn.Type == cache.TransactionTypeDelete}
+	w = Write{Key: key, Version: object.IdentityOf(key, txn.Object).Version, Remove: txn.Type == cache.TransactionTypeDelete}
 	if !w.Remove {
 		w.Object, err = s.writes.Check(txn.Object)
 	}

@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
@@ -61,7 +62,7 @@ func (c *Coalesced) Has(key indexer.Key) bool { return c.byKey[key] != nil }
 func (c *Coalesced) Len() int { return len(c.byKey) }
 
 // Add merges the event at a position of the log.
-func (c *Coalesced) Add(e Event, id Identity, position uint64) {
+func (c *Coalesced) Add(e Event, id object.Identity, position uint64) {
 	if p := c.byKey[id.Key]; p != nil {
 		p.merge(e, id.UID)
 		if p.state == void {

@@ -1,9 +1,6 @@
 package eventlog
 
-import (
-	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/internal/object"
-)
+import "github.com/tidemark-k8s/tidemark/internal/object"
 
 // Kind is the kind of an event.
 type Kind uint8
@@ -76,18 +73,12 @@ type Event struct {
 	Header
 }
 
-// Identity is the key and the UID of an event's object.
-type Identity struct {
-	Key indexer.Key
-	UID string
-}
-
-// identity reads the identity from the objects of the event. It returns false if they do not show
-// it.
-func (e Event) identity() (id Identity, ok bool) {
+// identity reads the key and the UID from the objects of the event. It returns false if they do not show
+// them.
+func (e Event) identity() (id object.Identity, ok bool) {
 	m := object.Meta(e.Last(e.Kind))
 	if m == nil {
 		return id, false
 	}
-	return Identity{object.Key(m), string(m.GetUID())}, true
+	return object.Identity{Key: object.Key(m), UID: string(m.GetUID())}, true
 }

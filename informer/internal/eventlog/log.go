@@ -1,6 +1,10 @@
 package eventlog
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/tidemark-k8s/tidemark/internal/object"
+)
 
 const (
 	firstSegment = 8
@@ -37,17 +41,16 @@ func (l *Log) Append(e Event) {
 	l.written = i + 1
 }
 
-// AppendAs is Append for an event whose objects may show no identity, or another one than the
-// server's.
-func (l *Log) AppendAs(e Event, id Identity) {
+// AppendAs is Append for an event whose objects may not show the server's key and UID.
+func (l *Log) AppendAs(e Event, id object.Identity) {
 	l.Append(e)
-	if told, ok := e.identity(); ok && told == id {
+	if shown, ok := e.identity(); ok && shown.Key == id.Key && shown.UID == id.UID {
 		return
 	}
 	s, i := l.tail, l.written-1
 	s.headers[i].Flags |= noted
 	if s.notes.Load() == nil {
-		notes := make([]Identity, s.size())
+		notes := make([]object.Identity, s.size())
 		s.notes.Store(&notes)
 	}
 	(*s.notes.Load())[i] = id
@@ -91,7 +94,7 @@ type segment struct {
 	base    uint64 // position in the log of the first event
 	pairs   []Pair
 	headers []Header
-	notes   atomic.Pointer[[]Identity] // parallel to the events, if any is noted
+	notes   atomic.Pointer[[]object.Identity] // parallel to the events, if any is noted
 	n       atomic.Uint32
 	next    atomic.Pointer[segment]
 
@@ -112,7 +115,7 @@ func (s *segment) size() int { return len(s.headers) }
 func (s *segment) event(i uint32) Event { return Event{s.pairs[i], s.headers[i]} }
 
 // identity returns the identity of event i.
-func (s *segment) identity(i uint32) Identity {
+func (s *segment) identity(i uint32) object.Identity {
 	if s.headers[i].Is(noted) {
 		return (*s.notes.Load())[i]
 	}

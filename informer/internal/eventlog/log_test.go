@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // addsOf returns the adds of n pods, numbered from first on.
@@ -238,17 +240,18 @@ func TestABatchHoldsTheKeysOfItsEvents(t *testing.T) {
 // none.
 func TestIdentitiesThatObjectsDoNotTell(t *testing.T) {
 	disguised := add(pod("renamed", "", ""))
-	told := Identity{keyOf("a"), "1"}
+	told := object.Identity{Key: keyOf("a"), UID: "1", Version: "1"}
 	for _, c := range []struct {
 		name  string
 		event Event
-		id    Identity
+		id    object.Identity
 		noted bool
 	}{
 		{"an add, as told", add(pod("a", "1", "1")), told, false},
 		{"an update, by the present object", update(pod("x", "0", "0"), pod("a", "1", "1")), told, false},
 		{"a delete, by its final state", remove(pod("a", "1", "1"), pod("x", "0", "0")), told, false},
-		{"another key", disguised, Identity{keyOf("a"), ""}, true},
+		{"another key", disguised, object.Identity{Key: keyOf("a")}, true},
+		{"another version", add(pod("a", "1", "0")), told, false},
 		{"another UID", add(pod("a", "", "1")), told, true},
 		{"no metadata", Event{Pair{New: "text"}, Header{Kind: Added}}, told, true},
 	} {
@@ -260,8 +263,10 @@ func TestIdentitiesThatObjectsDoNotTell(t *testing.T) {
 			s := l.tail
 			require.Equal(t, c.noted, s.notes.Load() != nil)
 			require.Equal(t, c.noted, s.headers[0].Is(noted))
-			require.Equal(t, c.id, s.identity(0))
-			require.Equal(t, Identity{keyOf("b"), "2"}, s.identity(1))
+			id := s.identity(0)
+			require.Equal(t, c.id.Key, id.Key)
+			require.Equal(t, c.id.UID, id.UID)
+			require.Equal(t, object.Identity{Key: keyOf("b"), UID: "2"}, s.identity(1))
 		})
 	}
 }
@@ -270,8 +275,8 @@ func TestIdentitiesThatObjectsDoNotTell(t *testing.T) {
 func TestMergeGoesByTheNotes(t *testing.T) {
 	l := New()
 	c := l.Published()
-	l.AppendAs(add(pod("renamed", "", "")), Identity{keyOf("a"), "1"})
-	l.AppendAs(update(pod("renamed", "", ""), pod("renamed again", "", "")), Identity{keyOf("a"), "1"})
+	l.AppendAs(add(pod("renamed", "", "")), object.Identity{Key: keyOf("a"), UID: "1"})
+	l.AppendAs(update(pod("renamed", "", ""), pod("renamed again", "", "")), object.Identity{Key: keyOf("a"), UID: "1"})
 	l.Publish()
 	var table Coalesced
 	c.Merge(&table, l.End())

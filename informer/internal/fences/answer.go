@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 )
@@ -44,12 +43,12 @@ func isOver(a ownwrites.Answer, was *fence, shown Cell, scoped bool) bool {
 // store holds an object of the same version that has finalizers. A server never makes two objects of one
 // version, so the object in the answer is not stored there.
 func isEmptied(a ownwrites.Answer, shown Cell) bool {
-	return shown.is(records.Identity{UID: a.UID, Version: a.Version}) && shown.Finalizers
+	return shown.is(a.Identity) && shown.Finalizers
 }
 
 // dated takes an answer that says what has become of the object at the answer's version.
 func (f *Fences) dated(server indexer.Key, a ownwrites.Answer, was *fence, shown Cell, reached string) (Verdict, Result) {
-	id := records.Identity{UID: a.UID, Version: a.Version}
+	id := a.Identity
 	next := &fence{server: server, object: id, kind: absent}
 	verdict, result := Remove, Shown
 	switch {
@@ -82,7 +81,8 @@ func (f *Fences) undated(server indexer.Key, a ownwrites.Answer, was *fence, sho
 	case object.Older(newest, shown.Identity.Version), was != nil && object.Older(newest, was.object.Version):
 		return Hold, Known // another object was there later
 	}
-	next := &fence{server: server, kind: dead, object: records.Identity{UID: a.UID, Version: newest}, answered: now}
+	next := &fence{server: server, kind: dead, object: a.Identity, answered: now}
+	next.object.Version = newest
 	if !f.raise(next, shown) {
 		return Hold, Doubtful
 	}

@@ -5,22 +5,21 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // Cell is what the store holds of one source under a key. Without an object it holds nothing: so it
 // is if another source's object is there. What a user has put by hand has no identity.
 type Cell struct {
-	Identity records.Identity // as the server sent it
-	Object   any              // in its stored form
+	Identity object.Identity // as the server sent it
+	Object   any             // in its stored form
 	Stamp    uint64
 	// Finalizers says that the object certainly has finalizers. Only the answer of kind Emptied asks.
 	Finalizers bool
 }
 
 // is reports whether the cell holds this version of this object.
-func (c Cell) is(id records.Identity) bool { return c.Object != nil && c.Identity == id }
+func (c Cell) is(id object.Identity) bool { return c.Object != nil && c.Identity == id }
 
 // kind is what a fence says of its object. Each kind says what the store holds meanwhile.
 type kind uint8
@@ -35,7 +34,7 @@ const (
 type fence struct {
 	server    indexer.Key
 	kind      kind
-	object    records.Identity // of a dead fence: with the newest version that is known
+	object    object.Identity // of a dead fence: with the newest version that is known
 	answered  time.Time
 	confirmed Cell // what the watch alone would show
 }
@@ -53,7 +52,7 @@ func (f *fence) holds(shown Cell) bool {
 
 // keepsBack reports whether what the watch or an answer says of an object is older than what the store
 // shows.
-func (f *fence) keepsBack(id records.Identity) bool {
+func (f *fence) keepsBack(id object.Identity) bool {
 	return f.kind == dead && f.object.SameObject(id) || object.Older(id.Version, f.object.Version)
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 )
 
@@ -142,18 +142,18 @@ func key(i int) indexer.Key { return indexer.Key{Namespace: "default", Name: fmt
 
 // keep sets a fence ahead at a version.
 func keep(t testing.TB, f *Fences, key indexer.Key, version string) {
-	verdict, result := f.Answered(key, ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, UID: "u", Version: version, Object: key}, Cell{}, "1", false, noon)
+	verdict, result := f.Answered(key, ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{UID: "u", Version: version}, Object: key}, Cell{}, "1", false, noon)
 	require.Equal(t, [2]any{Show, Shown}, [2]any{verdict, result})
 }
 
 // kill sets a dead fence, of an object whose newest known version is 5.
 func kill(t testing.TB, f *Fences, key indexer.Key, now time.Time) {
-	verdict, result := f.Answered(key, ownwrites.Answer{Kind: ownwrites.Undated, UID: "u"}, stored("u", "5"), "5", false, now)
+	verdict, result := f.Answered(key, ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{UID: "u"}}, stored("u", "5"), "5", false, now)
 	require.Equal(t, [2]any{Remove, Shown}, [2]any{verdict, result})
 }
 
 func stored(uid, version string) Cell {
-	return Cell{Identity: records.Identity{UID: uid, Version: version}, Object: uid + " at " + version, Stamp: 7}
+	return Cell{Identity: object.Identity{UID: uid, Version: version}, Object: uid + " at " + version, Stamp: 7}
 }
 
 func TestTheZeroValueHasNoFences(t *testing.T) {
@@ -161,7 +161,7 @@ func TestTheZeroValueHasNoFences(t *testing.T) {
 	require.False(t, f.Has(key(1)))
 	require.Zero(t, f.Len())
 	require.Empty(t, maps.Collect(f.All()))
-	require.Equal(t, Apply, f.Event(key(1), records.Identity{}, Cell{}, Cell{}, false))
+	require.Equal(t, Apply, f.Event(key(1), object.Identity{}, Cell{}, Cell{}, false))
 	require.Equal(t, Apply, f.Listed(key(1), Cell{}, Cell{}, "7", false))
 	require.Equal(t, Apply, f.Failed(key(1), "7"))
 	f.Reached("7", noon, nothing, nil)
@@ -178,14 +178,14 @@ func TestAnswersBeyondTheHighestNumberOfFences(t *testing.T) {
 	}
 	next := key(maxFences)
 	for _, a := range []ownwrites.Answer{
-		{Kind: ownwrites.Object, Scope: ownwrites.Inside, UID: "u", Version: "9", Object: 1},
-		{Kind: ownwrites.Object, Scope: ownwrites.Outside, UID: "u", Version: "9"},
-		{Kind: ownwrites.Deleted, UID: "u", Version: "9"},
+		{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{UID: "u", Version: "9"}, Object: 1},
+		{Kind: ownwrites.Object, Scope: ownwrites.Outside, Identity: object.Identity{UID: "u", Version: "9"}},
+		{Kind: ownwrites.Deleted, Identity: object.Identity{UID: "u", Version: "9"}},
 	} {
 		verdict, result := f.Answered(next, a, stored("u", "5"), "5", true, noon)
 		require.Equal(t, [2]any{Hold, Waiting}, [2]any{verdict, result})
 	}
-	verdict, result := f.Answered(next, ownwrites.Answer{Kind: ownwrites.Undated, UID: "u"}, stored("u", "5"), "5", true, noon)
+	verdict, result := f.Answered(next, ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{UID: "u"}}, stored("u", "5"), "5", true, noon)
 	require.Equal(t, [2]any{Hold, Doubtful}, [2]any{verdict, result}, "there is no version to wait for")
 	require.False(t, f.Has(next))
 
@@ -264,9 +264,9 @@ func TestAFullStateEndsADeletion(t *testing.T) {
 
 // TestAnswersThatAreNotShown has the answers of which nothing is stored.
 func TestAnswersThatAreNotShown(t *testing.T) {
-	object := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, UID: "u", Version: "9", Object: 1}
+	update := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{UID: "u", Version: "9"}, Object: 1}
 	with := func(change func(a *ownwrites.Answer)) ownwrites.Answer {
-		a := object
+		a := update
 		change(&a)
 		return a
 	}
@@ -278,19 +278,19 @@ func TestAnswersThatAreNotShown(t *testing.T) {
 	}{
 		"no version":                       {with(func(a *ownwrites.Answer) { a.Version = "" }), "5", Cell{}, Doubtful},
 		"a version that does not compare":  {with(func(a *ownwrites.Answer) { a.Version = "x" }), "5", Cell{}, Doubtful},
-		"the source has none":              {object, "", Cell{}, Doubtful},
-		"the source's does not compare":    {object, "x", Cell{}, Doubtful},
-		"the source has come as far":       {object, "9", Cell{}, Known},
-		"the source has come further":      {object, "10", Cell{}, Known},
+		"the source has none":              {update, "", Cell{}, Doubtful},
+		"the source's does not compare":    {update, "x", Cell{}, Doubtful},
+		"the source has come as far":       {update, "9", Cell{}, Known},
+		"the source has come further":      {update, "10", Cell{}, Known},
 		"nobody can tell the scope":        {with(func(a *ownwrites.Answer) { a.Scope = ownwrites.Unknown }), "5", Cell{}, Waiting},
 		"the source cannot store it":       {with(func(a *ownwrites.Answer) { a.Object = nil }), "5", Cell{}, Waiting},
 		"deleted, no UID":                  {ownwrites.Answer{Kind: ownwrites.Undated}, "5", Cell{}, Doubtful},
-		"deleted, was not held":            {ownwrites.Answer{Kind: ownwrites.Undated, UID: "u", Before: ownwrites.Before{UID: "v", Version: "5"}}, "5", stored("v", "5"), Doubtful},
-		"deleted, held without a version":  {ownwrites.Answer{Kind: ownwrites.Undated, UID: "u"}, "5", stored("u", ""), Doubtful},
-		"emptied, not held":                {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "5"}, "5", Cell{}, Doubtful},
-		"emptied, held at another version": {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "4"}, "5", finalized("u", "5"), Doubtful},
-		"emptied, held without finalizers": {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "5"}, "5", stored("u", "5"), Doubtful},
-		"emptied, held by hand":            {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "5"}, "5", byHand(), Doubtful},
+		"deleted, was not held":            {ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{UID: "u"}, Before: ownwrites.Before{Identity: object.Identity{UID: "v", Version: "5"}}}, "5", stored("v", "5"), Doubtful},
+		"deleted, held without a version":  {ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{UID: "u"}}, "5", stored("u", ""), Doubtful},
+		"emptied, not held":                {ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{UID: "u", Version: "5"}}, "5", Cell{}, Doubtful},
+		"emptied, held at another version": {ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{UID: "u", Version: "4"}}, "5", finalized("u", "5"), Doubtful},
+		"emptied, held without finalizers": {ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{UID: "u", Version: "5"}}, "5", stored("u", "5"), Doubtful},
+		"emptied, held by hand":            {ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{UID: "u", Version: "5"}}, "5", byHand(), Doubtful},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var f Fences
@@ -328,7 +328,7 @@ func TestTheResultOfAnAnswerThatIsShown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var f Fences
-			a := ownwrites.Answer{Kind: c.kind, Scope: c.scope, UID: "u", Version: "9", Object: 1}
+			a := ownwrites.Answer{Kind: c.kind, Scope: c.scope, Identity: object.Identity{UID: "u", Version: "9"}, Object: 1}
 			shown := finalized("u", "5")
 			if c.kind == ownwrites.Emptied {
 				a.Version = "5"
@@ -345,19 +345,19 @@ func TestTheResultOfAnAnswerThatIsShown(t *testing.T) {
 // TestTheWatchIsFasterThanTheAnswer has the answers to writes whose object the watch has ended already: half of
 // all writes are so. If the object cannot come back, nothing is left to doubt.
 func TestTheWatchIsFasterThanTheAnswer(t *testing.T) {
-	held := ownwrites.Before{UID: "u", Version: "5"}
+	held := ownwrites.Before{Identity: object.Identity{UID: "u", Version: "5"}}
 	for name, c := range map[string]struct {
 		answer ownwrites.Answer
 		scoped bool
 		want   [2]any
 	}{
-		"deleted":                     {ownwrites.Answer{Kind: ownwrites.Undated, UID: "u", Before: held}, false, [2]any{Hold, Known}},
-		"deleted, selector":           {ownwrites.Answer{Kind: ownwrites.Undated, UID: "u", Before: held}, true, [2]any{Remove, Shown}},
-		"deleted, was not held":       {ownwrites.Answer{Kind: ownwrites.Undated, UID: "u"}, false, [2]any{Hold, Doubtful}},
-		"emptied":                     {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "5", Before: held}, false, [2]any{Hold, Known}},
-		"emptied, selector":           {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "5", Before: held}, true, [2]any{Hold, Doubtful}},
-		"emptied, was not held":       {ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "5"}, false, [2]any{Hold, Doubtful}},
-		"emptied, nobody knows whose": {ownwrites.Answer{Kind: ownwrites.Emptied, Version: "5"}, false, [2]any{Hold, Doubtful}},
+		"deleted":                     {ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{UID: "u"}, Before: held}, false, [2]any{Hold, Known}},
+		"deleted, selector":           {ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{UID: "u"}, Before: held}, true, [2]any{Remove, Shown}},
+		"deleted, was not held":       {ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{UID: "u"}}, false, [2]any{Hold, Doubtful}},
+		"emptied":                     {ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{UID: "u", Version: "5"}, Before: held}, false, [2]any{Hold, Known}},
+		"emptied, selector":           {ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{UID: "u", Version: "5"}, Before: held}, true, [2]any{Hold, Doubtful}},
+		"emptied, was not held":       {ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{UID: "u", Version: "5"}}, false, [2]any{Hold, Doubtful}},
+		"emptied, nobody knows whose": {ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{Version: "5"}}, false, [2]any{Hold, Doubtful}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var f Fences
@@ -367,7 +367,7 @@ func TestTheWatchIsFasterThanTheAnswer(t *testing.T) {
 	}
 	var f Fences
 	kill(t, &f, key(1), noon)
-	verdict, result := f.Answered(key(1), ownwrites.Answer{Kind: ownwrites.Emptied, UID: "u", Version: "4"}, Cell{}, "7", true, noon)
+	verdict, result := f.Answered(key(1), ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{UID: "u", Version: "4"}}, Cell{}, "7", true, noon)
 	require.Equal(t, [2]any{Hold, Known}, [2]any{verdict, result}, "it has been overtaken by the deletion")
 }
 
@@ -391,11 +391,11 @@ func TestObjectsThatCouldNotBePrepared(t *testing.T) {
 func TestAnEventWithoutUID(t *testing.T) {
 	var f Fences
 	kill(t, &f, key(1), noon)
-	require.Equal(t, Echo, f.Event(key(1), records.Identity{Version: "8"}, Cell{}, Cell{}, false))
+	require.Equal(t, Echo, f.Event(key(1), object.Identity{Version: "8"}, Cell{}, Cell{}, false))
 	require.Zero(t, f.Len())
-	verdict, _ := f.Answered(key(2), ownwrites.Answer{Kind: ownwrites.Deleted, UID: "u", Version: "9"}, stored("u", "5"), "5", false, noon)
+	verdict, _ := f.Answered(key(2), ownwrites.Answer{Kind: ownwrites.Deleted, Identity: object.Identity{UID: "u", Version: "9"}}, stored("u", "5"), "5", false, noon)
 	require.Equal(t, Remove, verdict)
-	require.Equal(t, Echo, f.Event(key(2), records.Identity{Version: "9"}, Cell{}, Cell{}, false))
+	require.Equal(t, Echo, f.Event(key(2), object.Identity{Version: "9"}, Cell{}, Cell{}, false))
 	require.Zero(t, f.Len())
 }
 
@@ -413,7 +413,7 @@ func TestAFenceIsVoidOnlyOverWhatAUserHasWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for i, kind := range []kind{ahead, absent, dead} {
 				var f Fences
-				f.raise(&fence{server: key(0), kind: kind, object: records.Identity{UID: "u", Version: "9"}, answered: noon.Add(-maxAge)}, stored("u", "5"))
+				f.raise(&fence{server: key(0), kind: kind, object: object.Identity{UID: "u", Version: "9"}, answered: noon.Add(-maxAge)}, stored("u", "5"))
 				restored := false
 				g := f
 				g.keys = map[indexer.Key]*fence{key(0): f.keys[key(0)]}
@@ -422,7 +422,7 @@ func TestAFenceIsVoidOnlyOverWhatAUserHasWritten(t *testing.T) {
 				require.NotEqual(t, c.void[i], restored, "what a user has written stays")
 				require.Zero(t, g.Len())
 
-				verdict := f.Event(key(0), records.Identity{UID: "u", Version: "8"}, stored("u", "8"), c.shown, true)
+				verdict := f.Event(key(0), object.Identity{UID: "u", Version: "8"}, stored("u", "8"), c.shown, true)
 				require.Equal(t, c.void[i], verdict == Apply)
 				require.NotEqual(t, c.void[i], f.Has(key(0)))
 			}
@@ -434,7 +434,7 @@ func TestAFenceIsVoidOnlyOverWhatAUserHasWritten(t *testing.T) {
 // held before.
 func TestAListThatIsOlderThanTheAnswer(t *testing.T) {
 	var f Fences
-	verdict, _ := f.Answered(key(1), ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, UID: "u", Version: "9", Object: 1}, stored("u", "5"), "5", false, noon)
+	verdict, _ := f.Answered(key(1), ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{UID: "u", Version: "9"}, Object: 1}, stored("u", "5"), "5", false, noon)
 	require.Equal(t, Show, verdict)
 	shown := stored("u", "9")
 	require.Equal(t, Hold, f.Listed(key(1), shown, shown, "8", false))
@@ -501,7 +501,7 @@ func BenchmarkEcho(b *testing.B) {
 	for _, n := range []int{0, 1000} {
 		b.Run(fmt.Sprintf("fences=%d", n), func(b *testing.B) {
 			f, own := full(b, n), key(-1)
-			a := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, UID: "u", Version: "1000000", Object: 1}
+			a := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{UID: "u", Version: "1000000"}, Object: 1}
 			now := stored("u", "1000000")
 			b.ReportAllocs()
 			for b.Loop() {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 )
@@ -40,8 +39,8 @@ func uid(n int8) string {
 	return versions[n]
 }
 
-func identity(s state) records.Identity {
-	return records.Identity{UID: uid(s.uid), Version: version(s.rev)}
+func identity(s state) object.Identity {
+	return object.Identity{UID: uid(s.uid), Version: version(s.rev)}
 }
 
 // cell returns a state as the store holds it.
@@ -74,7 +73,7 @@ func load(p pen) Fences {
 	if p.kind == noPen {
 		return f
 	}
-	at := &fence{server: name, object: records.Identity{UID: uid(p.uid), Version: version(p.rev)}, kind: kind(p.kind - 1), answered: noon}
+	at := &fence{server: name, object: object.Identity{UID: uid(p.uid), Version: version(p.rev)}, kind: kind(p.kind - 1), answered: noon}
 	f.raise(at, cell(p.confirmed))
 	return f
 }
@@ -163,7 +162,7 @@ func (l *loop) answer(a answer) {
 
 // onWire returns the answer as the transport describes it.
 func (a answer) onWire() ownwrites.Answer {
-	w := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Outside, UID: uid(a.now.uid), Version: version(a.now.rev), Object: a.now}
+	w := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Outside, Identity: object.Identity{UID: uid(a.now.uid), Version: version(a.now.rev)}, Object: a.now}
 	if a.now.in || a.wrong {
 		w.Scope = ownwrites.Inside
 	}
@@ -171,7 +170,7 @@ func (a answer) onWire() ownwrites.Answer {
 		w.Scope = ownwrites.Unknown
 	}
 	if !a.blind {
-		w.Before = ownwrites.Before{UID: w.UID, Version: w.Version}
+		w.Before = ownwrites.Before{Identity: object.Identity{UID: w.UID, Version: w.Version}}
 	}
 	switch {
 	case a.status:

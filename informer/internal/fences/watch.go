@@ -2,13 +2,12 @@ package fences
 
 import (
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer/internal/records"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // Event takes an event of the watch: id is that of its object, received what the store would hold after
 // it, which is nothing for a deletion. shown is what the store holds now.
-func (f *Fences) Event(server indexer.Key, id records.Identity, received, shown Cell, scoped bool) Verdict {
+func (f *Fences) Event(server indexer.Key, id object.Identity, received, shown Cell, scoped bool) Verdict {
 	was := f.find(server, shown)
 	if was == nil {
 		return Apply

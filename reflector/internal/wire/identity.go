@@ -5,7 +5,6 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/protodecode"
 )
 
@@ -27,12 +26,6 @@ const (
 var magic = []byte(protodecode.Magic)
 
 func cutMagic(raw []byte) (envelope []byte, ok bool) { return bytes.CutPrefix(raw, magic) }
-
-// Identity identifies one version of one object.
-type Identity struct {
-	Key          indexer.Key
-	UID, Version string
-}
 
 // text returns a field of type string, or "" if the field is not there as a whole.
 func text(message []byte, number protowire.Number) string {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/jsondecode"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // format is how objects are encoded.
@@ -109,13 +109,12 @@ func errNoObjects(in *bufio.Reader) error {
 func startsJSON(b byte) bool { return b == '{' || b == ' ' || b == '\n' || b == '\r' || b == '\t' }
 
 // identity returns the identity of an item's object. It returns false if the object has no name.
-func (i item) identity() (Identity, bool) {
+func (i item) identity() (object.Identity, bool) {
 	if i.format == formatProtobuf {
 		o := readIdentity(i.data)
 		return o, o.Key.Name != ""
 	}
-	o, ok := jsondecode.ReadIdentity(i.data)
-	return Identity{indexer.Key{Namespace: o.Namespace, Name: o.Name}, o.UID, o.Version}, ok
+	return jsondecode.ReadIdentity(i.data)
 }
 
 // jsonList reads a list in JSON.

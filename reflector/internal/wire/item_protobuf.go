@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // The numbers of the fields of a list in protobuf.
@@ -402,9 +403,9 @@ func (k *kindReader) read(message []byte) (metav1.TypeMeta, error) {
 }
 
 // readIdentity reads the identity of an object.
-func readIdentity(object []byte) Identity {
-	meta, _ := field(object, objectMetadata)
-	return Identity{
+func readIdentity(encoded []byte) object.Identity {
+	meta, _ := field(encoded, objectMetadata)
+	return object.Identity{
 		Key:     indexer.Key{Namespace: text(meta, metaNamespace), Name: text(meta, metaName)},
 		UID:     text(meta, metaUID),
 		Version: text(meta, metaVersion),

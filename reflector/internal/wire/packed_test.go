@@ -372,7 +372,7 @@ func TestAnInitialStateIsNotDecoded(t *testing.T) {
 	require.Nil(t, got[0].Object)
 	require.Equal(t, Received{
 		Event: watch.Event{Type: watch.Added}, ReadHere: true, Size: got[0].Size, Packed: "a",
-		ID: Identity{Key: indexer.Key{Namespace: "n", Name: "a"}, UID: "a", Version: "1"},
+		ID: object.Identity{Key: indexer.Key{Namespace: "n", Name: "a"}, UID: "a", Version: "1"},
 	}, got[0])
 	require.NotNil(t, got[1].Object)
 

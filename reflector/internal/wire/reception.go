@@ -14,6 +14,7 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
@@ -39,12 +40,12 @@ type Reception struct {
 	// Set before it starts:
 	Ctx     context.Context
 	Body    io.ReadCloser
-	Decoder *Decoder                   // nil if only the head of a list is wanted
-	Known   func(Identity) (any, bool) // nil if every object is to be decoded
-	Strict  bool                       // an object that cannot be decoded ends it
-	Initial bool                       // an initial state arrives, whose items are gathered
-	Taker   Taker                      // nil if the sink gets objects as they are
-	Share   *Share                     // nil if no object is foreign
+	Decoder *Decoder                          // nil if only the head of a list is wanted
+	Known   func(object.Identity) (any, bool) // nil if every object is to be decoded
+	Strict  bool                              // an object that cannot be decoded ends it
+	Initial bool                              // an initial state arrives, whose items are gathered
+	Taker   Taker                             // nil if the sink gets objects as they are
+	Share   *Share                            // nil if no object is foreign
 	// Unordered says that the watch has no version, and begins with Added events in any order.
 	Unordered bool
 
@@ -72,7 +73,7 @@ type Received struct {
 	// ReadHere says that the reflector has read the bytes itself. Then Size is the number of bytes
 	// and, if they were not decoded, ID is the identity that they contain.
 	ReadHere bool
-	ID       Identity
+	ID       object.Identity
 	Size     int
 	// Packed is what the sink holds of the object, unless nil. If there is no object beside it, the bytes were
 	// not decoded.

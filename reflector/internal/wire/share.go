@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/internal/jsondecode"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/protodecode"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
@@ -93,6 +94,6 @@ func (r *Reception) passedBy(event watch.EventType, version []byte) {
 func (r *Reception) tellDropped() {
 	if r.dropped > 0 {
 		r.dropped = 0
-		r.batch = append(r.batch, Received{Event: watch.Event{Type: Progress}, ReadHere: true, ID: Identity{Version: string(r.version)}})
+		r.batch = append(r.batch, Received{Event: watch.Event{Type: Progress}, ReadHere: true, ID: object.Identity{Version: string(r.version)}})
 	}
 }

@@ -252,7 +252,7 @@ func TestForeignItemsAreNeitherKnownNorPacked(t *testing.T) {
 	r := Receive(&Reception{
 		Ctx: t.Context(), Body: io.NopCloser(strings.NewReader(body)), Decoder: NewDecoder(Objects{Type: typeOfPod}, Sharing{}, nil), Initial: true,
 		Share: half(t, shard.ByNamespace, 0), Taker: packed,
-		Known: func(id Identity) (any, bool) {
+		Known: func(id object.Identity) (any, bool) {
 			known++
 			require.Equal(t, "own", id.Key.Namespace)
 			return nil, false

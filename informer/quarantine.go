@@ -1,7 +1,8 @@
-package records
+package informer
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -9,28 +10,28 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// MaxQuarantined is the number of quarantined objects whose errors are kept.
-const MaxQuarantined = 100
+// maxQuarantined is the number of quarantined objects whose errors are kept.
+const maxQuarantined = 100
 
-// Quarantine holds the quarantined objects of all sources for other goroutines: a wait for such an
+// quarantine holds the quarantined objects of all sources for other goroutines: a wait for such an
 // object has to fail, and the inspector shows the errors.
-type Quarantine struct {
+type quarantine struct {
 	mu sync.Mutex
 	// times counts how often a key is quarantined: several sources may hold it, and one source twice
 	// while a replacement is under way.
 	times   map[indexer.Key]int
-	objects map[indexer.Key]QuarantinedObject // at most MaxQuarantined of them
+	objects map[indexer.Key]QuarantinedObject // at most maxQuarantined of them
 }
 
-// QuarantinedObject is an object that could not be prepared.
+// QuarantinedObject is an object that could not be decoded or transformed.
 type QuarantinedObject struct {
 	Key   indexer.Key
 	Since time.Time
 	Err   error
 }
 
-// Holds reports whether the object of a key is quarantined.
-func (q *Quarantine) Holds(key indexer.Key) bool {
+// holds reports whether the object of a key is quarantined.
+func (q *quarantine) holds(key indexer.Key) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -38,7 +39,7 @@ func (q *Quarantine) Holds(key indexer.Key) bool {
 }
 
 // add counts a key, once more or as often as before, and keeps the error of its object if there is room.
-func (q *Quarantine) add(key indexer.Key, times int, err error) {
+func (q *quarantine) add(key indexer.Key, times int, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -51,13 +52,13 @@ func (q *Quarantine) add(key indexer.Key, times int, err error) {
 		object.Key, object.Since = key, time.Now()
 	}
 	object.Err = err
-	if known || len(q.objects) < MaxQuarantined {
+	if known || len(q.objects) < maxQuarantined {
 		q.objects[key] = object
 	}
 }
 
 // remove counts a key that leaves a quarantine.
-func (q *Quarantine) remove(key indexer.Key) {
+func (q *quarantine) remove(key indexer.Key) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -67,26 +68,21 @@ func (q *Quarantine) remove(key indexer.Key) {
 	}
 }
 
-// All returns the quarantined objects whose errors are kept, in the order in which they were
+// all returns the quarantined objects whose errors are kept, in the order in which they were
 // quarantined.
-func (q *Quarantine) All() []QuarantinedObject {
+func (q *quarantine) all() []QuarantinedObject {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	all := make([]QuarantinedObject, 0, len(q.objects))
-	for _, object := range q.objects {
-		all = append(all, object)
-	}
-	slices.SortFunc(all, func(a, b QuarantinedObject) int {
+	return slices.SortedFunc(maps.Values(q.objects), func(a, b QuarantinedObject) int {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Key.Namespace, b.Key.Namespace), cmp.Compare(a.Key.Name, b.Key.Name))
 	})
-	return all
 }
 
-// Enter records that the object of a key could not be prepared. It returns true if the object was not in
+// enter records that the object of a key could not be prepared. It returns true if the object was not in
 // the quarantine.
-func (q *Quarantine) Enter(in *Exceptions, key indexer.Key, err error) (entered bool) {
-	if in.Failed(key) {
+func (q *quarantine) enter(in *exceptions, key indexer.Key, err error) (entered bool) {
+	if in.hasFailed(key) {
 		q.add(key, 0, err)
 		return false
 	}
@@ -98,9 +94,9 @@ func (q *Quarantine) Enter(in *Exceptions, key indexer.Key, err error) (entered 
 	return true
 }
 
-// Leave ends the failure of an object. It returns true if there was one.
-func (q *Quarantine) Leave(in *Exceptions, key indexer.Key) (left bool) {
-	if !in.Failed(key) {
+// leave ends the failure of an object. It returns true if there was one.
+func (q *quarantine) leave(in *exceptions, key indexer.Key) (left bool) {
+	if !in.hasFailed(key) {
 		return false
 	}
 	q.remove(key)
@@ -108,9 +104,9 @@ func (q *Quarantine) Leave(in *Exceptions, key indexer.Key) (left bool) {
 	return true
 }
 
-// LeaveAll is Leave for all objects.
-func (q *Quarantine) LeaveAll(in *Exceptions) {
+// leaveAll is leave for all objects.
+func (q *quarantine) leaveAll(in *exceptions) {
 	for key := range in.failed {
-		q.Leave(in, key)
+		q.leave(in, key)
 	}
 }

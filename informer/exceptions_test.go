@@ -1,4 +1,4 @@
-package records
+package informer
 
 import (
 	"fmt"
@@ -12,39 +12,37 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// key returns the key of a name.
-func key(name string) indexer.Key { return indexer.Key{Namespace: "default", Name: name} }
-
 // An identity belongs to one stored object: another object under the same key has none.
 func TestAnIdentityIsOfAnObjectAndNotOfAKey(t *testing.T) {
 	type uncomparable struct{ values []string }
-	a, key := kit.Pod("a", "1"), key("a")
-	var known Exceptions
-	known.Put(key, a, Identity{"uid", "7"})
-	id, ok := known.Identity(key, a)
+	a, key := kit.Pod("a", "1"), named("a")
+	var known exceptions
+	known.put(a, object.Identity{Key: key, UID: "uid", Version: "7"})
+	id, ok := known.identity(key, a)
 	require.True(t, ok)
-	require.Equal(t, Identity{"uid", "7"}, id)
+	require.Equal(t, object.Identity{Key: key, UID: "uid", Version: "7"}, id)
 	for _, other := range []any{a.DeepCopy(), nil, uncomparable{values: []string{"x"}}} {
-		_, ok := known.Identity(key, other)
+		_, ok := known.identity(key, other)
 		require.False(t, ok)
 	}
-	_, ok = known.Identity(indexer.Key{Name: "a"}, a)
+	_, ok = known.identity(indexer.Key{Name: "a"}, a)
 	require.False(t, ok)
-	known.Put(key, uncomparable{}, Identity{"uid", "7"})
-	_, ok = known.Identity(key, uncomparable{})
+	known.put(uncomparable{}, object.Identity{Key: key, UID: "uid", Version: "7"})
+	_, ok = known.identity(key, uncomparable{})
 	require.False(t, ok)
-	known.Put(key, a, Identity{"uid-a", "1"})
+	known.put(a, object.Identity{Key: key, UID: "uid-a", Version: "1"})
 	require.Empty(t, known.identities, "its metadata tell it")
 }
 
 // said is what a server has said of an object, in the twin.
 type said struct {
 	stored   *corev1.Pod // nil if no version was ever put
-	identity Identity
+	identity object.Identity
 	failed   bool
 }
 
@@ -52,14 +50,14 @@ type said struct {
 type exceptionTwins struct {
 	t          *testing.T
 	rand       *rand.Rand
-	quarantine Quarantine
-	fast       Exceptions
+	quarantine quarantine
+	fast       exceptions
 	slow       map[indexer.Key]said
 	serial     int
 }
 
 func (w *exceptionTwins) step() {
-	key := key(string(rune('a' + w.rand.IntN(6))))
+	key := named(string(rune('a' + w.rand.IntN(6))))
 	w.serial++
 	switch w.rand.IntN(6) {
 	case 0, 1, 2:
@@ -67,26 +65,26 @@ func (w *exceptionTwins) step() {
 	case 3, 4:
 		w.slow[key] = w.fail(&w.fast, key, w.slow[key])
 	default:
-		w.fast.Forget(key)
-		w.quarantine.Leave(&w.fast, key)
+		w.fast.forget(key)
+		w.quarantine.leave(&w.fast, key)
 		delete(w.slow, key)
 	}
 }
 
 // put stores an object, stripped of its identity or not.
-func (w *exceptionTwins) put(in *Exceptions, key indexer.Key) said {
+func (w *exceptionTwins) put(in *exceptions, key indexer.Key) said {
 	p := kit.Pod(key.Name, fmt.Sprint(w.serial))
-	id := IdentityOf(p)
+	id := object.IdentityOf(key, p)
 	if w.rand.IntN(3) == 0 {
 		p.UID, p.ResourceVersion = "", ""
 	}
-	in.Put(key, p, id)
-	w.quarantine.Leave(in, key)
+	in.put(p, id)
+	w.quarantine.leave(in, key)
 	return said{stored: p, identity: id}
 }
 
-func (w *exceptionTwins) fail(in *Exceptions, key indexer.Key, s said) said {
-	entered := w.quarantine.Enter(in, key, nil)
+func (w *exceptionTwins) fail(in *exceptions, key indexer.Key, s said) said {
+	entered := w.quarantine.enter(in, key, nil)
 	require.Equal(w.t, !s.failed, entered)
 	s.failed = true
 	return s
@@ -95,7 +93,7 @@ func (w *exceptionTwins) fail(in *Exceptions, key indexer.Key, s said) said {
 // relist replaces the objects by those of a full state, in which some are listed again, some fail and
 // some are gone. Some full states are given up.
 func (w *exceptionTwins) relist() {
-	var next Exceptions
+	var next exceptions
 	slow := map[indexer.Key]said{}
 	for _, key := range slices.SortedFunc(maps.Keys(w.slow), func(a, b indexer.Key) int { return strings.Compare(a.Name, b.Name) }) {
 		s := w.slow[key]
@@ -104,7 +102,7 @@ func (w *exceptionTwins) relist() {
 		case 0: // gone
 		case 1:
 			if s.stored != nil {
-				next.Keep(key, &w.fast)
+				next.keep(key, &w.fast)
 			}
 			s.failed = false
 			slow[key] = w.fail(&next, key, s)
@@ -113,37 +111,37 @@ func (w *exceptionTwins) relist() {
 		}
 	}
 	if w.rand.IntN(4) == 0 {
-		w.quarantine.LeaveAll(&next)
+		w.quarantine.leaveAll(&next)
 		return
 	}
-	w.quarantine.LeaveAll(&w.fast)
-	w.fast.Replace(&next)
+	w.quarantine.leaveAll(&w.fast)
+	w.fast.replace(&next)
 	w.slow = slow
-	require.Zero(w.t, next.Failures()+next.Identities())
+	require.Zero(w.t, len(next.failed)+len(next.identities))
 }
 
 func (w *exceptionTwins) compare() {
 	failures, hidden := 0, 0
 	for key, s := range w.slow {
-		require.Equal(w.t, s.failed, w.fast.Failed(key))
-		require.Equal(w.t, s.failed, w.quarantine.Holds(key))
+		require.Equal(w.t, s.failed, w.fast.hasFailed(key))
+		require.Equal(w.t, s.failed, w.quarantine.holds(key))
 		if s.failed {
 			failures++
 		}
 		if s.stored == nil {
 			continue
 		}
-		id, ok := w.fast.Identity(key, s.stored)
+		id, ok := w.fast.identity(key, s.stored)
 		if !ok {
-			id = IdentityOf(s.stored)
+			id = object.IdentityOf(key, s.stored)
 		} else {
 			hidden++
 		}
 		require.Equal(w.t, s.identity, id)
 	}
-	require.Equal(w.t, failures, w.fast.Failures())
-	require.Len(w.t, w.quarantine.All(), failures)
-	require.Equal(w.t, hidden, w.fast.Identities())
+	require.Len(w.t, w.fast.failed, failures)
+	require.Len(w.t, w.quarantine.all(), failures)
+	require.Len(w.t, w.fast.identities, hidden)
 }
 
 func playExceptions(t *testing.T, more func() bool, r *rand.Rand) {

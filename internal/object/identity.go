@@ -1,23 +1,31 @@
-package records
+package object
 
 import (
 	"hash/maphash"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Identity identifies one version of one object: metadata.uid and metadata.resourceVersion, as the
+// Identity identifies one version of one object: its key, metadata.uid and metadata.resourceVersion, as the
 // server sent them.
-type Identity struct{ UID, Version string }
+type Identity struct {
+	Key          indexer.Key
+	UID, Version string
+}
 
-// IdentityOf returns the identity that the metadata of an object show.
-func IdentityOf(obj any) Identity {
-	m := object.Meta(obj)
+// IdentityOf returns the identity of an object that is stored under a key, as the object's metadata show it.
+func IdentityOf(key indexer.Key, obj any) Identity {
+	m := Meta(obj)
 	if m == nil {
-		return Identity{}
+		return Identity{Key: key}
 	}
-	return Identity{string(m.GetUID()), m.GetResourceVersion()}
+	return Identity{key, string(m.GetUID()), m.GetResourceVersion()}
+}
+
+// SameObject reports whether two identities of one key may be of the same object: an identity without a UID
+// may be of any object.
+func (i Identity) SameObject(other Identity) bool {
+	return i.UID == other.UID || i.UID == "" || other.UID == ""
 }
 
 // stampSeed seeds the stamps of this process.
@@ -33,10 +41,4 @@ const StampByHand = 0
 // expected. If the stamps differ, the UIDs are compared.
 func StampOf(uid string) uint64 {
 	return maphash.String(stampSeed, uid)>>(64-indexer.StampBits) | 1
-}
-
-// SameObject reports whether two identities may be of the same object: an identity without a UID
-// may be of any object.
-func (i Identity) SameObject(other Identity) bool {
-	return i.UID == other.UID || i.UID == "" || other.UID == ""
 }

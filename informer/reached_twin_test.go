@@ -1,4 +1,4 @@
-package records
+package informer
 
 import (
 	"fmt"
@@ -6,14 +6,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// lowestOf is a slow equivalent of Reached.Lowest.
+// lowestOf is a slow equivalent of reached.lowest.
 func lowestOf(versions []string) string {
 	lowest := versions[0]
 	for _, v := range versions {
@@ -28,7 +25,7 @@ func TestTheLowestVersionAgainstItsTwin(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		sources := 1 + random.IntN(20)
-		r, twin := NewReached(sources), make([]string, sources)
+		r, twin := newReached(sources), make([]string, sources)
 		for step := range 300 {
 			source := random.IntN(sources)
 			version := fmt.Sprint(1 + step + random.IntN(30))
@@ -40,17 +37,17 @@ func TestTheLowestVersionAgainstItsTwin(t *testing.T) {
 			}
 			if random.IntN(40) == 0 {
 				version = fmt.Sprint(1 + random.IntN(30))
-				r.Set(uint16(source), version)
+				r.set(uint16(source), version)
 				twin[source] = version
 			} else {
-				r.Advance(uint16(source), version)
+				r.advance(uint16(source), version)
 				twin[source] = object.Advance(twin[source], version)
 			}
-			require.Equal(t, twin[source], r.Version(uint16(source)))
+			require.Equal(t, twin[source], r.versions[source])
 			if random.IntN(3) > 0 {
 				continue
 			}
-			got, want := r.Lowest(), lowestOf(twin)
+			got, want := r.lowest(), lowestOf(twin)
 			if object.Comparable(want) || sources == 1 {
 				require.Equal(t, want, got, "seed %d step %d", seed, step)
 			} else {
@@ -62,17 +59,17 @@ func TestTheLowestVersionAgainstItsTwin(t *testing.T) {
 
 // An event of a source that is not the lowest looks at no other source's version.
 func TestAnEventOfOneOfManySourcesLooksAtNoOther(t *testing.T) {
-	r := NewReached(1000)
+	r := newReached(1000)
 	for source := range 1000 {
-		r.Set(uint16(source), "10")
+		r.set(uint16(source), "10")
 	}
-	r.Set(7, "5")
-	require.Equal(t, "5", r.Lowest())
+	r.set(7, "5")
+	require.Equal(t, "5", r.lowest())
 	for i := range 1000 {
-		r.Advance(8, fmt.Sprint(11+i))
+		r.advance(8, fmt.Sprint(11+i))
 		require.True(t, r.known)
 	}
-	require.Equal(t, "5", r.Lowest())
-	r.Advance(7, "12")
-	require.Equal(t, "10", r.Lowest())
+	require.Equal(t, "5", r.lowest())
+	r.advance(7, "12")
+	require.Equal(t, "10", r.lowest())
 }

@@ -1,4 +1,4 @@
-package records
+package informer
 
 import (
 	"sync"
@@ -8,10 +8,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Reached records, for each source, the version up to which its changes are in the store. The lowest
+// reached records, for each source, the version up to which its changes are in the store. The lowest
 // of them is the store's version. It is looked for among all sources only if the source that had the
 // lowest version has moved. Only one goroutine uses the fields above mu.
-type Reached struct {
+type reached struct {
 	versions    []string // by source
 	low         uint16   // if known is set, the source with the lowest version
 	known       bool
@@ -21,23 +21,23 @@ type Reached struct {
 	published []string // by source: versions whose changes readers find in the store, and handlers get
 }
 
-// NewReached returns the record of some sources, none of which has reached a version.
-func NewReached(sources int) *Reached {
-	return &Reached{versions: make([]string, sources), published: make([]string, sources)}
+// newReached returns the record of some sources, none of which has reached a version.
+func newReached(sources int) *reached {
+	return &reached{versions: make([]string, sources), published: make([]string, sources)}
 }
 
-// PublishedVersion returns the version of a source whose changes readers find in the store, and handlers
+// publishedVersion returns the version of a source whose changes readers find in the store, and handlers
 // get. Any goroutine may call it.
-func (r *Reached) PublishedVersion(source uint16) string {
+func (r *reached) publishedVersion(source uint16) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
 	return r.published[source]
 }
 
-// Publish publishes the versions at the end of a write section, when its changes are in the store and
+// publish publishes the versions at the end of a write section, when its changes are in the store and
 // in the log.
-func (r *Reached) Publish() {
+func (r *reached) publish() {
 	if len(r.unpublished) == 0 {
 		return
 	}
@@ -50,18 +50,15 @@ func (r *Reached) Publish() {
 	r.unpublished = r.unpublished[:0]
 }
 
-func (r *Reached) move(source uint16, version string) {
+func (r *reached) move(source uint16, version string) {
 	r.versions[source] = version
 	if n := len(r.unpublished); n == 0 || r.unpublished[n-1] != source {
 		r.unpublished = append(r.unpublished, source)
 	}
 }
 
-// Version returns the version that a source has reached.
-func (r *Reached) Version(source uint16) string { return r.versions[source] }
-
-// Advance moves a source's version forward. An older version changes nothing.
-func (r *Reached) Advance(source uint16, version string) {
+// advance moves a source's version forward. An older version changes nothing.
+func (r *reached) advance(source uint16, version string) {
 	current := r.versions[source]
 	next := object.Advance(current, version)
 	if next == current {
@@ -73,15 +70,15 @@ func (r *Reached) Advance(source uint16, version string) {
 	r.move(source, next)
 }
 
-// Set sets a source's version, which may be older than before.
-func (r *Reached) Set(source uint16, version string) {
+// set sets a source's version, which may be older than before.
+func (r *reached) set(source uint16, version string) {
 	r.move(source, version)
 	r.known = false
 }
 
-// Lowest returns the lowest version of all sources. A version that does not compare counts only if no
+// lowest returns the lowest version of all sources. A version that does not compare counts only if no
 // version compares.
-func (r *Reached) Lowest() string {
+func (r *reached) lowest() string {
 	if !r.known && len(r.versions) > 1 {
 		r.find()
 	}
@@ -89,7 +86,7 @@ func (r *Reached) Lowest() string {
 }
 
 // find finds the source with the lowest version.
-func (r *Reached) find() {
+func (r *reached) find() {
 	r.low, r.known = 0, true
 	for source, version := range r.versions {
 		if ranksLower(version, r.versions[r.low]) {
