@@ -49,8 +49,6 @@ func measuresOf(h factory.Held) (m measures) {
 // collect sends the samples.
 func (a *aggregate) collect(to chan<- prometheus.Metric) {
 	for _, s := range a.samples {
-		for i := range s.all {
-			to <- &s.all[i]
-		}
+		s.collect(to)
 	}
 }

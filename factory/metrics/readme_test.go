@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 )
 
@@ -13,8 +14,9 @@ import (
 func TestReadmeListsAllMetrics(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| metric | type | labels beside group, version, resource, scope | meaning |\n| --- | --- | --- | --- |\n")
+	kinds := map[prometheus.ValueType]string{prometheus.GaugeValue: "gauge", prometheus.CounterValue: "counter", summaryValue: "summary"}
 	for _, s := range all {
-		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", s.name, strings.ToLower(s.kind.String()), s.label, s.help)
+		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", s.name, kinds[s.kind], s.label, s.help)
 	}
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)

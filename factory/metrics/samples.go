@@ -1,7 +1,9 @@
 package metrics
 
 import (
-	dto "github.com/prometheus/client_model/go"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tidemark-k8s/tidemark/factory/readiness"
 	"github.com/tidemark-k8s/tidemark/informer"
@@ -9,8 +11,8 @@ import (
 
 // samples are the numbers of the informers with the same labels: usually of a single informer.
 type samples struct {
-	labels   []*dto.LabelPair
-	handlers map[string][]*dto.LabelPair // labels of the handlers, by name
+	labels   []string            // values of the base labels
+	handlers map[string]struct{} // names of the handlers
 	all      []sample
 	places   map[place]int // positions in all
 }
@@ -21,8 +23,40 @@ type place struct {
 	label  string // the value of the series' own label
 }
 
+// sample is a number of a series.
+type sample struct {
+	place
+	value float64 // for a summary, the sum
+	count uint64  // for a summary only
+}
+
 func newSamples(id identity) *samples {
-	return &samples{labels: labelsOf(id), handlers: make(map[string][]*dto.LabelPair), places: make(map[place]int)}
+	r := id.resource
+	return &samples{labels: []string{r.Group, r.Version, r.Resource, id.scope}, handlers: make(map[string]struct{}), places: make(map[place]int)}
+}
+
+// collect sends the samples.
+func (s *samples) collect(to chan<- prometheus.Metric) {
+	for _, one := range s.all {
+		labels := s.labels
+		if one.series.label != "" {
+			labels = append(slices.Clip(labels), one.label)
+		}
+		to <- one.metric(labels)
+	}
+}
+
+func (s sample) metric(labels []string) (m prometheus.Metric) {
+	var err error
+	if s.series.kind == summaryValue {
+		m, err = prometheus.NewConstSummary(s.series.desc, s.count, s.value, nil, labels...)
+	} else {
+		m, err = prometheus.NewConstMetric(s.series.desc, s.series.kind, s.value, labels...)
+	}
+	if err != nil {
+		return prometheus.NewInvalidMetric(s.series.desc, err)
+	}
+	return m
 }
 
 // measures are what an inspector has measured.
@@ -123,16 +157,8 @@ func (s *samples) addTimed(of *series, label string, value float64, count uint64
 		sum.value, sum.count = of.join(sum.value, value), sum.count+count
 		return
 	}
-	labels := s.labels
-	switch of.label {
-	case "":
-	case told.label:
-		labels = s.handlers[label]
-	default:
-		labels = with(labels, of.label, label)
-	}
 	s.places[at] = len(s.all)
-	s.all = append(s.all, sample{of, labels, value, count})
+	s.all = append(s.all, sample{at, value, count})
 }
 
 // handler returns the label of a handler: its name, or "other" if there are too many.
@@ -141,9 +167,7 @@ func (s *samples) handler(name string) string {
 	if _, known := s.handlers[name]; !known && len(s.handlers) >= maxHandlers {
 		name = other
 	}
-	if s.handlers[name] == nil {
-		s.handlers[name] = with(s.labels, told.label, name)
-	}
+	s.handlers[name] = struct{}{}
 	return name
 }
 

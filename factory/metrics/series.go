@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 )
 
 const prefix = "tidemark_informer_"
@@ -16,13 +15,16 @@ var baseLabels = []string{"group", "version", "resource", "scope"}
 // series is a metric: a family of numbers with the same name.
 type series struct {
 	name, help string
-	kind       dto.MetricType
+	kind       prometheus.ValueType
 	label      string // the label beside the base labels; empty for none
 	desc       *prometheus.Desc
 	join       func(a, b float64) float64 // of two informers with the same labels
 }
 
-func newSeries(kind dto.MetricType, name, label, help string) *series {
+// summaryValue is the kind of a summary without quantiles, which Prometheus makes by a function of its own.
+const summaryValue prometheus.ValueType = 0
+
+func newSeries(kind prometheus.ValueType, name, label, help string) *series {
 	s := &series{name: prefix + name, help: help, kind: kind, label: label, join: sum}
 	labels := slices.Clone(baseLabels)
 	if label != "" {
@@ -42,15 +44,15 @@ func (s *series) joinedBy(join func(a, b float64) float64) *series {
 }
 
 func gauge(name, label, help string) *series {
-	return newSeries(dto.MetricType_GAUGE, name, label, help)
+	return newSeries(prometheus.GaugeValue, name, label, help)
 }
 
 func counter(name, label, help string) *series {
-	return newSeries(dto.MetricType_COUNTER, name, label, help)
+	return newSeries(prometheus.CounterValue, name, label, help)
 }
 
 func summary(name, label, help string) *series {
-	return newSeries(dto.MetricType_SUMMARY, name, label, help)
+	return newSeries(summaryValue, name, label, help)
 }
 
 // all are the metrics, in the order of the declarations below.
