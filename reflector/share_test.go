@@ -101,7 +101,7 @@ func TestShare_WhatHasNoSelector(t *testing.T) {
 // A foreign Added event at the beginning of a watch without a version moves no version, where its bytes are read, too:
 // the next watch begins there as well.
 func TestShare_BeginningOfAServersWatch(t *testing.T) {
-	set, err := shard.Nth(shard.ByUID, 0, 1<<40) // nothing is in it
+	set, err := shard.Nth(shard.ByUID, 0, 1<<30) // nothing is in it
 	require.NoError(t, err)
 	server := &pods{
 		list: func(_ int, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, podList("")) },
