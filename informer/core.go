@@ -31,7 +31,8 @@ type core struct {
 	objects      objectType
 	values       *share.Table // the values that objects share, nil for none
 	sources      []*source
-	misuse       error // the error in the constructor's arguments; nil if they are valid
+	drops        []string // fields that are dropped in place of a transform, fixed when the informer begins
+	misuse       error    // the error in the constructor's arguments; nil if they are valid
 	lister       lister.Lister[any]
 	observerTurn chan struct{} // full while the user's observer is called; nil without observer
 	logger       lazyLogger

@@ -162,6 +162,12 @@ func (c *core) checkHandler(r *delivery.Registration) error {
 }
 
 func (c *core) setTransform(transform func(any) (any, error)) error {
+	var drops []string
+	if ask := c.options.TransformDrops; ask != nil && transform != nil {
+		if drops = ask(transform); drops != nil {
+			transform = nil
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -173,7 +179,7 @@ func (c *core) setTransform(transform func(any) (any, error)) error {
 	case c.phase == stopped:
 		return fmt.Errorf("informer %s: %w", c.options.Name, ErrStopped)
 	}
-	c.options.Transform = transform
+	c.options.Transform, c.drops = transform, drops
 	return nil
 }
 

@@ -33,6 +33,10 @@ type Options[T any] struct {
 	// Transform returns an error or nil, panics, or changes the namespace or name, the object is
 	// quarantined, see [QuarantineError].
 	Transform func(T) (T, error)
+	// TransformDrops, if set, is called with each transform that client-go's SetTransform sets. If it
+	// returns fields, the transform does no more than remove these: the informer adds them to Drop, and does
+	// not call the transform. If it returns nil, the transform runs.
+	TransformDrops func(transform func(any) (any, error)) []string
 	// Resync is the period after which all objects are delivered to each handler again, unless
 	// the handler has its own period; zero for never.
 	Resync time.Duration
@@ -90,7 +94,7 @@ func (o *Options[T]) validate() error {
 // Untyped returns the options of the untyped core of an informer, see [JoinShared].
 func (o Options[T]) Untyped() Options[any] {
 	return Options[any]{
-		Name: o.Name, Resource: o.Resource, LabelIndexes: o.LabelIndexes,
+		Name: o.Name, Resource: o.Resource, LabelIndexes: o.LabelIndexes, TransformDrops: o.TransformDrops,
 		Resync: o.Resync, MinWatchTimeout: o.MinWatchTimeout, PageSize: o.PageSize,
 		StreamPatience: o.StreamPatience, ListPatience: o.ListPatience,
 		Decoding: o.Decoding, Storage: o.Storage, Shard: o.Shard, Rand: o.Rand, Observe: o.Observe,

@@ -2,6 +2,7 @@ package informer
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -78,10 +79,17 @@ func (c *core) reflector(source reflector.Source, sink *informerSink) *reflector
 		ListPatience:    c.options.ListPatience,
 		Share:           c.share.Load(),
 		Rand:            c.options.Rand,
-		Decoding:        c.options.Decoding,
+		Decoding:        c.decoding(),
 		DecodeTimes:     &c.decodeTimes,
 		Observe:         sink.observe,
 	})
+}
+
+// decoding returns the options of decoding, with the fields that are dropped in place of a transform.
+func (c *core) decoding() reflector.Decoding {
+	d := c.options.Decoding
+	d.Drop = slices.Concat(d.Drop, c.drops)
+	return d
 }
 
 // observe takes note of an event of the reflector, and passes it on.
