@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/stretchr/testify v1.11.1
 	github.com/tidemark-k8s/tidemark v0.0.0
+	github.com/tidemark-k8s/tidemark/controllerruntime v0.0.0
 	go.uber.org/goleak v1.3.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
@@ -75,5 +76,6 @@ require (
 
 replace (
 	github.com/tidemark-k8s/tidemark => ../..
+	github.com/tidemark-k8s/tidemark/controllerruntime => ../../controllerruntime
 	github.com/tidemark-k8s/tidemark/factory/metrics => ../../factory/metrics
 )

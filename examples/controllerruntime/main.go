@@ -1,9 +1,7 @@
-// Controllerruntime is a controller-runtime manager with tidemark's informers. It needs one option;
-// the second line lets the informers decode the server's responses themselves, and shows the manager's own
-// writes in its cache when the calls return:
+// Controllerruntime is a controller-runtime manager with tidemark's informers. One call makes it; the option
+// shows the manager's own writes in its cache when the calls return:
 //
-//	cache.Options{NewInformer: informer.ForControllerRuntime}
-//	config.Wrap(reflector.NewOwnWrites().Wire)
+//	controllerruntime.NewManager(config, options, controllerruntime.OwnWrites(reflector.NewOwnWrites()))
 //
 // One of its controllers prints the number of ready pods of each namespace when it changes. The other
 // prints the Deployments that read a Secret when that changes, and what they own; it asks the cache for
@@ -39,14 +37,13 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/tidemark-k8s/tidemark/controllerruntime"
 	"github.com/tidemark-k8s/tidemark/examples/internal/demo"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -64,10 +61,10 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := demo.NewFlags("controllerruntime")
 	var serve addresses
-	var made informer.ControllerRuntime
+	var more []controllerruntime.Option
 	flags.Func("shard", "read the namespaces of this `share` alone, as in 0/3: the first of three; default: all", func(nth string) error {
 		share, err := namespaces(nth)
-		made = made.WithShard(share, &corev1.Pod{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Secret{})
+		more = append(more, controllerruntime.Shard(share, &corev1.Pod{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Secret{}))
 		return err
 	})
 	budget := flags.Uint("budget", 0, "hold the objects packed, and this many `MiB` of them decoded as well; 0 for all decoded")
@@ -82,8 +79,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		running, stop := context.WithCancel(context.WithoutCancel(ctx))
 		defer stop()
 		defer context.AfterFunc(ctx, stop)()
-		made.Storage = storage(*budget)
-		return watch(running, c.Config, serve, made, stdout)
+		return watch(running, c.Config, serve, stdout, append(more, controllerruntime.Storage(storage(*budget)))...)
 	})
 	return flags.Exit(err, stdout, stderr)
 }
@@ -111,24 +107,18 @@ func namespaces(nth string) (shard.Assignment, error) {
 }
 
 // watch runs the manager until ctx ends.
-func watch(ctx context.Context, config *rest.Config, serve addresses, made informer.ControllerRuntime, out io.Writer) error {
-	// These two lines make the manager use tidemark's informers. If you do not need the list of
-	// informers in watched, set NewInformer to informer.ForControllerRuntime or, for packed objects and shares, to
-	// made.NewInformer.
-	config.Wrap(reflector.NewOwnWrites().Wire)
-	informers := &watched{scheme: scheme.Scheme, made: made}
-	m, err := ctrl.NewManager(config, ctrl.Options{
-		Cache: cache.Options{NewInformer: informers.newInformer},
-
+func watch(ctx context.Context, config *rest.Config, serve addresses, out io.Writer, more ...controllerruntime.Option) error {
+	more = append(more, controllerruntime.OwnWrites(reflector.NewOwnWrites()))
+	m, err := controllerruntime.NewManager(config, ctrl.Options{
 		Metrics:                server.Options{BindAddress: serve.metrics},
 		HealthProbeBindAddress: serve.health,
 		Controller:             ctrlconfig.Controller{SkipNameValidation: new(true)},
-	})
+	}, more...)
 	if err != nil {
 		return fmt.Errorf("the manager cannot be made: %w", err)
 	}
 	defer m.GetHTTPClient().CloseIdleConnections()
-	end, err := informers.report(m)
+	end, err := report(m)
 	defer end()
 	if err != nil {
 		return fmt.Errorf("the manager cannot report its informers: %w", err)

@@ -5,23 +5,23 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
+	"github.com/tidemark-k8s/tidemark/controllerruntime"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// README and MIGRATION show these two lines of a manager, and nothing else is needed.
-func TestTwoLines(t *testing.T) {
+// README and MIGRATION show this line of a manager, and nothing else is needed.
+func TestOneLine(t *testing.T) {
 	server := informertest.New(informertest.Options{})
 	t.Cleanup(server.Close)
 	require.NoError(t, server.StartInMemory())
-	config := server.ClientConfig()
+	config, scheme := server.ClientConfig(), scheme.Scheme
 
-	config.Wrap(reflector.Wire) // before the manager is made
-	mgr, err := ctrl.NewManager(config, ctrl.Options{Cache: cache.Options{NewInformer: informer.ForControllerRuntime}})
+	mgr, err := controllerruntime.NewManager(config, ctrl.Options{Scheme: scheme}) // in place of ctrl.NewManager
 
 	require.NoError(t, err)
 	t.Cleanup(mgr.GetHTTPClient().CloseIdleConnections)

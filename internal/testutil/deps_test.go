@@ -181,8 +181,18 @@ var arrows = []arrow{
 		why:  "a generator reads client-go's clientset and accessors, and must run while the package that it generates for does not compile",
 	},
 	{
+		from: "controllerruntime",
+		to: []string{"./shard", "./indexer", "./informer", "./reflector", "./factory", "./internal/object", "./controllerruntime/internal/place", apimachinery, "k8s.io/client-go/...",
+			"sigs.k8s.io/controller-runtime/..."},
+		why: "it gives a manager informers, in a module of its own; what they are made of is their affair",
+	},
+	{
+		from: "controllerruntime/internal/place",
+		why:  "it knows functions, whatever they do",
+	},
+	{
 		from: "examples/controllerruntime",
-		to: []string{"./shard", "./indexer/...", "./informer/...", "./reflector", "./factory", "./factory/readiness", "./factory/metrics", "./factory/debug", "./examples/internal/demo", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...",
+		to: []string{"./shard", "./indexer/...", "./informer/...", "./reflector", "./factory", "./factory/readiness", "./factory/metrics", "./factory/debug", "./controllerruntime", "./examples/internal/demo", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...",
 			"k8s.io/klog/v2", "sigs.k8s.io/controller-runtime/..."},
 		why: "it is a module of its own, with what a user of controller-runtime has anyway",
 	},

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/stretchr/testify v1.11.1
 	github.com/tidemark-k8s/tidemark v0.0.0
+	github.com/tidemark-k8s/tidemark/controllerruntime v0.0.0
 	go.uber.org/goleak v1.3.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
@@ -72,4 +73,7 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-replace github.com/tidemark-k8s/tidemark => ../../..
+replace (
+	github.com/tidemark-k8s/tidemark => ../../..
+	github.com/tidemark-k8s/tidemark/controllerruntime => ../../../controllerruntime
+)

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/tidemark-k8s/tidemark/controllerruntime"
 	"github.com/tidemark-k8s/tidemark/informer"
 	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
@@ -48,11 +49,20 @@ var (
 	// packed is wired, with objects that are decoded at each read.
 	packed = implementation{
 		name: "packed", wrap: reflector.Wire, anew: true,
-		make: informer.ControllerRuntime{Storage: informer.Storage{Decoded: informer.NewBudget(0)}}.NewInformer,
+		make: used(controllerruntime.Storage(informer.Storage{Decoded: informer.NewBudget(0)})),
 	}
 
 	implementations = []implementation{clientgo, tidemark, wired, packed}
 )
+
+// used returns the constructor that Use gives a cache.
+func used(more ...controllerruntime.Option) newInformer {
+	var o cache.Options
+	if _, err := controllerruntime.Use(new(rest.Config), &o, more...); err != nil {
+		panic(err)
+	}
+	return o.NewInformer
+}
 
 // rig is an API server, and the configuration of a cache of it.
 type rig struct {

@@ -1,10 +1,9 @@
 #!/bin/sh
 # Runs controller-runtime's own tests of its cache on tidemark and a real
 # kube-apiserver. The script copies the sources from the module cache into a
-# temporary folder and changes two lines: the first makes the informers ours, the
-# second wraps the configuration with reflector.Wire. With BUDGET set, the informers
-# hold their objects packed, and so many bytes of them decoded. Arguments go to the
-# test program, such as -ginkgo.focus=Get.
+# temporary folder, where the tests get their caches by controllerruntime.Use. With
+# BUDGET set, the informers hold their objects packed, and so many bytes of them
+# decoded. Arguments go to the test program, such as -ginkgo.focus=Get.
 set -eu
 
 cd "$(dirname "$0")"
@@ -19,29 +18,47 @@ cp -R "$from/." "$dir"
 chmod -R u+w "$dir"
 cd "$dir"
 
-# change FILE IMPORT LINE INSTEAD replaces LINE by INSTEAD, and adds the import.
-change() {
-	if ! grep -qF "$3" "$1"; then
-		echo "suite.sh: $1 has no line $3 any more" >&2
-		exit 1
-	fi
-	awk -v import="$2" -v line="$3" -v instead="$4" '
-		$0 == "import (" && !done { print; print "\t\"" import "\""; done = 1; next }
-		index($0, line) && !changed { print instead; changed = 1; next }
-		{ print }' "$1" >"$1.new"
-	mv "$1.new" "$1"
-}
-module=github.com/tidemark-k8s/tidemark
-informers=informer.ForControllerRuntime
-if [ -n "${BUDGET:-}" ]; then
-	informers="informer.ControllerRuntime{Storage: informer.Storage{Decoded: informer.NewBudget($BUDGET)}}.NewInformer"
-fi
-change pkg/cache/internal/informers.go $module/informer \
-	'newInformer := cache.NewSharedIndexInformer' "newInformer := $informers"
-change pkg/cache/cache_suite_test.go $module/reflector \
-	'cfg, err = testenv.Start()' 'cfg, err = testenv.Start(); cfg.Wrap(reflector.Wire)'
+cat >pkg/cache/tidemark_test.go <<'EOF'
+package cache_test
 
-go mod edit -require $module@v0.0.0 -replace "$module=$root"
+import (
+	"os"
+	"strconv"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"github.com/tidemark-k8s/tidemark/controllerruntime"
+	"github.com/tidemark-k8s/tidemark/informer"
+)
+
+// newCache makes a cache on tidemark. Tests that set what Use refuses get their own.
+func newCache(config *rest.Config, o cache.Options) (cache.Cache, error) {
+	if o.NewInformer != nil || o.HTTPClient != nil {
+		return cache.New(config, o)
+	}
+	var more []controllerruntime.Option
+	if n, err := strconv.ParseInt(os.Getenv("BUDGET"), 10, 64); err == nil {
+		more = append(more, controllerruntime.Storage(informer.Storage{Decoded: informer.NewBudget(n)}))
+	}
+	config = rest.CopyConfig(config)
+	if _, err := controllerruntime.Use(config, &o, more...); err != nil {
+		return nil, err
+	}
+	return cache.New(config, o)
+}
+EOF
+tests=$(grep -l '^package cache_test$' pkg/cache/*_test.go | grep -v /tidemark_test.go)
+if ! grep -q '\bcache\.New\b' $tests; then
+	echo "suite.sh: the tests do not call cache.New any more" >&2
+	exit 1
+fi
+sed -i.old 's/\bcache\.New\b/newCache/g' $tests
+
+module=github.com/tidemark-k8s/tidemark
+for m in $module $module/controllerruntime; do
+	go mod edit -require "$m@v0.0.0" -replace "$m=$root${m#"$module"}"
+done
 go test -c -o suite ./pkg/cache
 cd pkg/cache # the paths of its test data are relative to this folder
 KUBEBUILDER_ASSETS=$assets "$dir/suite" -ginkgo.no-color -ginkgo.succinct "$@"

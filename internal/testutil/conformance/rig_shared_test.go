@@ -2,6 +2,8 @@ package conformance_test
 
 import (
 	"context"
+	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -10,21 +12,33 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // withShared returns the rig with a make function for client-go's interface.
 func (r rig) withShared() rig {
-	r.make = func(_ T, lw cache.ListerWatcher, o settings) subject {
+	r.make = func(t T, lw cache.ListerWatcher, o settings) subject {
 		ix := o.indexes
 		if ix == nil {
 			ix = cache.Indexers{}
 		}
 		if o.storage.Decoded != nil {
-			return sharedSubject{informer.ControllerRuntime{Storage: o.storage}.NewInformer(lw, &corev1.Pod{}, o.resync, ix)}
+			return sharedSubject{packed(t, lw, o, ix)}
 		}
 		return sharedSubject{r.shared(lw, &corev1.Pod{}, cache.SharedIndexInformerOptions{ResyncPeriod: o.resync, Indexers: ix})}
 	}
 	return r
+}
+
+// packed returns an informer as a controller-runtime manager with packed objects has it.
+func packed(t T, lw cache.ListerWatcher, o settings, ix cache.Indexers) cache.SharedIndexInformer {
+	source := func() (reflector.Source, error) { return reflector.FromControllerRuntime(lw, &corev1.Pod{}), nil }
+	options := informer.Options[any]{Storage: o.storage, Resync: o.resync}
+	i := informer.JoinShared([]func() (reflector.Source, error){source}, reflect.TypeFor[*corev1.Pod](), options)
+	ix = maps.Clone(ix)
+	delete(ix, cache.NamespaceIndex) // each informer has it
+	require.NoError(t, i.AddIndexers(ix))
+	return i
 }
 
 // sharedSubject is an informer with client-go's interface.

@@ -1,0 +1,35 @@
+// Package controllerruntime makes a controller-runtime manager with tidemark's informers. [NewManager] stands
+// where ctrl.NewManager stood:
+//
+//	mgr, err := controllerruntime.NewManager(config, ctrl.Options{Scheme: scheme})
+//
+// The manager, its cache and its client are controller-runtime's. Their informers are tidemark's: they decode the
+// server's answers themselves, store equal values once, and select by indexes. Options add more:
+//
+//	mgr, err := controllerruntime.NewManager(config, options,
+//		controllerruntime.Storage(informer.Storage{Decoded: informer.NewBudget(64 << 20)}),
+//		controllerruntime.Indexes(&appsv1.Deployment{}, refs.ByReference[*appsv1.Deployment]()))
+//
+// For a cluster or a cache without a manager, [Use] changes the config and the cache's options before they are made.
+//
+// The package is a separate module, so that only its users depend on controller-runtime. It follows the minor
+// versions of controller-runtime: this one is for v0.25.
+//
+// # Guarantees
+//
+//   - NewManager changes neither the config nor the options that it is given. The manager's GetConfig returns a copy
+//     of the config, whose clients pass their requests through tidemark's transport. [Use] changes both.
+//   - Contradictions are errors ([ErrOptions]), and so are invalid options. Nothing is ignored in silence: a NewInformer
+//     or an HTTP client that the options already have would bypass this package.
+//   - Options of a kind are keyed by an example object, since controller-runtime tells a new informer nothing else:
+//     neither namespaces nor selectors. A typed example means its Go type. Unstructured objects and metadata alone
+//     (metav1.PartialObjectMetadata) also name a group, version and kind. A kind that is read in two forms is named in
+//     both.
+//   - An informer holds objects of its example's Go type alone, so that [informer.As] returns its typed view.
+//   - controller-runtime's TransformStripManagedFields costs nothing, wherever the cache's options set it: the informer
+//     leaves managedFields out as it decodes, and calls no transform. The objects are the same. Any other transform
+//     runs, also one that calls TransformStripManagedFields.
+//   - [Informers] lists the informers that run, each from its Run to its end.
+//
+// All functions and methods may be called from any goroutine.
+package controllerruntime

@@ -1,0 +1,20 @@
+package controllerruntime
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+func TestMain(m *testing.M) {
+	klog.SetLogger(klog.Logger{}) // discards the errors that tests cause on purpose
+	ctrl.SetLogger(klog.Logger{})
+	goleak.VerifyTestMain(m,
+		// controller-runtime's own: it waits for ever for namespaces to sync.
+		goleak.IgnoreTopFunction("sigs.k8s.io/controller-runtime/pkg/cache.newMultiNamespaceInformer.func1"),
+		// client-go's own: a watch of metadata with an event that nobody receives.
+		goleak.IgnoreTopFunction("k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop"),
+	)
+}

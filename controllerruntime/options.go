@@ -1,0 +1,144 @@
+package controllerruntime
+
+import (
+	"fmt"
+	"reflect"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
+)
+
+// Option configures the informers of [NewManager] and [Use].
+type Option func(*settings)
+
+// settings are what the options say.
+type settings struct {
+	own   *reflector.OwnWrites // nil for none
+	all   informer.Options[any]
+	kinds []kindOption
+}
+
+// kindOption changes the options of the informers of one kind.
+type kindOption struct {
+	kind   runtime.Object
+	change func(*informer.Options[any])
+}
+
+func settingsOf(options []Option) (s settings) {
+	for _, o := range options {
+		o(&s)
+	}
+	return s
+}
+
+// OwnWrites shows the manager's own writes in its cache when the client's calls return, see [reflector.OwnWrites].
+// It is experimental. The manager's client then must not have EnableReadYourWritesConsistency.
+func OwnWrites(own *reflector.OwnWrites) Option {
+	return func(s *settings) { s.own = own }
+}
+
+// Storage says how the informers hold their objects. All informers have the same budget. Those of Secrets hold them
+// decoded, see [informer.Storage].
+func Storage(storage informer.Storage) Option {
+	return func(s *settings) { s.all.Storage = storage }
+}
+
+// PageSize makes every list of the informers request pages of n objects; zero lets the informers decide.
+func PageSize(n int64) Option {
+	return func(s *settings) { s.all.PageSize = n }
+}
+
+// Shard makes the informers of some kinds read a share of the objects, see [informer.Options].Shard. All other kinds
+// are read whole: a client that looks up Secrets or Nodes by name needs each of them. A kind that is named again gets
+// the new Assignment; nil stands for everything.
+func Shard(a shard.Assignment, first client.Object, more ...client.Object) Option {
+	return func(s *settings) {
+		for _, kind := range append([]client.Object{first}, more...) {
+			s.of(kind, func(o *informer.Options[any]) { o.Shard = a })
+		}
+	}
+}
+
+// Drop leaves fields of a kind out of the cache, such as "status" or "data.token", see [reflector.Decoding].Drop. An
+// object that lacks a field other than metadata.managedFields must be written back by patches only.
+func Drop(kind client.Object, fields ...string) Option {
+	return func(s *settings) {
+		s.of(kind, func(o *informer.Options[any]) { o.Drop = append(o.Drop, fields...) })
+	}
+}
+
+// LabelIndexes names labels of a kind that have an index from the beginning, see [informer.Options].LabelIndexes.
+func LabelIndexes(kind client.Object, keys ...string) Option {
+	return func(s *settings) {
+		s.of(kind, func(o *informer.Options[any]) { o.LabelIndexes = append(o.LabelIndexes, keys...) })
+	}
+}
+
+// Indexes adds indexes to the informers of a kind, such as those of package indexer/refs by owner and by reference.
+func Indexes[T client.Object](kind T, indexes ...indexer.Index[T]) Option {
+	return func(s *settings) {
+		s.of(kind, func(o *informer.Options[any]) {
+			for _, ix := range indexes {
+				o.Indexes = append(o.Indexes, ix.Untyped())
+			}
+		})
+	}
+}
+
+// of adds an option of a kind.
+func (s *settings) of(kind client.Object, change func(*informer.Options[any])) {
+	s.kinds = append(s.kinds, kindOption{kind, change})
+}
+
+// optionsOf returns the options of the informer of an example.
+func (s *settings) optionsOf(example runtime.Object) informer.Options[any] {
+	o := s.all
+	if object.HoldsSecrets(example) {
+		o.Storage = informer.Storage{}
+	}
+	for _, k := range s.kinds {
+		if sameKind(k.kind, example) {
+			k.change(&o)
+		}
+	}
+	return o
+}
+
+// validate returns an error for options that an informer would refuse.
+func (s *settings) validate() error {
+	switch budget := s.all.Storage.Decoded; {
+	case s.all.PageSize < 0:
+		return fmt.Errorf("PageSize is %d: %w", s.all.PageSize, informer.ErrNegative)
+	case budget != nil && budget.Limit() < 0:
+		return fmt.Errorf("the budget of Storage is %d: %w", budget.Limit(), informer.ErrNegative)
+	}
+	for _, k := range s.kinds {
+		o := s.optionsOf(k.kind)
+		if err := o.Validate(); err != nil {
+			return fmt.Errorf("the options of %T: %w", k.kind, err)
+		}
+		if _, err := indexer.New(indexer.Options{Indexes: o.Indexes, LabelIndexes: o.LabelIndexes}); err != nil {
+			return fmt.Errorf("the options of %T: %w", k.kind, err)
+		}
+	}
+	return nil
+}
+
+// sameKind reports whether two objects are of one Go type and, if that stands for many kinds, of one kind.
+func sameKind(a, b runtime.Object) bool {
+	if reflect.TypeOf(a) != reflect.TypeOf(b) {
+		return false
+	}
+	switch a.(type) {
+	case runtime.Unstructured, *metav1.PartialObjectMetadata:
+		return a.GetObjectKind().GroupVersionKind() == b.GetObjectKind().GroupVersionKind()
+	}
+	return true
+}

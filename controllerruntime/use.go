@@ -1,0 +1,59 @@
+package controllerruntime
+
+import (
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// Use prepares a config and the options of a cache for tidemark's informers. Call it before the cluster or the cache
+// is made of them, and pass the same config:
+//
+//	informers, err := controllerruntime.Use(config, &options)
+//	c, err := cache.New(config, options)
+//
+// Call it once for each config and its cache, after everything else that wraps the config's transport. [NewManager]
+// calls it for a manager.
+func Use(config *rest.Config, options *cache.Options, more ...Option) (*Informers, error) {
+	return use(config, options, settingsOf(more))
+}
+
+func use(config *rest.Config, options *cache.Options, s settings) (*Informers, error) {
+	switch {
+	case config == nil:
+		return nil, errNoConfig
+	case options.NewInformer != nil:
+		return nil, contradiction("the cache's options have a NewInformer already")
+	case options.HTTPClient != nil:
+		return nil, contradiction("the cache's options have an HTTPClient, which would bypass the config's transport; set the config's Transport instead")
+	}
+	if err := s.validate(); err != nil {
+		return nil, err
+	}
+	informers := &Informers{settings: s, scheme: options.Scheme}
+	if informers.scheme == nil {
+		informers.scheme = scheme.Scheme // controller-runtime's default
+	}
+	if s.own != nil {
+		config.Wrap(s.own.Wire)
+	} else {
+		config.Wrap(reflector.Wire)
+	}
+	options.NewInformer = informers.newInformer
+	return informers, nil
+}
+
+// checkClient returns an error for options of the manager's client that contradict the settings.
+func (s *settings) checkClient(o client.Options) error {
+	waits := o.Cache != nil && o.Cache.EnableReadYourWritesConsistency != nil && *o.Cache.EnableReadYourWritesConsistency
+	switch {
+	case o.HTTPClient != nil:
+		return contradiction("the client's options have an HTTPClient, which would bypass the config's transport; set the config's Transport instead")
+	case s.own != nil && waits:
+		return contradiction("OwnWrites shows own writes at once, so that reads need not wait for them by EnableReadYourWritesConsistency")
+	}
+	return nil
+}
