@@ -128,7 +128,7 @@ func (i *clientgoInformer) add(h cache.ResourceEventHandler, o cache.HandlerOpti
 	if o.Logger != nil {
 		logger = *o.Logger
 	}
-	return i.register(newClientgoReceiver(h, o.Logger), i.resyncPeriod(logger, requested), by)
+	return i.register(&clientgoReceiver{h, o.Logger}, i.resyncPeriod(logger, requested), by)
 }
 
 // register adds a handler with exactly this resync period.

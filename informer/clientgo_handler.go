@@ -15,29 +15,14 @@ import (
 // delete and add, for another object under the same name.
 type clientgoReceiver struct {
 	handler cache.ResourceEventHandler
-	update  func(old, obj any) // UpdateFunc of a ResourceEventHandlerFuncs; nil for others
-	logger  *klog.Logger       // for panics; nil for the run's logger
-}
-
-// newClientgoReceiver returns the receiver of a handler. Most handlers are made of functions, and
-// most events are updates: their function is called directly.
-func newClientgoReceiver(h cache.ResourceEventHandler, logger *klog.Logger) *clientgoReceiver {
-	r := &clientgoReceiver{handler: h, logger: logger}
-	if funcs, ok := h.(cache.ResourceEventHandlerFuncs); ok {
-		r.update = funcs.UpdateFunc
-	}
-	return r
+	logger  *klog.Logger // for panics; nil for the run's logger
 }
 
 func (r *clientgoReceiver) CallHandler(b *eventlog.Batch) {
 	p, h, key := b.Next()
 	switch {
 	case h.Kind == eventlog.Updated, h.Is(eventlog.Recreated) && h.Kind == eventlog.Added:
-		if r.update != nil {
-			r.update(p.Old, p.New)
-		} else {
-			r.handler.OnUpdate(p.Old, p.New)
-		}
+		r.handler.OnUpdate(p.Old, p.New)
 	case h.Kind == eventlog.Added:
 		r.handler.OnAdd(p.New, h.Is(eventlog.Initial))
 	case h.Is(eventlog.Recreated): // an update follows

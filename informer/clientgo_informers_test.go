@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"reflect"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -25,7 +26,7 @@ var clientgoInformers = map[string]constructor{
 	},
 	"pods": func(s kit.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 		indexes := clientgostore.Indexes(ix, true)
-		c := newCore(Options[any]{Resync: resync}, typeOf[*corev1.Pod](), withNamespaceIndex(indexes), madeSources(sourceOf(s)))
+		c := newCore(Options[any]{Resync: resync}, typeExactly(reflect.TypeFor[*corev1.Pod]()), withNamespaceIndex(indexes), madeSources(sourceOf(s)))
 		return newClientgoInformer(c)
 	},
 }

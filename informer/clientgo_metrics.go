@@ -2,7 +2,7 @@ package informer
 
 import (
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -43,37 +43,24 @@ func measuring(id cache.InformerNameAndResource, provider cache.InformerMetricsP
 	case !id.Reserved():
 		return nil
 	case provider == nil:
-		return provided.get()
+		if p := provided.Load(); p != nil {
+			return *p
+		}
 	}
 	return provider
 }
 
 // provided is the process's provider. It is global because client-go's is: main functions set
 // theirs before anything else runs.
-var provided globalProvider
-
-type globalProvider struct {
-	mu       sync.Mutex
-	provider cache.InformerMetricsProvider
-}
-
-func (g *globalProvider) get() cache.InformerMetricsProvider {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-
-	return g.provider
-}
+var provided atomic.Pointer[cache.InformerMetricsProvider]
 
 // SetInformerMetricsProvider sets the provider of metrics for informers made later with an
 // identifier: this module's and client-go's own. Only the first call counts. This module cannot see
 // a provider that was given to client-go alone.
 func SetInformerMetricsProvider(provider cache.InformerMetricsProvider) {
 	cache.SetInformerMetricsProvider(provider)
-	provided.mu.Lock()
-	defer provided.mu.Unlock()
-
-	if provided.provider == nil {
-		provided.provider = provider
+	if provider != nil {
+		provided.CompareAndSwap(nil, &provider)
 	}
 }
 

@@ -139,7 +139,7 @@ func TestTheProvidersOfMetrics(t *testing.T) {
 	first, second := &meters{}, &meters{}
 	SetInformerMetricsProvider(first)
 	SetInformerMetricsProvider(second)
-	t.Cleanup(func() { provided.provider = nil })
+	t.Cleanup(func() { provided.Store(nil) })
 	require.NotNil(t, newMetrics(id, nil))
 	require.Nil(t, newMetrics(cache.InformerNameAndResource{}, nil), "without a name")
 	store := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{Identifier: id})

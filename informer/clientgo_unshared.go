@@ -30,7 +30,7 @@ func ForOneHandler(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
 	if o.Handler == nil && i.core.misuse == nil {
 		i.core.misuse = ErrNoHandler
 	}
-	to := &unsharedReceiver{clientgoReceiver: newClientgoReceiver(o.Handler, o.Logger), core: i.core}
+	to := &unsharedReceiver{clientgoReceiver: &clientgoReceiver{o.Handler, o.Logger}, core: i.core}
 	to.failing, to.fail = context.WithCancel(context.Background())
 	c := &clientgoUnshared{informer: i, receiver: to}
 	var err error

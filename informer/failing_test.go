@@ -48,7 +48,7 @@ func TestAReceiverWhoseHandlerFailsHoldsNothing(t *testing.T) {
 	for how, fail := range failures {
 		t.Run(how, func(t *testing.T) {
 			var g ghosts
-			r := receiverOf[*corev1.Pod](HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { fail() }))
+			r := &typedReceiver[*corev1.Pod]{handler: HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { fail() })}
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)

@@ -3,6 +3,7 @@ package informer
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
@@ -42,7 +43,7 @@ func New[T Object](source reflector.Source, o Options[T]) *Informer[T] {
 // to 4,096 sources.
 func Join[T Object](sources []reflector.Source, o Options[T]) *Informer[T] {
 	untyped := o.Untyped()
-	return view[T](newViews(newCore(untyped, typeOf[T](), withNamespaceIndex(untyped.Indexes), madeSources(sources...))))
+	return view[T](newViews(newCore(untyped, typeExactly(reflect.TypeFor[T]()), withNamespaceIndex(untyped.Indexes), madeSources(sources...))))
 }
 
 // view returns an informer's view of type T.
@@ -70,7 +71,7 @@ func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, erro
 	if !callable(h) {
 		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
 	}
-	return i.core.handle(receiverOf(h), o, i.owner)
+	return i.core.handle(&typedReceiver[T]{handler: h}, o, i.owner)
 }
 
 // HandleBatch is [Informer.Handle] for a function that takes the changes that are ready, up to n a

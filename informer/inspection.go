@@ -85,12 +85,10 @@ func (c weighed) EngineBytes(weigher *heapsize.Weigher) int64 {
 
 // moment returns the present state of the informer. Its counts are of all events so far.
 func (c *core) moment(m *measure.Inspection) measure.Moment {
-	var st Status
-	c.status.fill(&st)
 	memory := m.Weight.Last()
 	now := measure.Moment{
 		At: time.Now(), Events: c.tally.events(), Decodes: c.decodes(), Objects: c.writer.Indexer().Len(),
-		Bytes: memory.Objects + memory.Engine, Staleness: st.Staleness,
+		Bytes: memory.Objects + memory.Engine, Staleness: c.status.recorded().Staleness,
 	}
 	for _, r := range c.processor.All() {
 		now.Lag = max(now.Lag, r.Lag(m))

@@ -27,7 +27,7 @@ func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 		}}))
 		early := &kit.Recorder{}
 		f.register(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{})
-		require.NoError(t, f.addHandler(f.registration(newClientgoReceiver(early.Handler(), nil), HandlerOptions{}, nil)))
+		require.NoError(t, f.addHandler(f.registration(&clientgoReceiver{early.Handler(), nil}, HandlerOptions{}, nil)))
 		f.list("10", kit.Pod("a", "1"))
 		f.start()
 		f.batch = []deltafifo.Delta{
@@ -37,7 +37,7 @@ func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 		}
 		require.False(t, apart(f.applySome))
 		require.Equal(t, "11", f.writer.Indexer().Version())
-		reg := f.registration(newClientgoReceiver(r.Handler(), nil), HandlerOptions{}, nil)
+		reg := f.registration(&clientgoReceiver{r.Handler(), nil}, HandlerOptions{}, nil)
 		require.NoError(t, f.addHandler(reg))
 		f.apply(deltaOf(deltafifo.Added, kit.Pod("d", "14")))
 		require.Equal(t, []string{"initial a@11", "add d@14"}, r.Take())

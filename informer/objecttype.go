@@ -22,17 +22,7 @@ type objectType struct {
 	check func(obj any) error
 }
 
-// typeOf returns the type of an informer of T.
-func typeOf[T any]() objectType {
-	return objectType{goType: reflect.TypeFor[T](), check: func(obj any) error {
-		if _, ok := obj.(T); !ok {
-			return typeError(reflect.TypeFor[T](), obj)
-		}
-		return nil
-	}}
-}
-
-// typeExactly returns the type of an informer whose Go type is known only at run time.
+// typeExactly returns the type of an informer of a Go type.
 func typeExactly(goType reflect.Type) objectType {
 	fits := func(got reflect.Type) bool { return got == goType }
 	if goType.Kind() == reflect.Interface {

@@ -178,9 +178,9 @@ func TestADeleteOfTheUnknownIsDecoded(t *testing.T) {
 	var typedDeletes int
 	var told []any
 	typed := f.register(Funcs[*corev1.Pod]{Deleted: func(*corev1.Pod) { typedDeletes++ }}, HandlerOptions{})
-	clientgo := f.registration(newClientgoReceiver(cache.ResourceEventHandlerFuncs{
+	clientgo := f.registration(&clientgoReceiver{cache.ResourceEventHandlerFuncs{
 		DeleteFunc: func(obj any) { told = append(told, obj) },
-	}, nil), HandlerOptions{}, nil)
+	}, nil}, HandlerOptions{}, nil)
 	require.NoError(t, f.addHandler(clientgo))
 	f.list("1")
 	last := kit.Pod("a", "2")

@@ -16,11 +16,7 @@ func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		s := status{bySource: make([]sourceStatus, 2), applied: make([]atomic.Uint64, 2)}
-		progress := func() Progress {
-			var st Status
-			s.fill(&st)
-			return st.Progress
-		}
+		progress := func() Progress { return s.recorded().Progress }
 		require.Zero(t, progress())
 
 		s.reflected(0, reflector.Asked{Operation: reflector.OpStream})

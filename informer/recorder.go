@@ -17,19 +17,11 @@ type status struct {
 
 	watchLasts time.Duration // the longest time that a healthy watch may be silent
 
-	mu          sync.Mutex
-	bySource    []sourceStatus
-	applied     []atomic.Uint64 // by source: the deltas applied since the informer was made
-	lists       int             // full states, by list or by stream
-	errors      int
-	lastError   error
-	lastErrorAt time.Time
-	recent      []RecentError
-	totals      Totals // but for Relists
-	relists     []relists
-	started     time.Time // when the run began
-	syncTook    time.Duration
-	leftOut     leftOut
+	mu       sync.Mutex
+	seen     Status // the counts and errors that are the same for any number of sources
+	bySource []sourceStatus
+	applied  []atomic.Uint64 // by source: the deltas applied since the informer was made
+	started  time.Time       // when the run began
 }
 
 // noteKind is a feature that a source may lack.
@@ -52,21 +44,18 @@ func (s *status) notes() (all []string) {
 	return all
 }
 
-// leftOut counts the objects left out because of their type, and keeps the last error.
-type leftOut struct {
-	count int
-	last  error
-	at    time.Time
-}
-
-func (l *leftOut) add(err error) { *l = leftOut{l.count + 1, err, time.Now()} }
-
 // refused records an object of another type.
 func (s *status) refused(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.leftOut.add(err)
+	s.leaveOut(err)
+}
+
+// leaveOut counts an object left out because of its type. The caller holds mu.
+func (s *status) leaveOut(err error) {
+	s.seen.LeftOut++
+	s.seen.LastLeftOut, s.seen.LastLeftOutAt = err, time.Now()
 }
 
 // sourceStatus is the state of one source.
@@ -105,13 +94,12 @@ func (s *status) reflected(i int, e reflector.Event) {
 	p := &s.bySource[i]
 	switch e := e.(type) {
 	case reflector.WatchStarted:
-		s.totals.Watches++
+		s.seen.Totals.Watches++
 		p.watching = time.Now()
 		p.opened, p.failing = p.watching, false
 	case reflector.WatchEnded:
 		p.watching = time.Time{}
 	case reflector.Listed:
-		s.lists++
 		s.listed(e)
 		p.read(e)
 	case reflector.Asked:
@@ -119,8 +107,8 @@ func (s *status) reflected(i int, e reflector.Event) {
 	case reflector.Paged:
 		p.paged(e)
 	case reflector.BackedOff:
-		s.totals.Waits++
-		s.totals.Waited += e.Delay
+		s.seen.Totals.Waits++
+		s.seen.Totals.Waited += e.Delay
 		if !e.Page {
 			p.progress = Progress{}
 		}
@@ -133,32 +121,24 @@ func (s *status) reflected(i int, e reflector.Event) {
 	case reflector.StreamRefused:
 		p.notes[noteStreams] = "the initial state is listed, not streamed: " + e.Reason
 	case reflector.Skipped:
-		s.leftOut.add(e.Err)
+		s.leaveOut(e.Err)
 	case reflector.Failed:
 		p.last, p.failing = s.failed(e), true
 	}
 }
 
-// relists counts the full states of one cause. Most informers have one cause, for which a map would
-// be large.
-type relists struct {
-	cause reflector.Cause
-	n     int
-}
-
 // listed counts a full state. The caller holds mu.
 func (s *status) listed(e reflector.Listed) {
+	totals := &s.seen.Totals
 	if e.Operation == reflector.OpStream {
-		s.totals.Streams++
+		totals.Streams++
 	} else {
-		s.totals.Lists++
+		totals.Lists++
 	}
-	i := slices.IndexFunc(s.relists, func(c relists) bool { return c.cause == e.Cause })
-	if i < 0 {
-		i = len(s.relists)
-		s.relists = append(s.relists, relists{cause: e.Cause})
+	if totals.Relists == nil {
+		totals.Relists = make(map[reflector.Cause]int)
 	}
-	s.relists[i].n++
+	totals.Relists[e.Cause]++
 }
 
 // mostErrors is the number of errors kept.
@@ -166,20 +146,17 @@ const mostErrors = 16
 
 // failed counts an error, and keeps it among the recent ones. The caller holds mu.
 func (s *status) failed(e reflector.Failed) RecentError {
-	now := time.Now()
-	s.errors++
-	if !errors.Is(s.lastError, ErrExited) {
-		s.lastError, s.lastErrorAt = e.Err, now
+	now, seen := time.Now(), &s.seen
+	seen.Errors++
+	if !errors.Is(seen.LastError, ErrExited) {
+		seen.LastError, seen.LastErrorAt = e.Err, now
 	}
-	if s.totals.Errors == nil {
-		s.totals.Errors = make(map[reflector.ErrorClass]int)
+	if seen.Totals.Errors == nil {
+		seen.Totals.Errors = make(map[reflector.ErrorClass]int)
 	}
-	s.totals.Errors[e.Class]++
-	if len(s.recent) == mostErrors {
-		s.recent = append(s.recent[:0], s.recent[1:]...)
-	}
+	seen.Totals.Errors[e.Class]++
 	failed := RecentError{At: now, Class: e.Class, Err: e.Err}
-	s.recent = append(s.recent, failed)
+	seen.RecentErrors = append(seen.RecentErrors[max(0, len(seen.RecentErrors)+1-mostErrors):], failed)
 	return failed
 }
 
@@ -188,7 +165,7 @@ func (s *status) exited(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.lastError, s.lastErrorAt = err, time.Now()
+	s.seen.LastError, s.seen.LastErrorAt = err, time.Now()
 }
 
 // asked records a request for a full state, the first or a repeated one.
@@ -236,7 +213,7 @@ func (s *status) synced() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.syncTook = time.Since(s.started)
+	s.seen.SyncTook = time.Since(s.started)
 }
 
 // unwatched returns a source that is not being watched, if there is one.
@@ -275,18 +252,15 @@ func (s *status) lastErrorOf(sources []uint16) error {
 	return last.last.Err
 }
 
-// fill copies the record into a Status.
-func (s *status) fill(to *Status) {
+// recorded returns a Status with what is recorded.
+func (s *status) recorded() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
+	to := s.seen
+	to.RecentErrors, to.Totals.Errors, to.Totals.Relists = slices.Clone(to.RecentErrors), maps.Clone(to.Totals.Errors), maps.Clone(to.Totals.Relists)
 	to.Quarantined = int(s.quarantined.Load())
-	to.Relists = max(0, s.lists-len(s.bySource))
-	to.Errors, to.LastError, to.LastErrorAt = s.errors, s.lastError, s.lastErrorAt
-	to.RecentErrors = slices.Clone(s.recent)
-	s.fillTotals(&to.Totals)
-	to.SyncTook = s.syncTook
-	to.LeftOut, to.LastLeftOut, to.LastLeftOutAt = s.leftOut.count, s.leftOut.last, s.leftOut.at
+	to.Relists = max(0, to.Totals.Lists+to.Totals.Streams-len(s.bySource))
 	to.Notes = s.notes()
 	to.Watching = true
 	for i, p := range s.bySource {
@@ -314,6 +288,7 @@ func (s *status) fill(to *Status) {
 	if !to.Confirmed.IsZero() {
 		to.Staleness = time.Since(to.Confirmed)
 	}
+	return to
 }
 
 // addFailing adds the error of a source, unless it has a newer one of the same class.
@@ -325,19 +300,6 @@ func (s *Status) addFailing(e RecentError) {
 	case e.At.After(s.Failing[i].At):
 		s.Failing[i] = e
 	}
-}
-
-// fillTotals copies the reflectors' totals. The caller holds mu.
-func (s *status) fillTotals(to *Totals) {
-	to.Lists, to.Streams, to.Watches = s.totals.Lists, s.totals.Streams, s.totals.Watches
-	to.Errors = maps.Clone(s.totals.Errors)
-	if len(s.relists) > 0 {
-		to.Relists = make(map[reflector.Cause]int, len(s.relists))
-	}
-	for _, c := range s.relists {
-		to.Relists[c.cause] = c.n
-	}
-	to.Waits, to.Waited = s.totals.Waits, s.totals.Waited
 }
 
 // add adds the progress of another source. The sum of Remaining is known only if each source is.

@@ -137,16 +137,10 @@ func (c *core) Status() Status {
 	phase := c.phase
 	c.mu.Unlock()
 	x := c.writer.Indexer()
-	st := Status{
-		Name:    c.options.Name,
-		Running: phase != created && !closed(c.returned),
-		Stopped: phase == stopped,
-		Synced:  c.isSynced(),
-		Version: x.Version(),
-		Objects: x.Len(),
-	}
+	st := c.status.recorded()
+	st.Name, st.Running, st.Stopped = c.options.Name, phase != created && !closed(c.returned), phase == stopped
+	st.Synced, st.Version, st.Objects = c.isSynced(), x.Version(), x.Len()
 	st.Unindexed, st.UnindexedErrors = c.writer.Unindexed()
-	c.status.fill(&st)
 	st.Stale = st.Stale && st.Running
 	if c.misuse != nil {
 		st.LastError = c.misuse

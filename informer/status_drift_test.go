@@ -111,9 +111,7 @@ func TestNothingOfHalfAStateIsKept(t *testing.T) {
 func TestFailingIsWhatHasFailedLast(t *testing.T) {
 	s := status{bySource: make([]sourceStatus, 2), applied: make([]atomic.Uint64, 2), watchLasts: time.Minute}
 	failing := func() (classes []reflector.ErrorClass) {
-		var st Status
-		s.fill(&st)
-		for _, e := range st.Failing {
+		for _, e := range s.recorded().Failing {
 			classes = append(classes, e.Class)
 		}
 		return classes
@@ -121,19 +119,14 @@ func TestFailingIsWhatHasFailedLast(t *testing.T) {
 	forbidden := reflector.Failed{Operation: reflector.OpList, Class: reflector.ErrorForbidden, Err: errPoison}
 	refused := reflector.Failed{Operation: reflector.OpWatch, Class: reflector.ErrorConnection, Err: errPoison}
 	absent := reflector.Failed{Operation: reflector.OpList, Class: reflector.ErrorNotServed, Err: errPoison}
-	notServed := func() bool {
-		var st Status
-		s.fill(&st)
-		return !st.NotServedSince.IsZero()
-	}
+	notServed := func() bool { return !s.recorded().NotServedSince.IsZero() }
 
 	s.reflected(0, refused)
 	s.reflected(1, forbidden)
 	require.Equal(t, []reflector.ErrorClass{reflector.ErrorConnection, reflector.ErrorForbidden}, failing(), "each source")
 	s.bySource[0].last.At = time.Now().Add(-time.Hour)
 	s.reflected(1, reflector.Failed{Operation: reflector.OpList, Class: reflector.ErrorConnection, Err: reflector.ErrSilent})
-	var same Status
-	s.fill(&same)
+	same := s.recorded()
 	require.Len(t, same.Failing, 1, "two sources fail alike")
 	require.ErrorIs(t, same.Failing[0].Err, reflector.ErrSilent)
 	s.reflected(1, forbidden)

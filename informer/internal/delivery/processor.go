@@ -37,7 +37,6 @@ type SharedProcessor struct {
 	registrations []*Registration
 	count         atomic.Int32 // len(registrations); written under mu
 	asleep        atomic.Int32 // number of parked registrations; written under mu
-	merging       int          // number of registrations whose pending changes are merged
 	filled        atomic.Bool  // events published since MergeBehind have filled a segment of the log
 }
 
@@ -88,9 +87,6 @@ func (p *SharedProcessor) MergeBehind() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	if p.merging == 0 {
-		return
-	}
 	for _, r := range p.registrations {
 		if r.Options.Merge {
 			r.feed.mergeBehind()
@@ -148,9 +144,6 @@ func (p *SharedProcessor) Add(tx *indexer.Tx, r *Registration) {
 
 	p.registrations = append(p.registrations, r)
 	p.count.Add(1)
-	if r.Options.Merge {
-		p.merging++
-	}
 	if p.run != nil {
 		p.launch(r)
 	}
@@ -171,11 +164,11 @@ func (p *SharedProcessor) returned(r *Registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
-	p.bury(r)
+	r.bury()
 }
 
-// bury marks that a registration delivers nothing more. The caller holds mu.
-func (*SharedProcessor) bury(r *Registration) {
+// bury marks that the registration delivers nothing more. The caller holds SharedProcessor.mu.
+func (r *Registration) bury() {
 	r.life = gone
 	close(r.done)
 }
@@ -190,7 +183,7 @@ func (p *SharedProcessor) stop(r *Registration) {
 		return
 	}
 	if r.life == idle {
-		p.bury(r)
+		r.bury()
 	}
 	close(r.stopCalled)
 	r.feed.close() // first: without handlers the publisher clears the events read
@@ -207,9 +200,6 @@ func (p *SharedProcessor) remove(r *Registration) {
 	}
 	p.registrations = slices.Delete(p.registrations, i, i+1)
 	p.count.Add(-1)
-	if r.Options.Merge {
-		p.merging--
-	}
 	p.markAwake(r)
 }
 
