@@ -35,8 +35,8 @@ const (
 
 // Finding is a problem of an informer, and the reason.
 type Finding struct {
-	Condition Condition `json:"condition"`
-	Why       string    `json:"why"`
+	Condition Condition
+	Why       string
 }
 
 // longestWhy is the length in bytes at which a reason is cut.

@@ -15,8 +15,8 @@
 //   - An answer never waits for an informer, a handler or the API server: it reports the state
 //     known at the moment. Methods are safe for concurrent use.
 //   - The text has one line for each problem: the informer, the condition and the reason. With
-//     ?verbose there is also a line for each informer without problems. ?format=json returns the
-//     same in full. The status code is 200 if the program is ready, and 503 otherwise.
+//     ?verbose there is also a line for each informer without problems. The status code is 200 if
+//     the program is ready, and 503 otherwise.
 //   - Each error is on one line, and cut if it is long. Errors may name objects: serve the probe
 //     only to clients that may see those names. Names of Secrets are hidden, and so are names where the
 //     kind is not known: the text has only the class of an error, and no field selector.

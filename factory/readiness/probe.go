@@ -37,33 +37,22 @@ func New(o Options, informers ...iter.Seq[factory.Held]) *Probe {
 	return &Probe{options: o, informers: informers}
 }
 
-// report is the result of a probe.
-type report struct {
-	Ready     bool   `json:"ready"`
-	Informers []line `json:"informers"`
-}
-
 // line is the result of a probe for one informer.
 type line struct {
-	Name     string    `json:"name"`
-	Ready    bool      `json:"ready"`
-	Objects  int       `json:"objects"`
-	Findings []Finding `json:"findings,omitempty"`
+	name     string
+	objects  int
+	findings []Finding
 }
 
-// report examines all informers.
-func (p *Probe) report() report {
-	r := report{Ready: true}
+// lines examines all informers.
+func (p *Probe) lines() (all []line) {
 	for _, informers := range p.informers {
 		for held := range informers {
 			held = show.WithoutNames(held)
-			l := line{Name: held.Name(), Ready: true, Objects: held.Status.Objects, Findings: Examine(held.Status, p.options)}
-			l.Ready = !slices.ContainsFunc(l.Findings, p.fails)
-			r.Ready = r.Ready && l.Ready
-			r.Informers = append(r.Informers, l)
+			all = append(all, line{held.Name(), held.Status.Objects, Examine(held.Status, p.options)})
 		}
 	}
-	return r
+	return all
 }
 
 func (p *Probe) fails(f Finding) bool {
@@ -74,8 +63,8 @@ func (p *Probe) fails(f Finding) bool {
 // of controller-runtime, and ignores the request.
 func (p *Probe) Check(*http.Request) error {
 	var why []string
-	for _, l := range p.report().Informers {
-		for _, f := range l.Findings {
+	for _, l := range p.lines() {
+		for _, f := range l.findings {
 			if p.fails(f) {
 				why = append(why, f.text(l))
 			}
@@ -88,4 +77,4 @@ func (p *Probe) Check(*http.Request) error {
 }
 
 // text returns the finding as a line of text.
-func (f Finding) text(l line) string { return fmt.Sprintf("%s %s: %s", l.Name, f.Condition, f.Why) }
+func (f Finding) text(l line) string { return fmt.Sprintf("%s %s: %s", l.name, f.Condition, f.Why) }

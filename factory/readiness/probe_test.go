@@ -2,7 +2,6 @@ package readiness
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -79,13 +78,6 @@ func TestNeverSynced(t *testing.T) {
 		status, text := ask(p, "/readyz")
 		require.Equal(t, http.StatusServiceUnavailable, status)
 		require.Regexp(t, `^\[-\] secrets not synced: The server does not allow it \(403\)\.\nnot ready\n$`, text)
-		status, text = ask(p, "/readyz?format=json")
-		require.Equal(t, http.StatusServiceUnavailable, status)
-		var r report
-		require.NoError(t, json.Unmarshal([]byte(text), &r))
-		require.Equal(t, p.report(), r)
-		require.False(t, r.Ready)
-		require.Equal(t, line{Name: "pods", Ready: true, Objects: 1}, r.Informers[0])
 	})
 }
 
@@ -97,7 +89,7 @@ func TestNamesOfSecretsAreHidden(t *testing.T) {
 		require.NoError(t, err)
 		defer lease.Release()
 		synctest.Wait()
-		for _, query := range []string{"", "?verbose", "?format=json"} {
+		for _, query := range []string{"", "?verbose"} {
 			_, text := ask(New(Options{}, c.factory.Informers()), "/readyz"+query)
 			require.Contains(t, text, "secrets in shop with some fields (hidden)")
 			require.NotContains(t, text, "top-secret")

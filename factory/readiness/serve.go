@@ -2,7 +2,6 @@ package readiness
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -16,43 +15,36 @@ func (p *Probe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "use GET or HEAD", http.StatusMethodNotAllowed)
 		return
 	}
-	of, query := p.report(), r.URL.Query()
-	asJSON := query.Get("format") == "json"
+	text, ready := p.text(r.URL.Query().Has("verbose"))
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Type", "text/plain; charset=utf-8")
-	if asJSON {
-		header.Set("Content-Type", "application/json")
-	}
-	if !of.Ready {
+	if !ready {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	if asJSON {
-		_ = json.NewEncoder(w).Encode(of) // a write fails only if the client is gone
-		return
-	}
-	_, _ = w.Write(p.text(of, query.Has("verbose")))
+	_, _ = w.Write(text) // a write fails only if the client is gone
 }
 
-// text formats a report: findings that fail the probe have a minus, other lines a plus.
-func (p *Probe) text(of report, verbose bool) []byte {
+// text formats the result: findings that fail the probe have a minus, other lines a plus.
+func (p *Probe) text(verbose bool) (text []byte, ready bool) {
 	var b bytes.Buffer
-	for _, l := range of.Informers {
-		if verbose && len(l.Findings) == 0 {
-			fmt.Fprintf(&b, "[+] %s ok: %s\n", l.Name, show.Many(l.Objects, "object"))
+	ready = true
+	for _, l := range p.lines() {
+		if verbose && len(l.findings) == 0 {
+			fmt.Fprintf(&b, "[+] %s ok: %s\n", l.name, show.Many(l.objects, "object"))
 		}
-		for _, f := range l.Findings {
+		for _, f := range l.findings {
 			sign := "+"
 			if p.fails(f) {
-				sign = "-"
+				sign, ready = "-", false
 			}
 			fmt.Fprintf(&b, "[%s] %s\n", sign, f.text(l))
 		}
 	}
-	if !of.Ready {
+	if !ready {
 		b.WriteString("not ")
 	}
 	b.WriteString("ready\n")
-	return b.Bytes()
+	return b.Bytes(), ready
 }
