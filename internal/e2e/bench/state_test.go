@@ -226,7 +226,7 @@ func relistAndGet(m *section, q *questions, first, second *corev1.PodList) laten
 		}
 	}, func() {
 		w.expire()
-		require.NoError(m.b, pods.WaitFor(m.b.Context(), &second.Items[0]))
+		require.NoError(m.b, pods.WaitFor(m.b.Context(), &second.Items[len(second.Items)-1]))
 	})
 	m.end()
 
