@@ -71,7 +71,7 @@ func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, erro
 	if !callable(h) {
 		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
 	}
-	return i.core.handle(&typedReceiver[T]{handler: h}, o, i.owner)
+	return i.core.handle(receiverOf(h), o, i.owner)
 }
 
 // HandleBatch is [Informer.Handle] for a function that takes the changes that are ready, up to n a

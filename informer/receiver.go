@@ -36,23 +36,43 @@ func (r *typedReceiver[T]) CallHandler(b *eventlog.Batch) {
 	r.handler.Handle(change[T](p, h))
 }
 
-// needs returns false for the objects of an event for which a [Funcs] has no function.
-func (r *typedReceiver[T]) needs(h eventlog.Header) (old, now bool) {
-	f, partial := r.handler.(Funcs[T])
-	if partial && (h.Kind == eventlog.Added && f.Added == nil || h.Kind == eventlog.Updated && f.Updated == nil || h.Kind == eventlog.Deleted && f.Deleted == nil) {
+func (*typedReceiver[T]) needs(h eventlog.Header) (old, now bool) { return changeNeeds(h) }
+
+func (r *typedReceiver[T]) name() string {
+	if f, ok := r.handler.(HandlerFunc[T]); ok && f != nil {
+		return funcsName(f)
+	}
+	return typeName(r.handler)
+}
+
+// funcsReceiver delivers to a [Funcs], without a [Change] in between.
+type funcsReceiver[T any] struct {
+	oneByOne
+	Funcs[T]
+}
+
+func (r *funcsReceiver[T]) CallHandler(b *eventlog.Batch) {
+	p, h, _ := b.Next()
+	switch {
+	case h.Kind == eventlog.Updated && r.Updated != nil:
+		r.Updated(typed[T](p.Old), typed[T](p.New))
+	case h.Kind == eventlog.Added && r.Added != nil:
+		r.Added(typed[T](p.New))
+	case h.Kind == eventlog.Deleted && r.Deleted != nil:
+		r.Deleted(typed[T](p.Final()))
+	}
+}
+
+func (r *funcsReceiver[T]) needs(h eventlog.Header) (old, now bool) {
+	if called := h.Kind == eventlog.Added && r.Added != nil || h.Kind == eventlog.Updated && r.Updated != nil ||
+		h.Kind == eventlog.Deleted && r.Deleted != nil; !called {
 		return false, false
 	}
 	return changeNeeds(h)
 }
 
-func (r *typedReceiver[T]) name() (name string) {
-	switch h := r.handler.(type) {
-	case HandlerFunc[T]:
-		name = funcsName(h)
-	case Funcs[T]:
-		name = funcsName(h.Added, h.Updated, h.Deleted)
-	}
-	return cmp.Or(name, typeName(r.handler))
+func (r *funcsReceiver[T]) name() string {
+	return cmp.Or(funcsName(r.Added, r.Updated, r.Deleted), typeName(r.Funcs))
 }
 
 // callable reports whether a handler has a function to call.
@@ -66,6 +86,14 @@ func callable[T any](h Handler[T]) bool {
 		return h.Added != nil || h.Updated != nil || h.Deleted != nil
 	}
 	return true
+}
+
+// receiverOf returns the receiver of a handler.
+func receiverOf[T any](h Handler[T]) receiver {
+	if funcs, ok := h.(Funcs[T]); ok {
+		return &funcsReceiver[T]{Funcs: funcs}
+	}
+	return &typedReceiver[T]{handler: h}
 }
 
 // change converts an event to a handler's change.
