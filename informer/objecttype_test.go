@@ -233,10 +233,10 @@ func TestContract_D25_AsOfAManagersInformer(t *testing.T) {
 func TestTypedHandlersAreToldWithoutAllocation(t *testing.T) {
 	a := newSpeaking("a", "1")[0]
 	for name, to := range map[string]receiver{
-		"a handler of pointers":    &typedReceiver[*speakingPod]{handler: HandlerFunc[*speakingPod](func(Change[*speakingPod]) {})},
-		"functions of pointers":    &typedReceiver[*speakingPod]{handler: Funcs[*speakingPod]{Updated: func(_, _ *speakingPod) {}}},
-		"a handler of interfaces":  &typedReceiver[speaker]{handler: HandlerFunc[speaker](func(Change[speaker]) {})},
-		"functions of interfaces":  &typedReceiver[speaker]{handler: Funcs[speaker]{Updated: func(_, _ speaker) {}}},
+		"a handler of pointers":    receiverOf[*speakingPod](HandlerFunc[*speakingPod](func(Change[*speakingPod]) {})),
+		"functions of pointers":    receiverOf[*speakingPod](Funcs[*speakingPod]{Updated: func(_, _ *speakingPod) {}}),
+		"a handler of interfaces":  receiverOf[speaker](HandlerFunc[speaker](func(Change[speaker]) {})),
+		"functions of interfaces":  receiverOf[speaker](Funcs[speaker]{Updated: func(_, _ speaker) {}}),
 		"a function of keys":       &keyReceiver{handle: func(indexer.Key) {}},
 		"client-go's kind of them": &clientgoReceiver{cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, _ any) {}}, nil},
 	} {

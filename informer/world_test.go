@@ -151,7 +151,7 @@ func (f *testCore) commitReplace(version string) {
 
 // register adds a handler.
 func (f *testCore) register(h Handler[*corev1.Pod], o HandlerOptions) *registration {
-	r := f.registration(&typedReceiver[*corev1.Pod]{handler: h}, o, nil)
+	r := f.registration(receiverOf(h), o, nil)
 	require.NoError(f.t, f.addHandler(r))
 	return r
 }
