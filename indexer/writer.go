@@ -216,6 +216,7 @@ func (w *Writer) failed(ix *index, key Key, err error) {
 
 func (w *Writer) setVersion(version string) {
 	if *w.x.version.Load() != version {
-		w.x.version.Store(&version)
+		moved := version // allocated here, and not for an equal one
+		w.x.version.Store(&moved)
 	}
 }
