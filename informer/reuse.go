@@ -80,7 +80,7 @@ func newValues(o Options[any]) *share.Table {
 	if o.Unshared || o.Storage.packs() {
 		return nil
 	}
-	return share.New(o.ShareBytes)
+	return share.New(0)
 }
 
 // DecodesHere is called by a reflector that decodes the objects itself. If there is a transform,
@@ -91,5 +91,5 @@ func (s *informerSink) DecodesHere() (t *share.Table, values bool) {
 		return table, true
 	}
 	s.pass = sharepass.New(table)
-	return share.New(s.core.options.ShareBytes), false
+	return share.New(0), false
 }

@@ -12,9 +12,8 @@ type Storage struct {
 	// A program gets objects as before, but for this: two reads may return two objects that are equal, so
 	// that pointers must not be compared; a read of an object that is not kept decoded takes some
 	// microseconds, and reading all of a large store often is slow; and nothing is shared between objects but
-	// the old and the new one of an update, so that Decoding.ShareBytes counts for nothing. The informer holds an
-	// object decoded if encoding and decoding change it, or if a program has put it into the store, see
-	// [StorageError].
+	// the old and the new one of an update. The informer holds an object decoded if encoding and decoding
+	// change it, or if a program has put it into the store, see [StorageError].
 	Decoded *Budget
 	// Unpacked, if set, makes the informer hold its objects decoded, whatever Decoded and the factory's Storage say.
 	Unpacked bool

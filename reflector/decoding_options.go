@@ -16,8 +16,6 @@ type Decoding struct {
 	// into are never shared: labels, annotations, finalizers, owner references, the data of
 	// ConfigMaps and Secrets, node selectors.
 	Unshared bool
-	// ShareBytes bounds the memory of the table that finds equal values; zero means 8 MiB.
-	ShareBytes int
 	// Drop names fields to be left out of all objects, such as
 	// "metadata.managedFields": paths of JSON names, on which lists are passed
 	// through. The keys of maps are names, too, as in "data.token"; a name with a dot
@@ -34,11 +32,8 @@ type Decoding struct {
 	FailOnUndecodable bool
 }
 
-// Validate returns [ErrBadOptions] for a field that cannot be dropped, or a negative bound.
+// Validate returns [ErrBadOptions] for a field that cannot be dropped.
 func (d Decoding) Validate() error {
-	if d.ShareBytes < 0 {
-		return fmt.Errorf("%w: ShareBytes is %d", ErrBadOptions, d.ShareBytes)
-	}
 	if _, err := fields.Parse(d.Drop...); err != nil {
 		return fmt.Errorf("%w: Drop: %w", ErrBadOptions, err)
 	}

@@ -31,7 +31,7 @@ func (l *loop) readHere(send *Sender) {
 	if sink, ok := l.sink.(sharer); ok {
 		s.Table, s.Values = sink.DecodesHere()
 	} else if !l.o.Unshared {
-		s.Table, s.Values = share.New(l.o.ShareBytes), true
+		s.Table, s.Values = share.New(0), true
 	}
 	drop, _ := fields.Parse(l.o.Drop...) // it was validated
 	if sink, ok := l.sink.(wire.Packer); ok {
