@@ -116,7 +116,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer/informertest",
-		to: []string{"./internal/verify", "./internal/report", "./indexer", "./deltafifo", "./reflector", "./lister", "./informer", apimachinery,
+		to: []string{"./internal/verify", "./indexer", "./deltafifo", "./reflector", "./lister", "./informer", apimachinery,
 			"k8s.io/api/...", "k8s.io/client-go/...", "gopkg.in/evanphx/json-patch.v4"},
 		why: "the test kit stands beside the factory and serves tests that do not use one",
 	},
@@ -147,7 +147,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "factory/metrics",
-		to:   []string{"./reflector", "./informer", "./factory", "./factory/internal/show", "./factory/readiness", "k8s.io/apimachinery/...", "github.com/prometheus/...", "google.golang.org/protobuf/proto"},
+		to:   []string{"./reflector", "./informer", "./factory", "./factory/internal/show", "./factory/readiness", "k8s.io/apimachinery/...", "github.com/prometheus/..."},
 		why:  "it tells Prometheus what factories and informers tell of themselves, and is a module of its own",
 	},
 	{
