@@ -80,7 +80,6 @@ func TestPatchesThatAreRefused(t *testing.T) {
 		{pod + "p", merge, `{`, 400, "Invalid JSON Patch"},
 		{pod + "p", patch, `{}`, 400, "cannot unmarshal"},
 		{pod + "p", patch, `[{"op":"test","path":"/metadata/name","value":"q"}]`, 422, "the server rejected our request"},
-		{pod + "p", patch, `[` + strings.Repeat(`{},`, maxOperations) + `{}]`, 413, "maximum operations"},
 		{pod + "p", strategic, `[]`, 400, "invalid JSON document"},
 		{pod + "p", strategic, `{"spec":{"containers":[["y"]]}}`, 422, "the server rejected our request"},
 		{pod + "p", strategic, `{"spec":{"containers":[null]}}`, 400, "the patch is not understood"},

@@ -74,11 +74,6 @@ func errOtherKind(gvk schema.GroupVersionKind) *apierrors.StatusError {
 
 func errMalformed(err error) *apierrors.StatusError { return apierrors.NewBadRequest(err.Error()) }
 
-func errLongPatch(operations int) *apierrors.StatusError {
-	return apierrors.NewRequestEntityTooLargeError(
-		fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxOperations, operations))
-}
-
 // errUnprocessable returns the error for a patch that cannot be applied to its object.
 func errUnprocessable(err error) *apierrors.StatusError {
 	return apierrors.NewGenericServerResponse(422, "", schema.GroupResource{}, "", err.Error(), 0, false)
@@ -87,24 +82,6 @@ func errUnprocessable(err error) *apierrors.StatusError {
 // errPatched returns the error for a patch whose result is not an object of the kind.
 func errPatched(text []byte, err error) *apierrors.StatusError {
 	return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(text), err.Error())})
-}
-
-// errPatchedKind returns the error for a patch that changes the kind or the version of its object.
-// kube-apiserver does not even decode a built-in one.
-func errPatchedKind(k kind, text []byte, patched Object) *apierrors.StatusError {
-	gvk := patched.GetObjectKind().GroupVersionKind()
-	if k.builtin {
-		return errPatched(text, fmt.Errorf("%s is not a %s", gvk, k.GVK.Kind))
-	}
-	problem := field.Invalid(field.NewPath("kind"), gvk.Kind, "must be "+k.GVK.Kind)
-	if gvk.Kind == k.GVK.Kind {
-		problem = field.Invalid(field.NewPath("apiVersion"), gvk.GroupVersion().String(), "must be "+k.GVK.GroupVersion().String())
-	}
-	return apierrors.NewInvalid(gvk.GroupKind(), patched.GetName(), field.ErrorList{problem})
-}
-
-func errNoReplicas() *apierrors.StatusError {
-	return apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", ".spec.replicas"))
 }
 
 func errUnknownField(k kind, label string) *apierrors.StatusError {

@@ -20,9 +20,6 @@ type patch struct {
 	body []byte
 }
 
-// maxOperations bounds a JSON patch, as in a real server.
-const maxOperations = 10000
-
 // patches lists the kind's patch types. A CRD has no strategic merge patch, since its schema does
 // not say how lists merge.
 func (k kind) patches() []types.PatchType {
@@ -81,8 +78,8 @@ func (p patch) result(k kind, text []byte) (Object, error) {
 	if err != nil {
 		return nil, errPatched(text, err)
 	}
-	if p.form != types.StrategicMergePatchType && !k.names(patched.GetObjectKind().GroupVersionKind()) {
-		return nil, errPatchedKind(k, text, patched)
+	if gvk := patched.GetObjectKind().GroupVersionKind(); p.form != types.StrategicMergePatchType && !k.names(gvk) {
+		return nil, errPatched(text, fmt.Errorf("%s is not a %s", gvk, k.GVK.Kind))
 	}
 	return patched, nil
 }
@@ -97,9 +94,6 @@ func applyJSONPatch(text, body []byte) ([]byte, error) {
 	operations, err := jsonpatch.DecodePatch(body)
 	if err != nil {
 		return nil, errMalformed(err)
-	}
-	if len(operations) > maxOperations {
-		return nil, errLongPatch(len(operations))
 	}
 	if text, err = operations.Apply(text); err != nil {
 		return nil, errUnprocessable(err)

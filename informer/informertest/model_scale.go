@@ -25,15 +25,6 @@ func canScale(obj Object) bool {
 	return replicas.IsValid() && replicas.Type() == reflect.TypeFor[*int32]()
 }
 
-// hasReplicas reports whether an object has a desired number of replicas.
-func hasReplicas(obj Object) bool {
-	if u, ok := obj.(*unstructured.Unstructured); ok {
-		_, ok, _ := unstructured.NestedInt64(u.Object, "spec", "replicas")
-		return ok
-	}
-	return !goField(obj, "Spec", "Replicas").IsNil()
-}
-
 // scaleOf returns an object's scale.
 func scaleOf(obj Object) *autoscalingv1.Scale {
 	s := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{

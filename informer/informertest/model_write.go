@@ -176,12 +176,9 @@ func (m *model) get(r schema.GroupVersionResource, namespace, name string, v vie
 	if asked > m.version {
 		return nil, errTooLarge(asked, m.version)
 	}
-	c, obj, err := m.find(r, namespace, name)
+	_, obj, err := m.find(r, namespace, name)
 	if err != nil {
 		return nil, err
-	}
-	if v == viewScale && !c.kind.builtin && !hasReplicas(obj) {
-		return nil, errNoReplicas()
 	}
 	return v.show(obj), nil
 }
