@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -69,7 +68,8 @@ func Of(ctx context.Context, informer cache.SharedIndexInformer) (Report, error)
 	all := make(comparison)
 	for obj := range f.Objects {
 		if m := object.Meta(obj); m != nil {
-			all[object.Key(m)] = pair{inStore: true, stored: identityOf(m)}
+			key := object.Key(m)
+			all[key] = pair{stored: object.IdentityOf(key, m)}
 		}
 	}
 	for _, s := range f.Sources {
@@ -123,25 +123,16 @@ func (s Source) each(ctx context.Context, visit func(metav1.Object)) error {
 // comparison is what the store and the server have under each key.
 type comparison map[indexer.Key]pair
 
-type pair struct {
-	inStore, onServer bool
-	stored, server    identity
-}
-
-type identity struct {
-	uid     types.UID
-	version string
-}
-
-func identityOf(m metav1.Object) identity { return identity{m.GetUID(), m.GetResourceVersion()} }
+// pair has the zero Identity where an object is missing.
+type pair struct{ stored, server object.Identity }
 
 // list adds an object of the server. Joined sources are listed at different versions: if two of them
 // have the object, its newer version counts, as in the store.
 func (all comparison) list(m metav1.Object) {
 	key := object.Key(m)
-	p, id := all[key], identityOf(m)
-	if !p.onServer || object.Older(p.server.version, id.version) {
-		p.onServer, p.server = true, id
+	p, id := all[key], object.IdentityOf(key, m)
+	if p.server == (object.Identity{}) || object.Older(p.server.Version, id.Version) {
+		p.server = id
 		all[key] = p
 	}
 }
@@ -150,7 +141,7 @@ func (all comparison) list(m metav1.Object) {
 func (all comparison) differences() (found []Difference) {
 	for key, p := range all {
 		if kind := p.kind(); kind != "" {
-			found = append(found, Difference{key, kind, p.stored.version, p.server.version})
+			found = append(found, Difference{key, kind, p.stored.Version, p.server.Version})
 		}
 	}
 	slices.SortFunc(found, func(x, y Difference) int {
@@ -162,9 +153,9 @@ func (all comparison) differences() (found []Difference) {
 // kind returns how the two differ, or "".
 func (p pair) kind() Kind {
 	switch {
-	case !p.inStore:
+	case p.stored == object.Identity{}:
 		return Missing
-	case !p.onServer:
+	case p.server == object.Identity{}:
 		return Extra
 	case p.stored != p.server:
 		return Other
