@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
@@ -47,7 +48,7 @@ func (l *loop) accept(r request, p page, items int) (input, error) {
 }
 
 func pageOf(obj runtime.Object) (page, error) {
-	if obj == nil {
+	if object.IsNil(obj) {
 		return page{}, fmt.Errorf("%w: nothing instead of a list", ErrBadAnswer)
 	}
 	if wire.IsTable(obj.GetObjectKind().GroupVersionKind()) {

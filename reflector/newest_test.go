@@ -56,6 +56,7 @@ func TestNewest(t *testing.T) {
 		"no source":  {reflector.Source{}, "", reflector.ErrNoSource},
 		"an error":   {listing(func(context.Context, metav1.ListOptions) (runtime.Object, error) { return nil, failed }), "", failed},
 		"nothing":    {listing(func(context.Context, metav1.ListOptions) (runtime.Object, error) { return nil, nil }), "", reflector.ErrBadAnswer},
+		"a nil list": {listing(func(context.Context, metav1.ListOptions) (runtime.Object, error) { return (*corev1.PodList)(nil), nil }), "", reflector.ErrBadAnswer},
 		"not a list": {listing(func(context.Context, metav1.ListOptions) (runtime.Object, error) { return &metav1.Status{}, nil }), "", reflector.ErrBadAnswer},
 		"a panic":    {listing(func(context.Context, metav1.ListOptions) (runtime.Object, error) { panic("on purpose") }), "", reflector.ErrPanic},
 	} {
