@@ -341,6 +341,21 @@ func TestAListThatIsNeverAnswered(t *testing.T) {
 	})
 }
 
+// The error of a list whose call does not return says once that the server fell silent.
+func TestAListThatDoesNotReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		over, told := make(chan struct{}), &told{}
+		defer close(over)
+		src := funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
+			<-over
+			return nil, errAny
+		}}.source()
+		runFor(t, listPatience+time.Second, src, ignorer{}, Options{Name: "pods", Observe: told.observe, Rand: func() float64 { return 0 }})
+		require.Len(t, told.errs, 1)
+		require.EqualError(t, told.errs[0], "list pods: "+ErrSilent.Error())
+	})
+}
+
 // A Retry-After of 68 years is shortened.
 func TestRetryAfterAYear(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -100,9 +100,9 @@ func (l *loop) closePage() {
 	}
 }
 
-// silence returns [ErrSilent] if the request ended because of its patience, or err.
+// silence adds [ErrSilent] to an error if the request ended because of its patience.
 func silence(ctx context.Context, err error) error {
-	if errors.Is(context.Cause(ctx), ErrSilent) {
+	if errors.Is(context.Cause(ctx), ErrSilent) && !errors.Is(err, ErrSilent) {
 		return fmt.Errorf("%w: %w", ErrSilent, err)
 	}
 	return err
