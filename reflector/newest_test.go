@@ -117,6 +117,10 @@ func TestNewestDecodesNoObject(t *testing.T) {
 	require.NoError(t, protobuf.NewSerializer(scheme.Scheme, scheme.Scheme).Encode(&corev1.PodList{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, ListMeta: metav1.ListMeta{ResourceVersion: "7"}, Items: make([]corev1.Pod, 1),
 	}, encoded))
+	status := &bytes.Buffer{}
+	require.NoError(t, protobuf.NewSerializer(scheme.Scheme, scheme.Scheme).Encode(&metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Reason: metav1.StatusReasonGone, Code: http.StatusGone,
+	}, status))
 	for name, row := range map[string]struct {
 		body    string
 		version string
@@ -128,6 +132,7 @@ func TestNewestDecodesNoObject(t *testing.T) {
 		"no version":       {body: `{"kind":"PodList","apiVersion":"v1","items":[]}`},
 		"nothing":          {body: `{}`, fails: true},
 		"a page of a site": {body: `<html>`, fails: true},
+		"protobuf: status": {body: status.String(), fails: true},
 		"a status":         {body: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Gone","code":410}`, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +140,7 @@ func TestNewestDecodesNoObject(t *testing.T) {
 			config := &rest.Config{Host: "http://server", QPS: -1, Transport: reflector.Wire(round(func(r *http.Request) (*http.Response, error) {
 				accepts = append(accepts, r.Header.Get("Accept"))
 				kind := runtime.ContentTypeJSON
-				if name == "protobuf" {
+				if strings.HasPrefix(name, "protobuf") {
 					kind = runtime.ContentTypeProtobuf
 				}
 				return &http.Response{

@@ -56,7 +56,7 @@ func (h *ListHead) check() error {
 	switch {
 	case IsTable(schema.FromAPIVersionAndKind(h.APIVersion, h.Kind)):
 		return ErrTable
-	case !h.hasItems:
+	case !h.hasItems, h.TypeMeta == statusMeta: // in protobuf, a status looks like a list
 		return fmt.Errorf("%w: %q of %q instead of a list", ErrBadAnswer, h.Kind, h.APIVersion)
 	}
 	return nil
