@@ -130,6 +130,7 @@ func TestNewestDecodesNoObject(t *testing.T) {
 		"a broken object":  {body: `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[{"metadata":5}]}`, version: "7"},
 		"protobuf":         {body: encoded.String(), version: "7"},
 		"no version":       {body: `{"kind":"PodList","apiVersion":"v1","items":[]}`},
+		"no items":         {body: `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"}}`, version: "7"},
 		"nothing":          {body: `{}`, fails: true},
 		"a page of a site": {body: `<html>`, fails: true},
 		"protobuf: status": {body: status.String(), fails: true},

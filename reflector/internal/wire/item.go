@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -56,7 +57,7 @@ func (h *ListHead) check() error {
 	switch {
 	case IsTable(schema.FromAPIVersionAndKind(h.APIVersion, h.Kind)):
 		return ErrTable
-	case !h.hasItems, h.TypeMeta == statusMeta: // in protobuf, a status looks like a list
+	case !h.hasItems && !strings.HasSuffix(h.Kind, "List"), h.TypeMeta == statusMeta: // in protobuf, a status looks like a list
 		return fmt.Errorf("%w: %q of %q instead of a list", ErrBadAnswer, h.Kind, h.APIVersion)
 	}
 	return nil
