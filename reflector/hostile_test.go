@@ -288,6 +288,29 @@ func TestAListWithAnItemThatIsNoObject(t *testing.T) {
 	})
 }
 
+// pointers is a list of pointers, as some generators make it.
+type pointers struct {
+	metav1.TypeMeta
+	metav1.ListMeta
+	Items []*metav1.PartialObjectMetadata
+}
+
+func (l *pointers) DeepCopyObject() kruntime.Object { return l }
+
+// An item that is null is reported and left out.
+func TestAListWithAnItemThatIsNull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: "3"}}
+		src := &hostile{list: func(int, metav1.ListOptions) (kruntime.Object, error) {
+			return &pointers{ListMeta: metav1.ListMeta{ResourceVersion: "5"}, Items: []*metav1.PartialObjectMetadata{nil, a}}, nil
+		}}
+		sink, told := &exitingSink{}, &told{}
+		runFor(t, time.Minute, src.source(), sink, Options{Observe: told.observe})
+		require.Equal(t, []string{"begin", "added a", "commit"}, sink.lines)
+		require.Equal(t, 1, told.skipped)
+	})
+}
+
 // A request that waits, since there were too many before it, is reported when it is sent. A back-off would seem to be
 // its end.
 func TestARequestIsReportedWhenItIsSent(t *testing.T) {

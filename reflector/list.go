@@ -92,6 +92,9 @@ func (l *loop) writePage() error {
 		each, copies = meta.EachListItem, l.page.hasValues() // foreign objects are not copied
 	}
 	err := each(l.page.items, func(obj runtime.Object) error {
+		if object.IsNil(obj) { // null in a list of pointers
+			obj = nil
+		}
 		if share != nil && share.dropObject(obj) {
 			return nil
 		}
