@@ -3,6 +3,7 @@ package informer
 import (
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -295,6 +296,29 @@ func TestContract_D35_StatusCountsOwnWrites(t *testing.T) {
 		w.says("a^15")
 		require.Equal(t, OwnWrites{Linked: true, Shown: 2, Outside: 1, Waiting: 1, Doubtful: 1, Ghosts: 1}, w.Status().OwnWrites)
 		require.Equal(t, []Event{Ghost{Key: named("p"), Version: "12"}}, ghosts)
+	})
+}
+
+// D35: answers that the run has not applied when it ends are counted, both the one that the processLoop has taken from the
+// queue and the one behind it. The callers do not wait for them.
+func TestContract_D35_AnswersWhenTheRunEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWriting(t, Options[*corev1.Pod]{})
+		var callers sync.WaitGroup
+		write := func(version string) {
+			id := object.Identity{Key: named("p"), UID: "uid-p", Version: version}
+			a := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: id, Object: kit.Pod("p", version), Before: w.in[0].Begins(id.Key)}
+			callers.Go(func() { w.in[0].Answered(a) })
+			synctest.Wait()
+		}
+		write("7")
+		var err error
+		w.batch, err = w.queue.Drain(t.Context())
+		require.NoError(t, err)
+		write("8")
+		w.dropQueued()
+		require.Equal(t, OwnWrites{Linked: true, Waiting: 2}, w.Status().OwnWrites)
+		callers.Wait()
 	})
 }
 

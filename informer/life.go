@@ -3,6 +3,7 @@ package informer
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -107,12 +108,11 @@ func (c *core) endRun(reading *reading, detected func()) {
 // among them. It is called when nothing moves any more.
 func (c *core) dropQueued() {
 	c.queue.Close()
+	taken := slices.Clone(c.batch)                 // Drain clears it
 	rest, _ := c.queue.Drain(context.Background()) // closed: it does not wait
-	for _, dropped := range [][]deltafifo.Delta{c.batch, rest} {
-		for i := range dropped {
-			if d := &dropped[i]; d.Op == deltafifo.Answered {
-				c.dropAnswer(d)
-			}
+	for _, d := range append(taken, rest...) {
+		if d.Op == deltafifo.Answered {
+			c.dropAnswer(&d)
 		}
 	}
 }
