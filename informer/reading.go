@@ -1,7 +1,6 @@
 package informer
 
 import (
-	"errors"
 	"slices"
 	"sync"
 
@@ -58,11 +57,8 @@ func (c *core) mirror(sink *informerSink) {
 	}
 	r := c.reflector(source, sink)
 	c.reflectors[sink.source].Store(r)
-	switch err := r.Run(c.run.Context); {
-	case errors.Is(err, ErrExited):
+	if err := r.Run(c.run.Context); err != nil {
 		c.exit(err)
-	case err != nil:
-		c.observe(reflector.Failed{Operation: reflector.OpList, Err: err})
 	}
 }
 

@@ -1,12 +1,15 @@
 package informer
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // A transform that only removes fields is replaced: the fields are dropped, and it is not called. Any other transform
@@ -50,4 +53,18 @@ func TestTransformDrops(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A field that cannot be dropped ends the run, and a wait says why.
+func TestTransformDropsWhatIsNeeded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		o := Options[any]{Observe: observed, TransformDrops: func(func(any) (any, error)) []string { return []string{"metadata.name"} }}
+		i := sharedOf(nil, &corev1.Pod{}, clientgoSettings{source: sourceOf(newScript("1")), options: o, typed: true})
+		require.NoError(t, i.SetTransform(func(o any) (any, error) { return o, nil }))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		require.ErrorIs(t, i.core.Run(ctx), reflector.ErrBadOptions)
+		require.ErrorIs(t, i.WaitSynced(ctx), reflector.ErrBadOptions)
+		require.NoError(t, ctx.Err())
+	})
 }
