@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -19,7 +20,7 @@ import (
 // New returns a controller: a reflector that writes into the caller's queue, such as a [DeltaFIFO],
 // and a loop that pops the queue and calls the Config's functions. It calls ProcessBatch if the
 // queue is a [QueueWithBatch]. Errors of the functions are logged. Their panics come out of Run,
-// unless utilruntime.ReallyCrash is false.
+// unless utilruntime.ReallyCrash is false. A controller runs once: a second Run logs an error and returns.
 func New(config *Config) Controller {
 	name := nameOf(config.ObjectType, config.ObjectDescription)
 	c := &queueController{config: *config, name: name}
@@ -38,6 +39,7 @@ type queueController struct {
 	reflector *resyncingReflector
 	inert     func() *Reflector // never run; for the watch error handler
 	name      string
+	started   atomic.Bool
 
 	mu  sync.Mutex
 	ctx context.Context      // of the run; for the watch error handler
@@ -51,6 +53,10 @@ func (c *queueController) Run(stop <-chan struct{}) { c.RunWithContext(wait.Cont
 func (c *queueController) RunWithContext(ctx context.Context) {
 	if c.config.Queue == nil {
 		klog.FromContext(ctx).Error(reflector.ErrNoSink, "The controller does not run")
+		return
+	}
+	if !c.started.CompareAndSwap(false, true) { // the queue is that of the first run
+		klog.FromContext(ctx).Error(reflector.ErrStarted, "The controller does not run")
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)

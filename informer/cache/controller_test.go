@@ -128,6 +128,21 @@ func TestAControllerWithoutAQueue(t *testing.T) {
 	require.Equal(t, 1, log.Count(reflector.ErrNoSink.Error()))
 }
 
+// A second Run logs an error, and the first one goes on.
+func TestAControllerRunsOnce(t *testing.T) {
+	log := kit.CaptureLog(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := kit.NewScript("10", kit.Pod("a", "1"))
+		c, r := newTestController(s, nil)
+		stop := runInBackground(t, c.RunWithContext)
+		c.RunWithContext(t.Context())
+		require.Equal(t, 1, log.Count(reflector.ErrStarted.Error()))
+		s.Send(watch.Modified, kit.Pod("a", "11"))
+		require.Equal(t, []string{"Replaced a@1 true", "Updated a@11 false"}, r.Take())
+		stop()
+	})
+}
+
 // A resync that the queue refuses is logged, and is no error of a list or watch.
 func TestARefusedResyncIsNoWatchError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
