@@ -17,8 +17,8 @@
 //   - No informer, controller, reflector, indexer or [DeltaFIFO] made here runs client-go's
 //     engine. One file and MIGRATION.md list client-go's own containers; a test compares.
 //   - Informers and stores keep the guarantees of package informer.
-//   - A [DeltaFIFO] loses no delta, even if the processing function fails or panics. The deltas of a
-//     key are popped together, keys in the order of their first delta. The queue is unbounded.
+//   - A [DeltaFIFO] hands what is queued to the processing function once, even if that fails or panics. The
+//     deltas of a key are popped together, keys in the order of their first delta. The queue is unbounded.
 //   - A reflector writes the objects of a list with one Replace, and each later change with one
 //     call. A change that the store refuses is reported, and the reflector goes on with the next. If
 //     the store ends its goroutine (runtime.Goexit), the goroutine of Run ends.
