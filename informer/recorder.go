@@ -156,6 +156,10 @@ func (s *status) failed(e reflector.Failed) RecentError {
 	}
 	seen.Totals.Errors[e.Class]++
 	failed := RecentError{At: now, Class: e.Class, Err: e.Err}
+	if n := len(seen.RecentErrors); n > 0 { // an error may hold a whole answer of the server
+		before := &seen.RecentErrors[n-1]
+		before.Err = errorText(before.Err.Error())
+	}
 	seen.RecentErrors = append(seen.RecentErrors[max(0, len(seen.RecentErrors)+1-mostErrors):], failed)
 	return failed
 }

@@ -68,7 +68,8 @@ type Status struct {
 	Totals Totals
 	// Progress describes the full state being read.
 	Progress Progress
-	// RecentErrors are the last errors of lists and watches, at most 16, the newest last.
+	// RecentErrors are the last errors of lists and watches, at most 16, the newest last. Of the others only the text is
+	// kept.
 	RecentErrors []RecentError
 
 	OwnWrites OwnWrites

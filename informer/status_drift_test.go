@@ -2,6 +2,7 @@ package informer
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -104,6 +106,20 @@ func TestNothingOfHalfAStateIsKept(t *testing.T) {
 		require.Zero(t, i.Status().Objects)
 		runtime.KeepAlive(i)
 	})
+}
+
+// An error may hold megabytes that a server has sent: of the earlier ones only the text is kept.
+func TestOneErrorIsKeptWhole(t *testing.T) {
+	s := status{bySource: make([]sourceStatus, 1), applied: make([]atomic.Uint64, 1)}
+	first := fmt.Errorf("list pods: %w", apierrors.NewBadRequest("the first"))
+	for _, err := range []error{first, apierrors.NewBadRequest("the last")} {
+		s.reflected(0, reflector.Failed{Operation: reflector.OpList, Class: reflector.ErrorInvalid, Err: err})
+	}
+	recent := s.recorded().RecentErrors
+	require.Len(t, recent, 2)
+	require.EqualError(t, recent[0].Err, first.Error())
+	require.False(t, apierrors.IsBadRequest(recent[0].Err))
+	require.True(t, apierrors.IsBadRequest(recent[1].Err))
 }
 
 // An error is failing until a list or watch of the same source has succeeded, and not again while a
