@@ -6,7 +6,7 @@ require (
 	github.com/prometheus/client_golang v1.24.0
 	github.com/prometheus/common v0.70.0
 	github.com/stretchr/testify v1.11.1
-	github.com/tidemark-k8s/tidemark v0.0.0
+	github.com/tidemark-k8s/tidemark v0.0.0-00010101000000-000000000000
 	go.uber.org/goleak v1.3.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
