@@ -41,13 +41,23 @@ func move(ctx context.Context, out io.Writer, tidemark string, files []file) (mo
 	}
 	for i, dir := range sorted {
 		g := gomod{ctx: ctx, out: out, dir: dir, copied: filepath.Join(temp, fmt.Sprint(i)), overlay: overlay}
-		of, err := g.move(tidemark)
+		of, err := g.move(tidemark, needed(dir, files))
 		if err != nil {
 			return nil, err
 		}
 		moved = append(moved, of...)
 	}
 	return moved, nil
+}
+
+// needed returns tidemark's modules that the files of a module import.
+func needed(dir string, files []file) []string {
+	for _, f := range files {
+		if moduleOf(filepath.Dir(f.name)) == dir && bytes.Contains(f.text, []byte(`"`+ourControllerRuntime+`"`)) {
+			return append([]string{module}, nested...)
+		}
+	}
+	return []string{module}
 }
 
 // immovable returns the reasons why modules cannot be changed.
@@ -104,7 +114,7 @@ type gomod struct {
 }
 
 // move returns the new go.mod and go.sum.
-func (g gomod) move(tidemark string) ([]file, error) {
+func (g gomod) move(tidemark string, needed []string) ([]file, error) {
 	original := filepath.Join(g.dir, "go")
 	before, err := parseMod(original + ".mod")
 	if err != nil {
@@ -117,7 +127,7 @@ func (g gomod) move(tidemark string) ([]file, error) {
 	if err := writeFiles(copies); err != nil {
 		return nil, err
 	}
-	if err := g.require(before, tidemark); err != nil {
+	if err := g.require(before, tidemark, needed); err != nil {
 		return nil, err
 	}
 	if err := g.run("mod", "tidy"); err != nil {
@@ -145,9 +155,10 @@ func pair(from, to string) (files []file, err error) {
 	return files, nil
 }
 
-// require adds tidemark. If go.mod replaces it, go mod tidy does.
-func (g gomod) require(before *modfile.File, tidemark string) error {
-	if replaces(before, module) {
+// require adds tidemark's modules. Where go.mod replaces one, go mod tidy does.
+func (g gomod) require(before *modfile.File, tidemark string, needed []string) error {
+	needed = slices.DeleteFunc(needed, func(path string) bool { return replaces(before, path) })
+	if len(needed) == 0 {
 		return nil
 	}
 	if info, err := os.Stat(tidemark); err == nil && info.IsDir() {
@@ -155,9 +166,17 @@ func (g gomod) require(before *modfile.File, tidemark string) error {
 		if err != nil {
 			return err
 		}
-		return g.run("mod", "edit", "-replace="+module+"="+folder, "-require="+module+"@v0.0.0")
+		args := []string{"mod", "edit"}
+		for _, path := range needed {
+			args = append(args, "-replace="+path+"="+folder+strings.TrimPrefix(path, module), "-require="+path+"@v0.0.0")
+		}
+		return g.run(args...)
 	}
-	return g.run("get", module+"@"+tidemark)
+	args := []string{"get"}
+	for _, path := range needed {
+		args = append(args, path+"@"+tidemark)
+	}
+	return g.run(args...)
 }
 
 func (g gomod) run(args ...string) error {

@@ -157,6 +157,22 @@ func TestWorkspace(t *testing.T) {
 	p.goes("list", "-deps", "./program/...") // building would compile all of client-go
 }
 
+// A program with a manager gets the module that makes it, too.
+func TestManager(t *testing.T) {
+	p := write(t, map[string]string{
+		"main.go": "package main\n\nimport ctrl \"sigs.k8s.io/controller-runtime\"\n\nfunc main() {\n\tctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{})\n}\n",
+		"go.mod":  "module example.com/program\n\ngo 1.26.0\n\nrequire sigs.k8s.io/controller-runtime v0.25.2\n",
+	})
+	p.goes("mod", "tidy")
+	output := p.migrate(0)
+	require.Contains(t, output, "main.go:6: ctrl.NewManager -> controllerruntime.NewManager\n")
+	require.NotContains(t, output, "left for you")
+	require.Contains(t, p.read("go.mod"), "tidemark/controllerruntime v0.0.0\n")
+	p.goes("list", "-deps", "./...") // building would compile all of controller-runtime
+	require.Contains(t, p.migrate(0, "-check", "./..."), "the program does not run client-go's informers\n")
+	require.Equal(t, "nothing to change\n", p.migrate(0, "./..."))
+}
+
 // If go.mod cannot be tidied, nothing is changed, and a second run says the same.
 func TestUntidy(t *testing.T) {
 	t.Setenv("GOPROXY", "off")

@@ -7,9 +7,10 @@ import (
 
 // The modules and packages in the tables below.
 const (
-	module      = "github.com/tidemark-k8s/tidemark"
-	ourFactory  = module + "/factory"
-	ourInformer = module + "/informer"
+	module               = "github.com/tidemark-k8s/tidemark"
+	ourFactory           = module + "/factory"
+	ourInformer          = module + "/informer"
+	ourControllerRuntime = module + "/controllerruntime"
 
 	clientGo          = "k8s.io/client-go"
 	toolsCache        = clientGo + "/tools/cache"
@@ -17,6 +18,9 @@ const (
 	kinds             = clientGo + "/informers/" // the prefix of a package for each group and version
 	controllerRuntime = "sigs.k8s.io/controller-runtime"
 )
+
+// nested are the modules that a program needs as well if it imports the first of them.
+var nested = []string{ourControllerRuntime, ourFactory + "/metrics"}
 
 // required are modules whose version tidemark and the program have in common.
 var required = []string{clientGo, "k8s.io/api", "k8s.io/apimachinery"}

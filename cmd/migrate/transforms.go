@@ -1,11 +1,15 @@
 package main
 
-import "go/ast"
+import (
+	"go/ast"
+	"slices"
+	"strings"
+)
 
 const (
-	stripped = "this transform removes managedFields from objects that are decoded already: "
-	toDrop   = "if it does no more, leave them out of the decoding instead, with factory.WithDecoding(reflector.Decoding{Drop: []string{\"metadata.managedFields\"}})"
-	noDrop   = "a manager's cache cannot leave them out of the decoding, so it stays"
+	stripped  = "this transform removes managedFields from objects that are decoded already: "
+	toDrop    = "if it does no more, leave them out of the decoding instead, with factory.WithDecoding(reflector.Decoding{Drop: []string{\"metadata.managedFields\"}})"
+	inManager = "if it does no more, use cache.TransformStripManagedFields() in a manager's cache, which tidemark recognises and replaces by leaving them out of the decoding"
 )
 
 // transforms names each transform that removes managedFields: a field that is never decoded costs less.
@@ -16,10 +20,6 @@ func (w *writer) transforms() {
 			w.transform(n, n.Type, n.Body)
 		case *ast.FuncLit:
 			w.transform(n, n.Type, n.Body)
-		case *ast.SelectorExpr:
-			if n.Sel.Name == "TransformStripManagedFields" && w.packageOf(n) == controllerRuntime+"/pkg/cache" {
-				w.leave(n, stripped+noDrop)
-			}
 		}
 		return true
 	})
@@ -42,9 +42,19 @@ func (w *writer) transform(at ast.Node, t *ast.FuncType, body *ast.BlockStmt) {
 		}
 		return true
 	})
-	if removes {
+	switch {
+	case removes && w.hasManager():
+		w.leave(at, stripped+inManager)
+	case removes:
 		w.leave(at, stripped+toDrop)
 	}
+}
+
+// hasManager reports whether the file is about a manager of controller-runtime.
+func (w *writer) hasManager() bool {
+	return slices.ContainsFunc(w.imports, func(i *imported) bool {
+		return i.path == controllerRuntime || strings.HasPrefix(i.path, controllerRuntime+"/")
+	})
 }
 
 // packageOf returns the import path of the package that a name is of, or "".
