@@ -241,6 +241,32 @@ func TestContract_D35_AnAnswerDuringAnOlderList(t *testing.T) {
 	}
 }
 
+// D3, D35: an answer comes before or while an older list is read in which the object fails. The list deletes nothing.
+func TestContract_D35_AnAnswerAndAnOlderListThatFails(t *testing.T) {
+	for _, uid := range []string{"uid-p", "another"} {
+		for _, order := range []string{"answer list", "list answer"} {
+			t.Run(uid+", "+order, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWriting(t, Options[*corev1.Pod]{Transform: failByLabel})
+					for what := range strings.FieldsSeq(order) {
+						if what == "answer" {
+							w.says("a!7")
+							continue
+						}
+						w.beginReplace(0, reflector.SameHistory)
+						w.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "6", sick, kit.UID(uid))))
+					}
+					w.commitReplace(0, "6")
+					require.Equal(t, "a@7", w.holds())
+					w.says("a+7")
+					require.Equal(t, []string{"add p@7"}, w.told.Take())
+					require.Zero(t, w.Status().Quarantined)
+				})
+			})
+		}
+	}
+}
+
 // D35: with packed objects a write section decodes nothing.
 func TestContract_D35_OwnWritesInAPackedStore(t *testing.T) {
 	unverified(t)

@@ -212,14 +212,13 @@ func (a *applier) holdFenced(source uint16, version string) {
 	for key := range p.fences.All() {
 		listed, verdict := a.listed(p, key), fences.Apply
 		a.writer.Freeze(func(tx *indexer.Tx) {
-			if p.next.hasFailed(key) { // the replacement keeps what is stored
-				p.fences.Failed(key, version)
+			if p.next.hasFailed(key) {
+				verdict = p.fences.Failed(key, version)
 			} else {
 				verdict = p.fences.Listed(key, listed, a.cell(tx, p, source, key), version, a.written.selects(source))
 			}
 		})
-		if verdict == fences.Hold {
-			a.unstage(p, key)
+		if verdict != fences.Apply {
 			a.keepStored(p, key)
 		}
 	}

@@ -110,6 +110,9 @@ func (h *history) list(source uint16, changed int) {
 		}
 	}
 	for name, p := range next {
+		if old := h.stored[named(name)]; old != nil && old.UID != p.UID {
+			delete(h.stored, named(name)) // also if the other object fails
+		}
 		h.note(source, deltafifo.Added, named(name), p)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 var errPoison = errors.New("poison")
@@ -169,6 +170,25 @@ func TestContract_D4_AFailingIndexHarmsNothingElse(t *testing.T) {
 		require.Equal(t, []string{"update b@2 b@11"}, j.take())
 		require.Zero(t, i.Status().Unindexed)
 	})
+}
+
+// D3, D30: a list has another object under the name of a stored one, and it fails. The stored object is gone.
+func TestContract_D3_AnotherObjectThatFails(t *testing.T) {
+	for name, transform := range map[string]func(*corev1.Pod) (*corev1.Pod, error){"": failByLabel, "stripped": strip} {
+		t.Run(name, func(t *testing.T) {
+			j := newJoined(t, Options[*corev1.Pod]{Transform: transform}, 1)
+			j.synced()
+			j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "5", kit.UID("one"))))
+			for _, uid := range []string{"one", "two"} {
+				j.beginReplace(0, reflector.SameHistory)
+				j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "7", kit.UID(uid), sick)))
+				j.commitReplace(0, "8")
+				require.Equal(t, 1, j.Status().Quarantined)
+				require.Equal(t, uid == "one", j.writer.Indexer().Len() == 1)
+			}
+			require.EqualValues(t, 1, j.Status().Totals.Deleted)
+		})
+	}
 }
 
 // A quarantined object stays quarantined if a replacement is aborted, even if the replacement has

@@ -50,7 +50,7 @@ func (a *applier) stage(d *deltafifo.Delta) {
 	case deltafifo.Deleted:
 		a.unstage(p, d.Key)
 	case deltafifo.Poisoned:
-		a.keepEarlier(p, d.Key)
+		a.keepEarlier(p, d)
 		a.quarantine(&p.next, d)
 	}
 }
@@ -74,15 +74,20 @@ func (a *applier) stagePut(p *sourceState, d *deltafifo.Delta) {
 
 // keepEarlier keeps the stored version of an object that fails in a replacement. If there are other
 // sources, a version of an earlier history is not kept: it would count as newer than what they report.
-func (a *applier) keepEarlier(p *sourceState, key indexer.Key) {
+func (a *applier) keepEarlier(p *sourceState, d *deltafifo.Delta) {
 	if p.newHistory && len(a.states) > 1 {
 		return
 	}
-	a.keepStored(p, key)
+	same := func(stored any, _ uint64) bool { return p.identity(d.Key, stored).SameObject(identityOf(d)) }
+	if p.staging.KeepIf(d.Key, same) {
+		p.next.keep(d.Key, &p.objects)
+	}
 }
 
-// keepStored makes the replacement under way hold what the store holds of an object, if it holds one.
+// keepStored makes the replacement under way hold what the store holds under a key, which may be nothing.
 func (a *applier) keepStored(p *sourceState, key indexer.Key) {
+	p.staging.Drop(key)
+	p.next.forget(key)
 	if p.staging.Keep(key) {
 		p.next.keep(key, &p.objects)
 	}
