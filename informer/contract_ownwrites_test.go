@@ -241,6 +241,34 @@ func TestContract_D35_AnAnswerDuringAnOlderList(t *testing.T) {
 	}
 }
 
+// D14, D35: an answer comes while a list is read that has the write already. The list delivers nothing, and neither
+// does the next one.
+func TestContract_D35_AnAnswerDuringAListThatHasIt(t *testing.T) {
+	for name, transform := range strips {
+		for _, before := range []string{"", "a+5"} {
+			t.Run(name+before, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWriting(t, Options[*corev1.Pod]{Transform: transform})
+					for word := range strings.FieldsSeq(before) {
+						w.says(word)
+					}
+					w.beginReplace(0, reflector.SameHistory)
+					w.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "7")))
+					w.says("a!7")
+					require.NotEmpty(t, w.told.Take())
+					shown, _ := w.writer.Indexer().Get(named("p"))
+					w.commitReplace(0, "8")
+					w.says("a=7/9")
+					require.Empty(t, w.told.Take())
+					now, _ := w.writer.Indexer().Get(named("p"))
+					require.Same(t, shown, now)
+					require.Zero(t, w.Status().OwnWrites.Pending)
+				})
+			})
+		}
+	}
+}
+
 // D3, D35: an answer comes before or while an older list is read in which the object fails. The list deletes nothing.
 func TestContract_D35_AnAnswerAndAnOlderListThatFails(t *testing.T) {
 	for _, uid := range []string{"uid-p", "another"} {

@@ -202,7 +202,7 @@ func (l *loop) list(in input) {
 		*l.Fences = Fences{}
 		l.at = 0
 	}
-	if l.Listed(l.key, cell(in.object), cell(l.cell), version(in.version), l.scoped) == Apply {
+	if l.Listed(l.key, cell(in.object), cell(l.cell), version(in.version), l.scoped) != Hold {
 		l.set(in.object)
 	}
 	l.at = max(l.at, in.version)

@@ -10,8 +10,8 @@ const (
 	Apply Verdict = iota
 	// Hold says that nothing is stored and nothing delivered.
 	Hold
-	// Echo says that the store shows the event already: what is stored stays, and nothing is delivered. The
-	// event counts as received: the object is not quarantined any more.
+	// Echo says that the store shows the input already: what is stored stays, and nothing is delivered. The
+	// input counts as received: the object is not quarantined any more.
 	Echo
 	// Show says that the object of the answer is put.
 	Show

@@ -43,7 +43,7 @@ func (f *Fences) Failed(server indexer.Key, version string) Verdict {
 }
 
 // Listed takes what a full state at a version has under a key, which may be nothing. shown is what the
-// store holds now. A full state that is held back leaves the key as it is.
+// store holds now. Unless the verdict is [Apply], the full state leaves the key as it is.
 func (f *Fences) Listed(server indexer.Key, listed, shown Cell, version string, scoped bool) Verdict {
 	was := f.find(server, shown)
 	switch {
@@ -51,6 +51,9 @@ func (f *Fences) Listed(server indexer.Key, listed, shown Cell, version string, 
 		return Apply
 	case was.endsAt(version), was.kind == dead && was.endsWith(listed, version, scoped):
 		f.remove(was)
+		if listed.is(shown.Identity) { // it was listed before the answer came
+			return Echo
+		}
 		return Apply
 	case was.kind == ahead && listed.is(was.object): // it was listed as what the answer has replaced since
 		return Hold
