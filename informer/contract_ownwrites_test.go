@@ -295,6 +295,33 @@ func TestContract_D35_AnAnswerAndAnOlderListThatFails(t *testing.T) {
 	}
 }
 
+// D3, D35: an event that a fence keeps back ends the quarantine of its object, and the end of a fence does not.
+func TestContract_D3_QuarantineBehindAFence(t *testing.T) {
+	for words, want := range map[string]int{
+		"a0 a*6 a-7":  0, // it has left the selector, or was deleted
+		"a!9 a*6 a+7": 0,
+		"a!9 a*6 a-7": 0,
+		"a!9 a*6 a^9": 1, // a ghost: the store has what came before
+	} {
+		t.Run(words, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWriting(t, Options[*corev1.Pod]{Transform: failByLabel})
+				w.in[0].Linked(true)
+				w.says("a+5")
+				for word := range strings.FieldsSeq(words) {
+					if version, fails := strings.CutPrefix(word, "a*"); fails {
+						w.tell(0, deltaOf(deltafifo.Modified, kit.Pod("p", version, sick)))
+						require.Equal(t, 1, w.Status().Quarantined)
+					} else {
+						w.says(word)
+					}
+				}
+				require.Equal(t, want, w.Status().Quarantined)
+			})
+		})
+	}
+}
+
 // D35: with packed objects a write section decodes nothing.
 func TestContract_D35_OwnWritesInAPackedStore(t *testing.T) {
 	unverified(t)

@@ -137,7 +137,9 @@ func (a *applier) passes(tx *indexer.Tx, d *deltafifo.Delta) bool {
 	shown := a.cell(tx, p, d.Source, d.Key)
 	verdict := p.fences.Event(d.Key, identityOf(d), a.received(d), shown, a.written.selects(d.Source))
 	switch {
-	case verdict != fences.Echo:
+	case verdict == fences.Apply:
+	case verdict == fences.Hold: // it could be prepared
+		a.recovered(p, d.Key)
 	case d.Op == deltafifo.Deleted:
 		a.forget(p, d.Key)
 	default:
@@ -179,7 +181,8 @@ func (a *applier) endFences(tx *indexer.Tx, source uint16, now time.Time) {
 	})
 }
 
-// restore puts what the watch alone has shown of an object back into the store.
+// restore puts what the watch alone has shown of an object back into the store. The object stays in quarantine if it
+// is there.
 func (a *applier) restore(tx *indexer.Tx, p *sourceState, source uint16, key indexer.Key, confirmed fences.Cell) {
 	shown := a.cell(tx, p, source, key)
 	d := deltafifo.Delta{Op: deltafifo.Modified, Source: source, Key: key, UID: confirmed.Identity.UID, Version: confirmed.Identity.Version}
@@ -189,7 +192,7 @@ func (a *applier) restore(tx *indexer.Tx, p *sourceState, source uint16, key ind
 	if confirmed.Object == nil {
 		if shown.Object != nil {
 			tx.Delete(key)
-			a.forget(p, key)
+			p.objects.forget(key)
 			a.logLost(shown.Object, shown.Identity)
 		}
 		return
@@ -198,7 +201,7 @@ func (a *applier) restore(tx *indexer.Tx, p *sourceState, source uint16, key ind
 		return
 	}
 	stored := tx.Put(source, key, confirmed.Object, confirmed.Stamp)
-	a.recordStored(p, &d, stored.New)
+	a.recordIdentity(p, stored.New, confirmed.Identity)
 	a.logPut(put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: shown.Identity, is: confirmed.Identity})
 }
 

@@ -235,10 +235,15 @@ func (p *sourceState) identity(key indexer.Key, obj any) object.Identity {
 // recordStored is called when the object of a delta has been stored. It records the identity that the
 // transform has changed, and ends the object's quarantine.
 func (a *applier) recordStored(p *sourceState, d *deltafifo.Delta, stored any) {
-	if a.options.Transform != nil {
-		p.objects.put(stored, identityOf(d))
-	}
+	a.recordIdentity(p, stored, identityOf(d))
 	a.recovered(p, d.Key)
+}
+
+// recordIdentity records the identity of a stored object, if the transform has changed it.
+func (a *applier) recordIdentity(p *sourceState, stored any, id object.Identity) {
+	if a.options.Transform != nil {
+		p.objects.put(stored, id)
+	}
 }
 
 // forget forgets what is recorded of the object of a key.
