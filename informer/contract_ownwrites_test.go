@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -317,6 +318,23 @@ func TestContract_D3_QuarantineBehindAFence(t *testing.T) {
 					}
 				}
 				require.Equal(t, want, w.Status().Quarantined)
+			})
+		})
+	}
+}
+
+// D33: WaitFor returns for an own write that the store shows, whatever the transform clears.
+func TestContract_D33_WaitForAnOwnWrite(t *testing.T) {
+	for name, transform := range strips {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWriting(t, Options[*corev1.Pod]{Transform: transform})
+				w.says("a+5")
+				w.says("a!7")
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel()
+				require.NoError(t, w.WaitFor(ctx, kit.Pod("p", "7")))
+				require.ErrorIs(t, w.WaitFor(ctx, kit.Pod("p", "8")), context.Canceled)
 			})
 		})
 	}

@@ -71,8 +71,13 @@ func (c *core) shows(key indexer.Key, version string) bool {
 	if !ok {
 		return false
 	}
-	order, err := resourceversion.CompareResourceVersion(version, object.IdentityOf(key, stored).Version)
-	return err == nil && order <= 0
+	for i := range c.states { // the object may be of any source
+		order, err := resourceversion.CompareResourceVersion(version, c.states[i].identity(key, stored).Version)
+		if err == nil && order <= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // versionWaiters wakes goroutines that wait until the store's version moves.
