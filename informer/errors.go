@@ -52,6 +52,7 @@ var (
 	errNotWatched = errors.New("a source is not watched")
 	errNewest     = errors.New("the newest version is not known")
 	errNoAnswer   = errors.New("the source has not answered in time")
+	errSetBack    = errors.New("it is older than the store's")
 )
 
 // The reasons of a [StorageError]: those for which an object is pinned, and that a packed one is lost.

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -85,7 +86,11 @@ func (c *core) ask(a *attempt) {
 	history := c.versions.history()
 	for i, from := range c.sources {
 		p := point{source: uint16(i), history: history} //nolint:gosec // at most maxSources
-		if p.version, a.err = c.newestOf(from.made); a.err != nil {
+		stored := c.reached.publishedVersion(p.source)
+		if p.version, a.err = c.newestOf(from.made); object.Older(p.version, stored) {
+			a.err = errSetBack // the reflector has not noticed yet
+		}
+		if a.err != nil {
 			a.failed = p.source
 			c.status.unanswered(p.source, fmt.Errorf("its newest version: %w", a.err))
 			if errors.Is(a.err, ErrExited) {

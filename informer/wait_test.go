@@ -249,6 +249,23 @@ func TestWaitForWithAnEndedContext(t *testing.T) {
 	})
 }
 
+// D23, D33: WaitFresh waits until the reflector has noticed that the server was set back.
+func TestContract_D33_WaitFreshOfAServerThatWasSetBack(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWaitRig(t, "10")
+		w.run()
+		w.restored.Store(true)
+		w.Set("5", kit.Pod("a", "5"))
+		result := make(chan error, 1)
+		go func() { result <- w.i.WaitFresh(w.ctx) }()
+		time.Sleep(time.Second)
+		pends(t, result)
+		w.Expire()
+		require.NoError(t, <-result)
+		require.Equal(t, "5", w.i.Indexer().Version())
+	})
+}
+
 // A question that is never answered does not keep later ones from being asked: the calls wait for the next answer.
 func TestWaitFreshAfterAQuestionThatIsNeverAnswered(t *testing.T) {
 	bubble(t, func(t *testing.T) {
