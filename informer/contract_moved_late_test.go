@@ -57,6 +57,21 @@ func TestContract_D23_NoVersionOfTheHistoryBeforeIsKept(t *testing.T) {
 	require.Equal(t, "b@86", j.holds())
 }
 
+// D23: an object moves from a source that has not listed anew to one that has. It is missing until it changes.
+func TestContract_D23_AMoveBetweenTwoHistories(t *testing.T) {
+	j := newJoined(t, Options[*corev1.Pod]{}, 2)
+	j.synced()
+	j.says(0, '+', "95")
+	j.beginReplace(1, reflector.NewHistory)
+	j.commitReplace(1, "84")
+	j.says(1, '+', "86")
+	j.beginReplace(0, reflector.NewHistory)
+	j.commitReplace(0, "87")
+	require.Empty(t, j.holds())
+	j.says(1, '+', "88")
+	require.Equal(t, "b@88", j.holds())
+}
+
 // With one source the last good version stays, and handlers get no delete of an object that exists.
 func TestContract_D23_TheOnlySourcesLastGoodVersionIsKept(t *testing.T) {
 	j := newJoined(t, Options[*corev1.Pod]{Transform: failByLabel}, 1)
