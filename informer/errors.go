@@ -70,10 +70,10 @@ func outOfRange(option string, value any) error {
 // undecodable wraps the error of an object that could not be decoded.
 func undecodable(err error) error { return fmt.Errorf("%w: %w", ErrDecode, err) }
 
-// errorText is an error of which the text alone is kept.
-type errorText string
+// textError is what is kept of an error: its text.
+type textError string
 
-func (e errorText) Error() string { return string(e) }
+func (e textError) Error() string { return string(e) }
 
 // cut shortens a text to object.MaxText characters.
 func cut(text string) string { return fmt.Sprintf("%.*s", object.MaxText, text) }

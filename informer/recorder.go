@@ -158,7 +158,7 @@ func (s *status) failed(e reflector.Failed) RecentError {
 	failed := RecentError{At: now, Class: e.Class, Err: e.Err}
 	if n := len(seen.RecentErrors); n > 0 { // an error may hold a whole answer of the server
 		before := &seen.RecentErrors[n-1]
-		before.Err = errorText(before.Err.Error())
+		before.Err = textError(before.Err.Error())
 	}
 	seen.RecentErrors = append(seen.RecentErrors[max(0, len(seen.RecentErrors)+1-mostErrors):], failed)
 	return failed
