@@ -40,14 +40,15 @@ func (e *exceptions) identity(key indexer.Key, stored any) (object.Identity, boo
 
 // put records the identity of an object that is put under its key.
 func (e *exceptions) put(stored any, id object.Identity) {
-	shown := object.IdentityOf(id.Key, stored) == id
+	shown := id.ShownBy(stored)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 
 	e.set(id.Key, hidden{id, stored}, !shown)
 }
 
-// keep records that a full state keeps the stored object of a key, of which from says what it does not show.
+// keep copies the hidden identity of a key from the record of the state before, because a full state keeps the
+// stored object of the key.
 func (e *exceptions) keep(key indexer.Key, from *exceptions) {
 	h, known := from.identities[key]
 	e.mu.Lock()

@@ -232,6 +232,14 @@ func (p *sourceState) identity(key indexer.Key, obj any) object.Identity {
 	return object.IdentityOf(key, obj)
 }
 
+// is reports whether a stored object of the source has the given identity.
+func (p *sourceState) is(id object.Identity, stored any) bool {
+	if known, ok := p.objects.identity(id.Key, stored); ok {
+		return known == id
+	}
+	return id.ShownBy(stored)
+}
+
 // recordStored is called when the object of a delta has been stored. It records the identity that the
 // transform has changed, and ends the object's quarantine.
 func (a *applier) recordStored(p *sourceState, d *deltafifo.Delta, stored any) {

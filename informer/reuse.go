@@ -69,7 +69,7 @@ func lookUp(tx *indexer.Tx, listed []deltafifo.Delta, found *[reuseAtOnce]any) {
 func reuse(listed []deltafifo.Delta, found *[reuseAtOnce]any) {
 	for i := range listed {
 		d := &listed[i]
-		if found[i] != nil && d.UID != "" && d.Version != "" && object.IdentityOf(d.Key, found[i]) == identityOf(d) {
+		if found[i] != nil && d.UID != "" && d.Version != "" && identityOf(d).ShownBy(found[i]) {
 			d.Object, d.Recalled = found[i], true
 		}
 	}

@@ -61,7 +61,7 @@ func (a *applier) stage(d *deltafifo.Delta) {
 func (a *applier) stagePut(p *sourceState, d *deltafifo.Delta) {
 	id := identityOf(d)
 	kept := !p.newHistory && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
-		if stamp == object.StampByHand || p.identity(d.Key, stored) != id {
+		if stamp == object.StampByHand || !p.is(id, stored) {
 			return false
 		}
 		a.recordStaged(p, d, stored)

@@ -22,6 +22,16 @@ func IdentityOf(key indexer.Key, obj any) Identity {
 	return Identity{key, string(m.GetUID()), m.GetResourceVersion()}
 }
 
+// ShownBy reports whether the metadata of an object that is stored under the identity's key show the identity.
+// It is IdentityOf(i.Key, obj) == i without the comparison of the keys.
+func (i Identity) ShownBy(obj any) bool {
+	m := Meta(obj)
+	if m == nil {
+		return i.UID == "" && i.Version == ""
+	}
+	return m.GetResourceVersion() == i.Version && string(m.GetUID()) == i.UID
+}
+
 // SameObject reports whether two identities of one key may be of the same object: an identity without a UID
 // may be of any object.
 func (i Identity) SameObject(other Identity) bool {
