@@ -10,8 +10,8 @@ func (c *core) exitError() error {
 	return nil
 }
 
-// exit ends the run because of a user's function that has ended a goroutine of the run (D28), or because a source, or
-// its share, cannot be read. The first error counts, and none after the run has stopped.
+// exit ends the run: a callback has ended a goroutine of the run (D28), or a source or its share cannot be
+// read. It keeps the first error, and ignores errors after the run has stopped.
 func (c *core) exit(err error) {
 	err = fmt.Errorf("informer %s: %w", c.options.Name, err)
 	if !closed(c.stopped) && c.exited.CompareAndSwap(nil, &err) {

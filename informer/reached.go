@@ -21,7 +21,7 @@ type reached struct {
 	published []string // by source: versions whose changes readers find in the store, and handlers get
 }
 
-// newReached returns the record of some sources, none of which has reached a version.
+// newReached returns the record of sources that have not reached a version yet.
 func newReached(sources int) *reached {
 	return &reached{versions: make([]string, sources), published: make([]string, sources)}
 }

@@ -351,13 +351,13 @@ func TestTheWatchIsFasterThanTheAnswer(t *testing.T) {
 		scoped bool
 		want   [2]any
 	}{
-		"deleted":                     {ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{UID: "u"}, Before: held}, false, [2]any{Hold, Known}},
-		"deleted, selector":           {ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{UID: "u"}, Before: held}, true, [2]any{Remove, Shown}},
-		"deleted, was not held":       {ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{UID: "u"}}, false, [2]any{Hold, Doubtful}},
-		"emptied":                     {ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{UID: "u", Version: "5"}, Before: held}, false, [2]any{Hold, Known}},
-		"emptied, selector":           {ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{UID: "u", Version: "5"}, Before: held}, true, [2]any{Hold, Doubtful}},
-		"emptied, was not held":       {ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{UID: "u", Version: "5"}}, false, [2]any{Hold, Doubtful}},
-		"emptied, nobody knows whose": {ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{Version: "5"}}, false, [2]any{Hold, Doubtful}},
+		"deleted":                {ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{UID: "u"}, Before: held}, false, [2]any{Hold, Known}},
+		"deleted, selector":      {ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{UID: "u"}, Before: held}, true, [2]any{Remove, Shown}},
+		"deleted, was not held":  {ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{UID: "u"}}, false, [2]any{Hold, Doubtful}},
+		"emptied":                {ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{UID: "u", Version: "5"}, Before: held}, false, [2]any{Hold, Known}},
+		"emptied, selector":      {ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{UID: "u", Version: "5"}, Before: held}, true, [2]any{Hold, Doubtful}},
+		"emptied, was not held":  {ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{UID: "u", Version: "5"}}, false, [2]any{Hold, Doubtful}},
+		"emptied, without a UID": {ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{Version: "5"}}, false, [2]any{Hold, Doubtful}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var f Fences
