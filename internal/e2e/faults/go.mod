@@ -7,6 +7,7 @@ require (
 	github.com/chromedp/chromedp v0.23.0
 	github.com/stretchr/testify v1.11.1
 	github.com/tidemark-k8s/tidemark v0.0.0
+	github.com/tidemark-k8s/tidemark/controllerruntime v0.0.0
 	github.com/tidemark-k8s/tidemark/internal/e2e/bench v0.0.0
 	go.uber.org/goleak v1.3.0
 	k8s.io/api v0.37.2
@@ -78,5 +79,7 @@ require (
 
 replace (
 	github.com/tidemark-k8s/tidemark => ../../..
+	github.com/tidemark-k8s/tidemark/controllerruntime => ../../../controllerruntime
+	github.com/tidemark-k8s/tidemark/factory/metrics => ../../../factory/metrics
 	github.com/tidemark-k8s/tidemark/internal/e2e/bench => ../bench
 )

@@ -20,11 +20,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/tidemark-k8s/tidemark/informer"
-	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/controllerruntime"
 )
 
 func main() {
@@ -50,9 +48,14 @@ func run(ctx context.Context) error {
 		return err
 	}
 	addWidgets(types)
-	m, err := ctrl.NewManager(config, ctrl.Options{
+	newManager := func(config *rest.Config, o ctrl.Options) (ctrl.Manager, error) {
+		return controllerruntime.NewManager(config, o)
+	}
+	if os.Getenv("FLEET_ON") == "client-go" {
+		newManager = ctrl.NewManager
+	}
+	m, err := newManager(config, ctrl.Options{
 		Scheme:  types,
-		Cache:   caching(config, os.Getenv("FLEET_ON")),
 		Metrics: server.Options{BindAddress: "0"}, // none are served
 	})
 	if err != nil {
@@ -62,14 +65,4 @@ func run(ctx context.Context) error {
 		return err
 	}
 	return m.Start(ctx)
-}
-
-// caching returns the options of a manager's cache on tidemark or on client-go. On
-// tidemark the informers decode the server's answers themselves.
-func caching(config *rest.Config, on string) cache.Options {
-	if on == "client-go" {
-		return cache.Options{}
-	}
-	config.Wrap(reflector.Wire)
-	return cache.Options{NewInformer: informer.ForControllerRuntime}
 }

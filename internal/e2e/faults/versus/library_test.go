@@ -18,7 +18,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	ctrl "sigs.k8s.io/controller-runtime"
+	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/tidemark-k8s/tidemark/controllerruntime"
 	"github.com/tidemark-k8s/tidemark/factory"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
@@ -54,6 +58,7 @@ const (
 	dynamicDatabases subject = "databases, dynamic"
 	typedDatabases   subject = "databases, typed"
 	allKinds         subject = "kinds"
+	managerPods      subject = "pods of a manager" // of controller-runtime, which strips managedFields
 	// controllerCaches are the caches of a program like kube-controller-manager, which strips
 	// managedFields: indexes and many handlers for pods, two handlers for each other kind.
 	controllerCaches subject = "controller caches"
@@ -110,6 +115,8 @@ func (t task) informers(config *rest.Config) ([]*watched, error) {
 		one = lib.typed(client, metav1.NamespaceAll).Core().V1().Pods().Informer()
 	case podsByNamespace:
 		return splitPods(lib, client), nil
+	case managerPods:
+		return t.managed(config)
 	case allKinds:
 		return kinds(lib, client)
 	case controllerCaches:
@@ -136,6 +143,37 @@ func (t task) informers(config *rest.Config) ([]*watched, error) {
 		return nil, fmt.Errorf("unknown informers: %s", t.Informers)
 	}
 	return []*watched{{informer: one, handlers: t.Handlers}}, nil
+}
+
+// managed makes the cache of a controller-runtime manager, as users make it.
+func (t task) managed(config *rest.Config) ([]*watched, error) {
+	o := ctrl.Options{
+		Cache:   ctrlcache.Options{DefaultTransform: ctrlcache.TransformStripManagedFields()},
+		Metrics: server.Options{BindAddress: "0"}, // none are served
+	}
+	newManager := ctrl.NewManager
+	if t.Tidemark {
+		newManager = func(config *rest.Config, o ctrl.Options) (ctrl.Manager, error) {
+			return controllerruntime.NewManager(config, o)
+		}
+	}
+	m, err := newManager(config, o)
+	if err != nil {
+		return nil, err
+	}
+	pods, err := m.GetCache().GetInformer(context.Background(), &corev1.Pod{}) // before the manager starts, it does not wait
+	if err != nil {
+		return nil, err
+	}
+	shared, ok := pods.(cache.SharedIndexInformer)
+	if !ok {
+		return nil, fmt.Errorf("the manager's cache has a %T of pods", pods)
+	}
+	return []*watched{{informer: shared, handlers: t.Handlers, run: func(ctx context.Context) {
+		if err := m.Start(ctx); err != nil {
+			panic(err) // the benchmark shows it, and fails
+		}
+	}}}, nil
 }
 
 // handleKeys adds a handler of keys to tidemark's informer of pods.

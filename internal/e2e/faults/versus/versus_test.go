@@ -57,11 +57,12 @@ func BenchmarkKinds(b *testing.B) {
 	w.each("sync-controllers", task{Informers: controllerCaches, Fields: stripped}, w.sync)
 }
 
-// BenchmarkManager measures a controller-runtime manager that creates pods.
+// BenchmarkManager measures a controller-runtime manager: its sync, and its work when it creates pods.
 func BenchmarkManager(b *testing.B) {
 	w := newWorld(b)
 	w.defineWidgets()
 	w.holdPods(*podCount, varied)
+	w.each("sync-stripped", task{Informers: managerPods}, w.sync)
 	fleet := w.buildFleet()
 	w.each("work", task{}, func(b *testing.B, impl string, _ task) sample { return w.manage(b, impl, fleet) })
 }

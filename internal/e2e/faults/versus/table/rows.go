@@ -17,6 +17,7 @@ var stateRows = []row{
 	{"Databases/sync-typed", "sync of a custom resource, typed", []target{{cpu, 2}, {heap, 0.4}}},
 	{"Kinds/sync", "sync of 20 kinds", []target{{peak, 0.5}}},
 	{"Kinds/sync-controllers", "the caches of kube-controller-manager", []target{{peak, 0.6}}},
+	{"Manager/sync-stripped", "sync of a controller-runtime manager that strips managedFields", []target{{cpu, 1 / 0.48}, {heap, 0.38}, {peak, 0.42}}},
 	{"Manager/work", "a controller-runtime manager at work", []target{{peak, 0.6}}},
 }
 
