@@ -65,6 +65,7 @@ type clientgoInformer struct {
 
 	mu             sync.Mutex
 	shortestResync time.Duration // the shortest resync period so far
+	named          int           // handlers named after options.HandlerName
 	onError        func(error)
 	repeats        repeats
 	errors         limits.Calls
@@ -133,11 +134,23 @@ func (i *clientgoInformer) add(h cache.ResourceEventHandler, o cache.HandlerOpti
 
 // register adds a handler with exactly this resync period.
 func (i *clientgoInformer) register(to receiver, resync time.Duration, by *owner) (cache.ResourceEventHandlerRegistration, error) {
-	r := i.core.registration(to, HandlerOptions{Name: to.name(), Resync: resync}, by)
+	r := i.core.registration(to, HandlerOptions{Name: i.nameOf(to), Resync: resync}, by)
 	if err := i.core.addHandler(r); err != nil {
 		return nil, err
 	}
 	return &clientgoRegistration{i.core, r}, nil
+}
+
+// nameOf returns the name of a handler in messages.
+func (i *clientgoInformer) nameOf(to receiver) string {
+	if i.core.options.HandlerName == "" {
+		return to.name()
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+
+	i.named++
+	return fmt.Sprintf("%s %d", i.core.options.HandlerName, i.named)
 }
 
 // minimumResync is client-go's minimumResyncPeriod.

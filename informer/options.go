@@ -62,6 +62,9 @@ type Options[T any] struct {
 	// [ErrSharded]. Of a cluster-scoped kind, a share of namespaces holds all objects or none. Run returns
 	// [shard.ErrField] for a share without a field. The waits return what Run returns.
 	Shard shard.Assignment
+	// HandlerName, if set, names the handlers that client-go's API adds: each gets this name and a number, in
+	// the order in which they are added. Otherwise they are named after their types.
+	HandlerName string
 	// Rand returns random numbers in [0, 1), which spread back-offs and the durations of watches;
 	// nil for a random source. A simulation sets it to be repeatable. With several sources, Rand
 	// is called from several goroutines.
@@ -94,7 +97,7 @@ func (o *Options[T]) validate() error {
 // Untyped returns the options of the untyped core of an informer, see [JoinShared].
 func (o Options[T]) Untyped() Options[any] {
 	return Options[any]{
-		Name: o.Name, Resource: o.Resource, LabelIndexes: o.LabelIndexes, TransformDrops: o.TransformDrops,
+		Name: o.Name, Resource: o.Resource, LabelIndexes: o.LabelIndexes, TransformDrops: o.TransformDrops, HandlerName: o.HandlerName,
 		Resync: o.Resync, MinWatchTimeout: o.MinWatchTimeout, PageSize: o.PageSize,
 		StreamPatience: o.StreamPatience, ListPatience: o.ListPatience,
 		Decoding: o.Decoding, Storage: o.Storage, Shard: o.Shard, Rand: o.Rand, Observe: o.Observe,
