@@ -24,8 +24,9 @@
 //   - For Secrets, and for informers whose kind is not known, it also hides the names of objects
 //     and shows only the class of an error.
 //   - Only GET and HEAD are answered, and only if the request's Host is localhost, an address, or
-//     one of [Options].Hosts. That keeps out other web pages whose host name was made to point
-//     here. There is no authentication: as with pprof, anyone who reaches the port sees the page.
+//     one of [Options].Hosts, unless [Options].AnyHost is set. That keeps out other web pages whose
+//     host name was made to point here. There is no authentication: as with pprof, anyone who
+//     reaches the port sees the page.
 //   - Nothing is loaded from elsewhere, and the content security policy forbids it. The page shows
 //     the same without JavaScript; with JavaScript it refreshes itself in place.
 //

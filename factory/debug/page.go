@@ -15,6 +15,9 @@ type Options struct {
 	// Hosts are host names, without a port, under which the page may be requested, beside
 	// localhost and addresses.
 	Hosts []string
+	// AnyHost allows every host name. It is for a page behind authentication by a header, which the web
+	// pages of others cannot send.
+	AnyHost bool
 }
 
 // Page shows informers. Use [New] to make one.

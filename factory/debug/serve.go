@@ -17,7 +17,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	id, format := query.Get("informer"), query.Get("format")
 	switch {
-	case !p.isHost(r.Host):
+	case !p.options.AnyHost && !p.isHost(r.Host):
 		http.Error(w, "this page is served only under localhost, addresses and the names in debug.Options.Hosts", http.StatusForbidden)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")

@@ -98,6 +98,7 @@ func TestHosts(t *testing.T) {
 		"evil.example.com": 403, "localhost.evil.com": 403, "127.0.0.1.evil.com": 403, "evil.com:127.0.0.1": 403, "": 403, ".": 403, ":6060": 403, "127.1": 403,
 	} {
 		require.Equal(t, want, ask(p, http.MethodGet, host, "/").Code, host)
+		require.Equal(t, http.StatusOK, ask(New(Options{AnyHost: true}), http.MethodGet, host, "/").Code, host)
 	}
 }
 
