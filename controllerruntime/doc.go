@@ -10,6 +10,11 @@
 //		controllerruntime.Storage(informer.Storage{Decoded: informer.NewBudget(64 << 20)}),
 //		controllerruntime.Indexes(&appsv1.Deployment{}, refs.ByReference[*appsv1.Deployment]()))
 //
+// The controllers read the cache by types and relations, without a copy:
+//
+//	deployments, err := controllerruntime.View[*appsv1.Deployment](controllerruntime.InformersOf(mgr))
+//	readers, err := deployments.Find(refs.ReferringTo(refs.Ref{Kind: "Secret", Namespace: "shop", Name: "tls"}))
+//
 // For a cluster or a cache without a manager, [Use] changes the config and the cache's options before they are made.
 //
 // The package is a separate module, so that only its users depend on controller-runtime. It follows the minor
@@ -30,6 +35,7 @@
 //     leaves managedFields out as it decodes, and calls no transform. The objects are the same. Any other transform
 //     runs, also one that calls TransformStripManagedFields.
 //   - [Informers] lists the informers that run, each from its Run to its end.
+//   - A [View] reads what is cached, and never makes an informer.
 //
 // All functions and methods may be called from any goroutine.
 package controllerruntime

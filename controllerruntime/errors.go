@@ -5,10 +5,18 @@ import (
 	"fmt"
 )
 
-// ErrOptions is returned for options that contradict each other. The error says which.
-var ErrOptions = errors.New("the options contradict each other")
+var (
+	// ErrOptions is returned for options that contradict each other. The error says which.
+	ErrOptions = errors.New("the options contradict each other")
+	// ErrNotCached is returned by [View] if the manager does not cache objects of the type. The error says why, and
+	// what to do.
+	ErrNotCached = errors.New("no such objects are cached")
+)
 
-var errNoConfig = errors.New("the config is nil")
+var (
+	errNoConfig = errors.New("the config is nil")
+	errForeign  = errors.New("the manager was not made by controllerruntime.NewManager")
+)
 
 // contradiction returns an ErrOptions with its reason.
 func contradiction(why string) error { return fmt.Errorf("%w: %s", ErrOptions, why) }

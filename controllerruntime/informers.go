@@ -30,7 +30,8 @@ type Informers struct {
 
 // running is an informer that runs, or has run.
 type running struct {
-	resource schema.GroupVersionResource
+	kind     schema.GroupVersionKind // empty if the scheme does not know it
+	example  runtime.Object
 	informer informer.Shared
 }
 
@@ -38,10 +39,15 @@ type running struct {
 // informers that it never starts, and removes others: neither are among them. Of several namespaces, each has an
 // informer of its own. The resource is guessed from the kind, and the scope is empty: controller-runtime tells neither.
 func (in *Informers) All() iter.Seq[factory.Held] {
+	return func(yield func(factory.Held) bool) { held(in.live())(yield) }
+}
+
+// held yields what describes informers.
+func held(all []running) iter.Seq[factory.Held] {
 	return func(yield func(factory.Held) bool) {
-		for _, r := range in.live() {
-			for held := range factory.Alone(r.resource, factory.Scope{}, r.informer) {
-				if !yield(held) {
+		for _, r := range all {
+			for h := range factory.Alone(r.resource(), factory.Scope{}, r.informer) {
+				if !yield(h) {
 					return
 				}
 			}
@@ -51,28 +57,41 @@ func (in *Informers) All() iter.Seq[factory.Held] {
 
 // live returns the informers that run, and forgets those that have ended.
 func (in *Informers) live() []running {
+	if in == nil {
+		return nil
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 
-	in.running = slices.DeleteFunc(in.running, func(r running) bool { return r.informer.IsStopped() })
+	in.running = slices.DeleteFunc(in.running, running.ended)
 	return slices.Clone(in.running)
 }
 
-// began adds an informer whose Run has begun.
+// began adds an informer whose Run has begun. Those that have ended are forgotten, although nobody may ask for a list.
 func (in *Informers) began(r running) {
-	in.live() // what has ended is forgotten although nobody asks
 	in.mu.Lock()
 	defer in.mu.Unlock()
 
-	in.running = append(in.running, r)
+	in.running = append(slices.DeleteFunc(in.running, running.ended), r)
+}
+
+func (r running) ended() bool { return r.informer.IsStopped() }
+
+// resource guesses the resource of the kind.
+func (r running) resource() schema.GroupVersionResource {
+	if r.kind.Empty() {
+		return schema.GroupVersionResource{}
+	}
+	resource, _ := meta.UnsafeGuessKindToResource(r.kind)
+	return resource
 }
 
 // newInformer is NewInformer of the cache's options. It leaves out the indexers: controller-runtime asks for the index
 // of namespaces alone, which each informer has.
 func (in *Informers) newInformer(lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, _ toolscache.Indexers) toolscache.SharedIndexInformer {
-	r := running{resource: in.resourceOf(example)}
+	r := running{kind: in.kindOf(example), example: example}
 	o := in.settings.optionsOf(example)
-	o.Name, o.Resource, o.Resync, o.TransformDrops = nameOf(example), r.resource.GroupResource(), resync, stripped
+	o.Name, o.Resource, o.Resync, o.TransformDrops = nameOf(example), r.resource().GroupResource(), resync, stripped
 	source := func() (reflector.Source, error) { // the informer calls it once, when it begins to run
 		in.began(r)
 		return reflector.FromControllerRuntime(lw, example), nil
@@ -81,14 +100,10 @@ func (in *Informers) newInformer(lw toolscache.ListerWatcher, example runtime.Ob
 	return r.informer
 }
 
-// resourceOf guesses the resource of an example from its kind. It is empty if the scheme does not know the kind.
-func (in *Informers) resourceOf(example runtime.Object) schema.GroupVersionResource {
-	kind, err := apiutil.GVKForObject(example, in.scheme)
-	if err != nil {
-		return schema.GroupVersionResource{}
-	}
-	resource, _ := meta.UnsafeGuessKindToResource(kind)
-	return resource
+// kindOf returns the kind of an object. It is empty if the scheme does not know it.
+func (in *Informers) kindOf(obj runtime.Object) schema.GroupVersionKind {
+	kind, _ := apiutil.GVKForObject(obj, in.scheme)
+	return kind
 }
 
 // nameOf returns the name of an informer in messages: that of its kind if its Go type stands for many kinds, and

@@ -35,7 +35,8 @@ type manager struct {
 	informers *Informers
 }
 
-// InformersOf returns the informers of a manager that [NewManager] has made, and nil for another manager.
+// InformersOf returns the informers of a manager that [NewManager] has made, and nil for another manager: nil lists
+// nothing, and has no [View].
 func InformersOf(m ctrl.Manager) *Informers {
 	if ours, ok := m.(*manager); ok {
 		return ours.informers

@@ -48,15 +48,21 @@ func quiet() ctrl.Options {
 // runs runs a manager until the test ends.
 func runs(t *testing.T, m ctrl.Manager) {
 	t.Helper()
+	t.Cleanup(begin(t, m))
+	require.True(t, m.GetCache().WaitForCacheSync(t.Context()))
+}
+
+// begin starts a manager. The function it returns stops the manager, and waits for its end.
+func begin(t *testing.T, m ctrl.Manager) (end func()) {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- m.Start(ctx) }()
-	t.Cleanup(func() {
+	return func() {
 		stop()
 		require.NoError(t, <-ended)
 		m.GetHTTPClient().CloseIdleConnections()
-	})
-	require.True(t, m.GetCache().WaitForCacheSync(t.Context()))
+	}
 }
 
 // A manager made by NewManager has tidemark's informers, and changes nothing of its caller's.

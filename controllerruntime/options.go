@@ -133,12 +133,15 @@ func (s *settings) validate() error {
 
 // sameKind reports whether two objects are of one Go type and, if that stands for many kinds, of one kind.
 func sameKind(a, b runtime.Object) bool {
-	if reflect.TypeOf(a) != reflect.TypeOf(b) {
-		return false
-	}
-	switch a.(type) {
+	return reflect.TypeOf(a) == reflect.TypeOf(b) &&
+		(!ofManyKinds(a) || a.GetObjectKind().GroupVersionKind() == b.GetObjectKind().GroupVersionKind())
+}
+
+// ofManyKinds reports whether the Go type of an object stands for many kinds.
+func ofManyKinds(obj runtime.Object) bool {
+	switch obj.(type) {
 	case runtime.Unstructured, *metav1.PartialObjectMetadata:
-		return a.GetObjectKind().GroupVersionKind() == b.GetObjectKind().GroupVersionKind()
+		return true
 	}
-	return true
+	return false
 }
