@@ -34,7 +34,12 @@
 //   - controller-runtime's TransformStripManagedFields costs nothing, wherever the cache's options set it: the informer
 //     leaves managedFields out as it decodes, and calls no transform. The objects are the same. Any other transform
 //     runs, also one that calls TransformStripManagedFields.
-//   - [Informers] lists the informers that run, each from its Run to its end.
+//   - [Informers] lists the informers that run, each from its Run to its end. Their metrics are in controller-runtime's
+//     registry, by one collector for the process. They have the names and labels of package factory/metrics, and the
+//     label "cluster" with [Cluster]. The first scrape of an informer makes it measure.
+//   - The page of package factory/debug is at /debug/informers of the metrics server if that authenticates requests, or
+//     with [Page]. Without a metrics server it is not served, which the log says once.
+//   - Handlers that controllers add are named by their kind and a number.
 //   - A [View] reads what is cached, and never makes an informer.
 //
 // All functions and methods may be called from any goroutine.

@@ -11,9 +11,7 @@ var (
 	// ErrNotCached is returned by [View] if the manager does not cache objects of the type. The error says why, and
 	// what to do.
 	ErrNotCached = errors.New("no such objects are cached")
-)
 
-var (
 	errNoConfig = errors.New("the config is nil")
 	errForeign  = errors.New("the manager was not made by controllerruntime.NewManager")
 )

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -23,21 +22,28 @@ import (
 type Informers struct {
 	settings settings
 	scheme   *runtime.Scheme
+	ready    check
 
 	mu      sync.Mutex
-	running []running // in the order of their beginnings; some may have ended
+	running []running // in the order of their beginnings
 }
 
-// running is an informer that runs, or has run.
+// running is an informer that runs.
 type running struct {
 	kind     schema.GroupVersionKind // empty if the scheme does not know it
 	example  runtime.Object
 	informer informer.Shared
 }
 
-// All yields the informers that run when the loop begins, in the order in which they began. controller-runtime makes
-// informers that it never starts, and removes others: neither are among them. Of several namespaces, each has an
-// informer of its own. The resource is guessed from the kind, and the scope is empty: controller-runtime tells neither.
+func newInformers(s settings, known *runtime.Scheme) *Informers {
+	in := &Informers{settings: s, scheme: known}
+	in.ready.informers = in
+	return in
+}
+
+// All yields the informers that run when the loop begins, in the order in which they began. It leaves out those that
+// controller-runtime has never started or has removed. Each of several namespaces has its own informer. The resource is
+// guessed from the kind, and the scope is empty, because controller-runtime does not pass them.
 func (in *Informers) All() iter.Seq[factory.Held] {
 	return func(yield func(factory.Held) bool) { held(in.live())(yield) }
 }
@@ -55,7 +61,7 @@ func held(all []running) iter.Seq[factory.Held] {
 	}
 }
 
-// live returns the informers that run, and forgets those that have ended.
+// live returns the informers that run.
 func (in *Informers) live() []running {
 	if in == nil {
 		return nil
@@ -63,19 +69,29 @@ func (in *Informers) live() []running {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 
-	in.running = slices.DeleteFunc(in.running, running.ended)
 	return slices.Clone(in.running)
 }
 
-// began adds an informer whose Run has begun. Those that have ended are forgotten, although nobody may ask for a list.
+// began adds an informer whose Run has begun, until it ends. A goroutine waits for the end: the metrics list the
+// informers of all managers, and those in another testing/synctest bubble must not be asked whether they run.
 func (in *Informers) began(r running) {
+	in.change(func(all []running) []running { return append(all, r) })
+	go func() {
+		<-r.informer.Done()
+		in.change(func(all []running) []running {
+			return slices.DeleteFunc(all, func(other running) bool { return other.informer == r.informer })
+		})
+	}()
+}
+
+// change changes the list, and that of the process.
+func (in *Informers) change(to func([]running) []running) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 
-	in.running = append(slices.DeleteFunc(in.running, running.ended), r)
+	in.running = to(in.running)
+	process.change(in, len(in.running) > 0)
 }
-
-func (r running) ended() bool { return r.informer.IsStopped() }
 
 // resource guesses the resource of the kind.
 func (r running) resource() schema.GroupVersionResource {
@@ -86,12 +102,15 @@ func (r running) resource() schema.GroupVersionResource {
 	return resource
 }
 
-// newInformer is NewInformer of the cache's options. It leaves out the indexers: controller-runtime asks for the index
-// of namespaces alone, which each informer has.
+// newInformer is NewInformer of the cache's options. It leaves out the indexers: controller-runtime asks only for the
+// index of namespaces, which each informer has.
 func (in *Informers) newInformer(lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, _ toolscache.Indexers) toolscache.SharedIndexInformer {
 	r := running{kind: in.kindOf(example), example: example}
 	o := in.settings.optionsOf(example)
-	o.Name, o.Resource, o.Resync, o.TransformDrops = nameOf(example), r.resource().GroupResource(), resync, stripped
+	if ofManyKinds(example) { // else it is named after its type
+		o.Name = r.kind.String()
+	}
+	o.Resource, o.Resync, o.HandlerName, o.TransformDrops = r.resource().GroupResource(), resync, r.kind.Kind, stripped
 	source := func() (reflector.Source, error) { // the informer calls it once, when it begins to run
 		in.began(r)
 		return reflector.FromControllerRuntime(lw, example), nil
@@ -104,14 +123,4 @@ func (in *Informers) newInformer(lw toolscache.ListerWatcher, example runtime.Ob
 func (in *Informers) kindOf(obj runtime.Object) schema.GroupVersionKind {
 	kind, _ := apiutil.GVKForObject(obj, in.scheme)
 	return kind
-}
-
-// nameOf returns the name of an informer in messages: that of its kind if its Go type stands for many kinds, and
-// otherwise "", for that of its type.
-func nameOf(example runtime.Object) string {
-	switch example.(type) {
-	case runtime.Unstructured, *metav1.PartialObjectMetadata:
-		return example.GetObjectKind().GroupVersionKind().String()
-	}
-	return ""
 }

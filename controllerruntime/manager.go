@@ -8,18 +8,20 @@ import (
 // NewManager is ctrl.NewManager with tidemark's informers. It returns [ErrOptions] for options that contradict each
 // other, and any error of ctrl.NewManager.
 func NewManager(config *rest.Config, options ctrl.Options, more ...Option) (ctrl.Manager, error) {
-	s := settingsOf(more)
-	if err := s.checkClient(options.Client); err != nil {
-		return nil, err
-	}
 	if config != nil {
 		config = rest.CopyConfig(config)
 	}
 	if options.Cache.Scheme == nil {
 		options.Cache.Scheme = options.Scheme // as the manager does
 	}
-	informers, err := use(config, &options.Cache, s)
+	informers, err := Use(config, &options.Cache, more...)
 	if err != nil {
+		return nil, err
+	}
+	if err := informers.settings.checkClient(options.Client); err != nil {
+		return nil, err
+	}
+	if err := informers.addPage(&options); err != nil {
 		return nil, err
 	}
 	m, err := ctrl.NewManager(config, options)
@@ -36,7 +38,7 @@ type manager struct {
 }
 
 // InformersOf returns the informers of a manager that [NewManager] has made, and nil for another manager: nil lists
-// nothing, and has no [View].
+// nothing, is never ready, and has no [View].
 func InformersOf(m ctrl.Manager) *Informers {
 	if ours, ok := m.(*manager); ok {
 		return ours.informers

@@ -23,6 +23,9 @@ type settings struct {
 	own   *reflector.OwnWrites // nil for none
 	all   informer.Options[any]
 	kinds []kindOption
+
+	cluster string // in metrics
+	page    *bool  // nil for the default
 }
 
 // kindOption changes the options of the informers of one kind.
@@ -90,6 +93,18 @@ func Indexes[T client.Object](kind T, indexes ...indexer.Index[T]) Option {
 			}
 		})
 	}
+}
+
+// Cluster names the manager's cluster in metrics, by the label "cluster". It is for a process with managers of several
+// clusters.
+func Cluster(name string) Option {
+	return func(s *settings) { s.cluster = name }
+}
+
+// Page decides whether the manager's metrics server serves /debug/informers, see package factory/debug. By default it
+// does if the options set Metrics.FilterProvider, which authenticates requests; the page then allows every host name.
+func Page(on bool) Option {
+	return func(s *settings) { s.page = &on }
 }
 
 // of adds an option of a kind.

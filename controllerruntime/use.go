@@ -1,6 +1,8 @@
 package controllerruntime
 
 import (
+	"cmp"
+
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -18,10 +20,7 @@ import (
 // Call it once for each config and its cache, after everything else that wraps the config's transport. [NewManager]
 // calls it for a manager.
 func Use(config *rest.Config, options *cache.Options, more ...Option) (*Informers, error) {
-	return use(config, options, settingsOf(more))
-}
-
-func use(config *rest.Config, options *cache.Options, s settings) (*Informers, error) {
+	s := settingsOf(more)
 	switch {
 	case config == nil:
 		return nil, errNoConfig
@@ -33,15 +32,12 @@ func use(config *rest.Config, options *cache.Options, s settings) (*Informers, e
 	if err := s.validate(); err != nil {
 		return nil, err
 	}
-	informers := &Informers{settings: s, scheme: options.Scheme}
-	if informers.scheme == nil {
-		informers.scheme = scheme.Scheme // controller-runtime's default
-	}
+	informers := newInformers(s, cmp.Or(options.Scheme, scheme.Scheme)) // the default is controller-runtime's
+	wire := reflector.Wire
 	if s.own != nil {
-		config.Wrap(s.own.Wire)
-	} else {
-		config.Wrap(reflector.Wire)
+		wire = s.own.Wire
 	}
+	config.Wrap(wire)
 	options.NewInformer = informers.newInformer
 	return informers, nil
 }

@@ -47,6 +47,7 @@ func TestTheManagerTellsOfItsInformers(t *testing.T) {
 	told := get(t, "http://"+metrics+"/metrics", http.StatusOK)
 	assert.Regexp(t, `tidemark_informer_synced\{group="",resource="pods",scope="",version="v1"\} 1\n`, told)
 	assert.Regexp(t, `tidemark_informer_handler_events_total\{.*resource="pods".*\} [1-9]`, told)
+	assert.Contains(t, told, `handler="Pod 1"`)
 	assert.Contains(t, told, "controller_runtime_", "controller-runtime's own are there, too")
 	page := get(t, "http://"+metrics+"/debug/informers", http.StatusOK)
 	assert.Contains(t, page, "pods")

@@ -182,8 +182,8 @@ var arrows = []arrow{
 	},
 	{
 		from: "controllerruntime",
-		to: []string{"./shard", "./indexer/...", "./informer", "./reflector", "./factory", "./internal/object", "./controllerruntime/internal/place", apimachinery, "k8s.io/client-go/...",
-			"sigs.k8s.io/controller-runtime/..."},
+		to: []string{"./shard", "./indexer/...", "./informer", "./reflector", "./factory", "./factory/debug", "./factory/metrics", "./factory/readiness", "./internal/object", "./controllerruntime/internal/place", apimachinery, "k8s.io/client-go/...",
+			"github.com/prometheus/client_golang/...", "sigs.k8s.io/controller-runtime/..."},
 		why: "it gives a manager informers, in a module of its own; what they are made of is their affair",
 	},
 	{
@@ -192,7 +192,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "examples/controllerruntime",
-		to: []string{"./shard", "./indexer/...", "./informer/...", "./reflector", "./factory", "./factory/readiness", "./factory/metrics", "./factory/debug", "./controllerruntime", "./examples/internal/demo", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...",
+		to: []string{"./shard", "./indexer/...", "./informer/...", "./reflector", "./controllerruntime", "./examples/internal/demo", apimachinery, "k8s.io/api/...", "k8s.io/client-go/...",
 			"k8s.io/klog/v2", "sigs.k8s.io/controller-runtime/..."},
 		why: "it is a module of its own, with what a user of controller-runtime has anyway",
 	},

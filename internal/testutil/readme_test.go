@@ -46,7 +46,7 @@ func TestMigrationShowsPrograms(t *testing.T) {
 	shown := strings.Join(code(text(t, "MIGRATION.md"), "go"), "\n")
 	for _, function := range []struct{ file, name string }{
 		{"examples/controller/controller.go", "func (w *wakeups) foreign("},
-		{"examples/controllerruntime/secrets.go", "func (c *rotations) readers("},
+		{"examples/controllerruntime/main.go", "func setUpRotations("},
 	} {
 		_, body, found := strings.Cut(text(t, function.file), "\n"+function.name)
 		require.True(t, found, function.name)

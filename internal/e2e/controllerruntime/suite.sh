@@ -56,7 +56,7 @@ fi
 sed -i.old 's/\bcache\.New\b/newCache/g' $tests
 
 module=github.com/tidemark-k8s/tidemark
-for m in $module $module/controllerruntime; do
+for m in $module $module/controllerruntime $module/factory/metrics; do
 	go mod edit -require "$m@v0.0.0" -replace "$m=$root${m#"$module"}"
 done
 go test -c -o suite ./pkg/cache
