@@ -187,6 +187,11 @@ var arrows = []arrow{
 		why: "it gives a manager informers, in a module of its own; what they are made of is their affair",
 	},
 	{
+		from: "controllerruntime/controllerruntimetest",
+		to:   []string{"./informer/informertest", "sigs.k8s.io/controller-runtime"},
+		why:  "it runs a manager against a server; how the manager is made is the test's affair",
+	},
+	{
 		from: "controllerruntime/internal/place",
 		why:  "it knows functions, whatever they do",
 	},

@@ -1,0 +1,18 @@
+// Package controllerruntimetest runs a whole manager of controller-runtime in a test, without sockets and without
+// waiting: in a testing/synctest bubble, against the API server of package informertest. example_test.go has a test to
+// copy:
+//
+//	mgr, err := controllerruntime.NewManager(server.ClientConfig(), ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}})
+//	stop := controllerruntimetest.Start(t, mgr)
+//	controllerruntimetest.Quiet(server) // the controllers have done what there is to do
+//
+// Give the manager no address, and one namespace or all: controller-runtime never ends a goroutine of a cache of several
+// namespaces, so that a bubble does not end. EnableWarmup is for a standby: a controller that starts while it warms up
+// waits for a mutex, which stops the bubble's clock. Tests of webhooks, and of what informertest leaves out, see its
+// README, still need envtest.
+//
+// # Guarantees
+//
+//   - A manager that fails, fails the test. It has stopped when stop returns, or with the test.
+//   - Quiet polls nothing, and takes no real time.
+package controllerruntimetest
