@@ -6,7 +6,6 @@ require (
 	github.com/stretchr/testify v1.11.1
 	github.com/tidemark-k8s/tidemark v0.0.0
 	github.com/tidemark-k8s/tidemark/controllerruntime v0.0.0
-	go.uber.org/goleak v1.3.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
 	k8s.io/client-go v0.37.2
@@ -51,6 +50,7 @@ require (
 	github.com/spf13/pflag v1.0.10 // indirect
 	github.com/tidemark-k8s/tidemark/factory/metrics v0.0.0 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
+	go.uber.org/goleak v1.3.0 // indirect
 	go.yaml.in/yaml/v2 v2.4.4 // indirect
 	go.yaml.in/yaml/v3 v3.0.4 // indirect
 	golang.org/x/net v0.57.0 // indirect

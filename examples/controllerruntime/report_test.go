@@ -41,7 +41,7 @@ func get(t *testing.T, url string, status int) (body string) {
 func TestTheManagerTellsOfItsInformers(t *testing.T) {
 	metrics, health := freeAddress(t), freeAddress(t)
 	p := start(t, "--demo", "--metrics-address", metrics, "--health-address", health)
-	p.prints(t, `shop: \d+ of \d+ pods are ready`)
+	p.Prints(t, `shop: \d+ of \d+ pods are ready`)
 
 	assert.Equal(t, "ok", get(t, "http://"+health+"/readyz", http.StatusOK))
 	told := get(t, "http://"+metrics+"/metrics", http.StatusOK)
@@ -52,24 +52,24 @@ func TestTheManagerTellsOfItsInformers(t *testing.T) {
 	page := get(t, "http://"+metrics+"/debug/informers", http.StatusOK)
 	assert.Contains(t, page, "pods")
 	assert.Contains(t, page, "healthy")
-	p.stops(t)
+	stops(t, p)
 }
 
 // With a budget the manager's informers hold their objects packed.
 func TestBudget(t *testing.T) {
 	metrics := freeAddress(t)
 	p := start(t, "--demo", "--budget", "1", "--metrics-address", metrics)
-	p.prints(t, `shop: \d+ of \d+ pods are ready`)
+	p.Prints(t, `shop: \d+ of \d+ pods are ready`)
 	told := get(t, "http://"+metrics+"/metrics", http.StatusOK)
 	assert.Regexp(t, `tidemark_informer_pinned_objects\{group="",resource="pods",scope="",version="v1"\} 0\n`, told)
-	p.stops(t)
+	stops(t, p)
 }
 
 // A second run in one process registers its metrics again.
 func TestTwoManagersInTurn(t *testing.T) {
 	for range 2 {
 		p := start(t, "--demo")
-		p.prints(t, `pods are ready`)
-		p.stops(t)
+		p.Prints(t, `pods are ready`)
+		stops(t, p)
 	}
 }

@@ -4,5 +4,6 @@
 // # Guarantees
 //
 //   - A started program has ended when its test ends.
-//   - No wait has a timeout: a pattern that is never printed fails the test when the program ends.
+//   - A wait for a pattern that is never printed fails the test when the program ends, or after two
+//     minutes. So does a wait for the program's end. The failure shows the program's output.
 package program

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -86,7 +87,7 @@ func (run Run) Start(t *testing.T, args ...string) *Program {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		<-p.ended
+		p.end(t)
 	})
 	return p
 }
@@ -97,9 +98,12 @@ func (p *Program) Prints(t *testing.T, pattern string) { t.Helper(); p.await(t, 
 // Notes is Prints for stderr.
 func (p *Program) Notes(t *testing.T, pattern string) { t.Helper(); p.await(t, p.stderr, pattern) }
 
+// patience limits each wait. It is a matter of seconds on a busy machine.
+const patience = 2 * time.Minute
+
 func (p *Program) await(t *testing.T, out *transcript, pattern string) {
 	t.Helper()
-	fits := regexp.MustCompile("(?m)" + pattern)
+	fits, late := regexp.MustCompile("(?m)"+pattern), time.After(patience)
 	for {
 		text, changed := out.read()
 		if fits.MatchString(text) {
@@ -110,14 +114,26 @@ func (p *Program) await(t *testing.T, out *transcript, pattern string) {
 		case <-p.ended:
 			require.Regexp(t, fits, out.String(), "the program has ended")
 			return
+		case <-late:
+			require.Fail(t, "the program does not print "+pattern, "stdout:\n%s\nstderr:\n%s", p.stdout, p.stderr)
 		}
+	}
+}
+
+// end waits for the program's end.
+func (p *Program) end(t *testing.T) {
+	t.Helper()
+	select {
+	case <-p.ended:
+	case <-time.After(patience):
+		require.Fail(t, "the program does not end", "stdout:\n%s\nstderr:\n%s", p.stdout, p.stderr)
 	}
 }
 
 // Exits waits for the program's end, and checks its exit code.
 func (p *Program) Exits(t *testing.T, code int) {
 	t.Helper()
-	<-p.ended
+	p.end(t)
 	assert.Equal(t, code, p.code, "%s%s", p.stdout, p.stderr)
 }
 
