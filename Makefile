@@ -4,7 +4,7 @@
 GO ?= go
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-long test-modules test-newest-client-go sim fuzz lint sizes api api-diff fmt cover migrate-programs
+.PHONY: help test test-long test-modules test-newest-client-go test-next-client-go sim fuzz lint sizes api api-diff fmt cover migrate-programs
 
 help: ## show this list
 	@awk '{ name = "" } \
@@ -147,6 +147,9 @@ test-modules: bench-test ## run the tests of the exported API, of the benchmarks
 
 test-newest-client-go: ## run the tests with the newest patch of client-go's minor version
 	@.ci/newest
+
+test-next-client-go: ## vet and test a copy that uses the pre-release of client-go in .ci/next/go.mod
+	@.ci/next/in next sh -c '$(GO) vet ./... && $(GO) test ./factory/... ./informer ./informer/cache ./lister ./internal/testutil/conformance'
 
 sizes: ## count the lines, exported names and members of the revision REF, by package
 	@.ci/sizes $(or $(REF),HEAD)
