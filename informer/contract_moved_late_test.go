@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
@@ -35,6 +36,42 @@ func TestContract_D27_WhatAFailureKeepsGivesWay(t *testing.T) {
 	j.says(0, '-', "9")
 	require.Equal(t, "b@9", j.holds())
 	require.Zero(t, j.Status().Quarantined)
+}
+
+// D27, B7: a source may report last that an object has left it, when another source has reported its delete.
+// Handlers never get the older object after the newer one.
+func TestContract_D27_ALateDeleteIsNotDelivered(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		a, b := newScript("1"), newScript("1")
+		i, j := Join([]reflector.Source{sourceOf(a), sourceOf(b)}, Options[*corev1.Pod]{}), &journal{}
+		j.mustHandle(t, i)
+		start(t, i)
+		for _, report := range []struct {
+			by   *script
+			kind watch.EventType
+			pod  *corev1.Pod
+		}{
+			{a, watch.Added, kit.Pod("p", "5")}, {b, watch.Added, kit.Pod("p", "10")},
+			{b, watch.Deleted, kit.Pod("p", "12")}, {a, watch.Deleted, kit.Pod("p", "10")},
+		} {
+			synctest.Wait()
+			report.by.Send(report.kind, report.pod)
+		}
+		synctest.Wait()
+		require.Equal(t, []string{"add p@5", "update p@5 p@10", "delete p@12"}, j.take())
+	})
+}
+
+// D3, T19: a full state keeps the last good version of an object that fails, and nothing that was put by hand.
+func TestContract_T19_AFailureKeepsNothingPutByHand(t *testing.T) {
+	j := newJoined(t, Options[*corev1.Pod]{Transform: failByLabel}, 1)
+	j.synced()
+	require.NoError(t, newInformerStore(j.core).Update(kit.Pod("p", "77")))
+	j.beginReplace(0, reflector.SameHistory)
+	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "7", sick)))
+	j.commitReplace(0, "8")
+	require.Empty(t, j.holds())
+	require.Equal(t, 1, j.Status().Quarantined)
 }
 
 // D3, D23: if the server's history has gone back, an object that fails is not kept in a version of the

@@ -191,8 +191,8 @@ func TestContract_D35_OwnWritesAreShownUntilTheWatchHasThem(t *testing.T) {
 		{"a+5 a!7 h- a^9", "a@5", "add p@5, update p@5 p@7, add p@5"},
 		{"a+5 h- ax7 a+6 a-7", "", "add p@5"},
 		{"a+5 h- a~7 a+6 a-7", "", "add p@5"},
-		{"a+5 h- a0 a-7", "", "add p@5, delete p@7"},
-		{"a+5 h- b~7 a-7", "", "add p@5, delete p@7"},
+		{"a+5 h- a0 a-7", "", "add p@5"},
+		{"a+5 h- b~7 a-7", "", "add p@5"},
 		{"a+5 ax7 h+ h- a^9", "a@5", "add p@5, delete p@7, add p@5"},
 		// The pod moves from source a to source b.
 		{"a+5 b!7 a~7 b+7 a-7", "b@7", "add p@5, update p@5 p@7"},

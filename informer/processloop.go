@@ -178,8 +178,9 @@ func (a *applier) put(tx *indexer.Tx, d *deltafifo.Delta) {
 	a.logPut(put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was, is: identityOf(d)})
 }
 
-// delete deletes the object of a delta. The handlers get its final state, whether it was stored or not, or
-// the stored state if the final one is lost.
+// delete deletes the object of a delta. The handlers get its final state, or the stored state if the final one is
+// lost. An informer of one source delivers the delete of an object that is not stored, too. With several sources,
+// that delete may be older than what another source has delivered.
 func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	p, key, id := &a.states[d.Source], d.Key, identityOf(d)
 	if a.outdated(tx, d) {
@@ -193,7 +194,7 @@ func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 		a.logLost(last, id)
 	case deleted:
 		a.append(deletion(a.writer.Encode(d.Object), last), id)
-	case !d.Lost: // the store does not change
+	case !d.Lost && len(a.states) == 1: // the store does not change
 		final := a.writer.Encode(d.Object)
 		a.appendUncounted(deletion(final, final), id)
 	}

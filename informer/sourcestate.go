@@ -72,13 +72,16 @@ func (a *applier) stagePut(p *sourceState, d *deltafifo.Delta) {
 	}
 }
 
-// keepEarlier keeps the stored version of an object that fails in a replacement. If there are other
-// sources, a version of an earlier history is not kept: it would count as newer than what they report.
+// keepEarlier keeps the stored version of an object that fails in a replacement, unless a program has put it by
+// hand. If there are other sources, a version of an earlier history is not kept: it would count as newer than what
+// they report.
 func (a *applier) keepEarlier(p *sourceState, d *deltafifo.Delta) {
 	if p.newHistory && len(a.states) > 1 {
 		return
 	}
-	same := func(stored any, _ uint64) bool { return p.identity(d.Key, stored).SameObject(identityOf(d)) }
+	same := func(stored any, stamp uint64) bool {
+		return stamp != object.StampByHand && p.identity(d.Key, stored).SameObject(identityOf(d))
+	}
 	if p.staging.KeepIf(d.Key, same) {
 		p.next.keep(d.Key, &p.objects)
 	}

@@ -114,7 +114,7 @@ func (w *world) randomUserWrite(r *rand.Rand) func(cache.Indexer) error {
 		list, rewritten := []any{w.unknownObject(r)}, map[key]bool{}
 		for k, p := range all {
 			w.byHand.add(k)
-			rewritten[k] = w.packed != decoded // a store of decoded objects holds this very one
+			rewritten[k] = w.packed != decoded || w.zones > 0 // else the store holds this very object, and its source goes on
 			list = append(list, p)
 		}
 		w.rewritten = rewritten
