@@ -38,6 +38,7 @@ func (w *world) writeByHand(r *rand.Rand, n int) {
 	slowly := r.IntN(3) == 0
 	if slowly {
 		w.relistSlowly()
+		w.listsSlowly = true
 	}
 	for range n {
 		if slowly {
@@ -220,9 +221,14 @@ func (w *world) undoUserWrites() {
 			w.doUserWrite(func(x cache.Indexer) error { return x.Delete(p) })
 		}
 	}
-	if !w.mutant.skipsRelists {
-		w.relistAll()
+	if w.mutant.skipsRelists {
+		return
 	}
+	if w.listsSlowly {
+		w.relistAll() // a list that was under way may count as earlier than a write
+		w.listsSlowly = false
+	}
+	w.relistAll()
 }
 
 // justListed reports whether the world's only source has listed an object at this very moment, and

@@ -63,10 +63,10 @@ type waiter struct {
 
 // grace returns the number of calls between a handler's event of the awaited object and its last
 // awaited event. Other sources may have published more, and with Latest all objects may be pending,
-// in the order of their first events.
+// in the order of their first events: two calls for one that was re-created.
 func (w *world) grace(d informer.Delivery) int64 {
 	if d == informer.Latest {
-		return int64(w.objectsAtMost()) + 3
+		return 2*int64(w.objectsAtMost()) + 3
 	}
 	return 20
 }

@@ -73,6 +73,7 @@ type world struct {
 	touched     map[key]bool                            // objects written by a user since the last comparison
 	everTouched map[key]bool                            // objects ever written by a user
 	removed     map[key]bool                            // objects removed by a user
+	listsSlowly bool                                    // users have written while lists were under way
 	handwrites  int                                     // the number of users' own objects
 	observers   sync.WaitGroup                          // goroutines that read the status
 	onlooker    *kit.Onlooker                           // nil if no callback looks
