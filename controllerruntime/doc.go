@@ -1,10 +1,10 @@
-// Package controllerruntime makes a controller-runtime manager with tidemark's informers. [NewManager] stands
-// where ctrl.NewManager stood:
+// Package controllerruntime makes a controller-runtime manager with tidemark's informers. [NewManager] replaces
+// ctrl.NewManager:
 //
 //	mgr, err := controllerruntime.NewManager(config, ctrl.Options{Scheme: scheme})
 //
 // The manager, its cache and its client are controller-runtime's. Their informers are tidemark's: they decode the
-// server's answers themselves, store equal values once, and select by indexes. Options add more:
+// server's answers themselves, store equal values once, and select by indexes. Options turn on the rest:
 //
 //	mgr, err := controllerruntime.NewManager(config, options,
 //		controllerruntime.Storage(informer.Storage{Decoded: informer.NewBudget(64 << 20)}),
@@ -24,8 +24,8 @@
 //
 //   - NewManager changes neither the config nor the options that it is given. The manager's GetConfig returns a copy
 //     of the config, whose clients pass their requests through tidemark's transport. [Use] changes both.
-//   - Contradictions are errors ([ErrOptions]), and so are invalid options. Nothing is ignored in silence: a NewInformer
-//     or an HTTP client that the options already have would bypass this package.
+//   - Options that contradict each other are an error ([ErrOptions]), and so are invalid options. So is a NewInformer or
+//     an HTTP client in the manager's options, because it would bypass this package.
 //   - Options of a kind are keyed by an example object, since controller-runtime tells a new informer nothing else:
 //     neither namespaces nor selectors. A typed example means its Go type. Unstructured objects and metadata alone
 //     (metav1.PartialObjectMetadata) also name a group, version and kind. A kind that is read in two forms is named in
@@ -33,12 +33,12 @@
 //   - An informer holds objects of its example's Go type alone, so that [informer.As] returns its typed view.
 //   - controller-runtime's TransformStripManagedFields costs nothing, wherever the cache's options set it: the informer
 //     leaves managedFields out as it decodes, and calls no transform. The objects are the same. Any other transform
-//     runs, also one that calls TransformStripManagedFields.
+//     runs as usual, even one that calls TransformStripManagedFields.
 //   - [Informers] lists the informers that run, each from its Run to its end. Their metrics are in controller-runtime's
 //     registry, by one collector for the process. They have the names and labels of package factory/metrics, and the
 //     label "cluster" with [Cluster]. The first scrape of an informer makes it measure.
 //   - The page of package factory/debug is at /debug/informers of the metrics server if that authenticates requests, or
-//     with [Page]. Without a metrics server it is not served, which the log says once.
+//     with [Page]. Without a metrics server there is no page, and one log line says so.
 //   - Handlers that controllers add are named by their kind and a number.
 //   - A [View] reads what is cached, and never makes an informer.
 //

@@ -84,7 +84,7 @@ func (in *Informers) began(r running) {
 	}()
 }
 
-// change changes the list, and that of the process.
+// change updates this list and the list of the process.
 func (in *Informers) change(to func([]running) []running) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

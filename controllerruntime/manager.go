@@ -37,7 +37,7 @@ type manager struct {
 	informers *Informers
 }
 
-// InformersOf returns the informers of a manager that [NewManager] has made, and nil for another manager: nil lists
+// InformersOf returns the informers of a manager made by [NewManager]. For any other manager it returns nil, which lists
 // nothing, is never ready, and has no [View].
 func InformersOf(m ctrl.Manager) *Informers {
 	if ours, ok := m.(*manager); ok {

@@ -16,12 +16,12 @@ import (
 //
 //	err := mgr.AddReadyzCheck("informers", controllerruntime.InformersOf(mgr).Ready)
 //
-// It fails until the informers that run at its first call are synced, and then never again: an informer that begins
-// later does not take the pod out of service. So a standby, whose controllers wait for the leader's lease, is ready. The
-// log says why it fails, because the manager's answer does not.
+// It fails until all informers that run at its first call have synced. After that it never fails again, so an informer
+// that starts later does not take the pod out of service. A standby, whose controllers wait for the leader's lease, is
+// ready. The manager's response hides the reason for a failure, so the log has it.
 //
-// Use [Informers.ReadyExcept] for kinds whose conversion webhook is in the same pod: the list waits for the webhook, and
-// the webhook's Service waits for the pod to be ready.
+// Use [Informers.ReadyExcept] for kinds whose conversion webhook is in the same pod. Otherwise the list waits for the
+// webhook, and the webhook's Service waits for the pod to be ready.
 func (in *Informers) Ready(r *http.Request) error {
 	if in == nil {
 		return errForeign

@@ -135,7 +135,7 @@ func referrers[T informer.Object](in *Informers, to client.Object) (all []reconc
 	return all, nil
 }
 
-// typedOf returns the typed views of the informers of a type that run. There is one at least.
+// typedOf returns the typed views of the running informers of a type: at least one, or an error.
 func typedOf[T informer.Object](in *Informers) (typed []*informer.Informer[T], err error) {
 	var none T
 	if in == nil {

@@ -6,13 +6,13 @@
 //	stop := controllerruntimetest.Start(t, mgr)
 //	controllerruntimetest.Quiet(server) // the controllers have done what there is to do
 //
-// Give the manager no address, and one namespace or all: controller-runtime never ends a goroutine of a cache of several
-// namespaces, so that a bubble does not end. EnableWarmup is for a standby: a controller that starts while it warms up
-// waits for a mutex, which stops the bubble's clock. Tests of webhooks, and of what informertest leaves out, see its
-// README, still need envtest.
+// Give the manager no address, and either one namespace or all of them: with several namespaces controller-runtime
+// leaves a goroutine behind, and the bubble never ends. Use EnableWarmup only for a standby: a controller that starts
+// while it warms up waits for a mutex, which stops the bubble's clock. Tests of webhooks, and of what informertest
+// leaves out (see its README), still need envtest.
 //
 // # Guarantees
 //
-//   - A manager that fails, fails the test. It has stopped when stop returns, or with the test.
+//   - If the manager fails, the test fails. The manager has stopped when stop returns, or when the test ends.
 //   - Quiet polls nothing, and takes no real time.
 package controllerruntimetest

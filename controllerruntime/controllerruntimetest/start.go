@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// Start starts a manager, which stops with the test. The function it returns stops the manager earlier, and waits for
-// its end: to test a restart, start a new manager of the same server then. Start returns after a second of the bubble's
+// Start starts a manager, which stops with the test. The function that it returns stops the manager earlier, and waits
+// for its end. To test a restart, then start a new manager for the same server. Start returns after a second of the bubble's
 // time: a manager that is stopped while it starts polls without a pause, which stops the bubble's clock.
 func Start(t testing.TB, m ctrl.Manager) (stop func()) {
 	t.Helper()
@@ -32,8 +32,8 @@ func Start(t testing.TB, m ctrl.Manager) (stop func()) {
 	return stop
 }
 
-// Quiet waits in a bubble until nothing moves, and the server has got no request for a second of the bubble's time. A
-// controller that tries again later, after an error or by RequeueAfter, is quiet meanwhile.
+// Quiet waits until all goroutines of the bubble are blocked and the server has had no request for a second of the
+// bubble's time. A controller that waits to retry, after an error or by RequeueAfter, counts as quiet.
 func Quiet(server *informertest.Server) {
 	for before, now := -1, 0; before != now; {
 		synctest.Wait()
