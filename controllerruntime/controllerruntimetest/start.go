@@ -13,8 +13,8 @@ import (
 )
 
 // Start starts a manager, which stops with the test. The function that it returns stops the manager earlier, and waits
-// for its end. To test a restart, then start a new manager for the same server. Start returns after a second of the bubble's
-// time: a manager that is stopped while it starts polls without a pause, which stops the bubble's clock.
+// for its end. To test a restart, then start a new manager for the same server. Start returns after a second of the
+// bubble's time: a manager that is stopped while it starts polls without a pause, which stops the bubble's clock.
 func Start(t testing.TB, m ctrl.Manager) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))

@@ -28,7 +28,9 @@ type failures struct {
 	all []string
 }
 
-func (f *failures) Errorf(format string, args ...any) { f.all = append(f.all, fmt.Sprintf(format, args...)) }
+func (f *failures) Errorf(format string, args ...any) {
+	f.all = append(f.all, fmt.Sprintf(format, args...))
+}
 
 func TestAManagerThatFailsFailsTheTest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
