@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // What a program has put into the store before the first full state is told to nobody, nor what becomes of it: each
@@ -122,5 +123,26 @@ func TestContract_T19_ObjectsRemovedByHandComeBackWithTheNextList(t *testing.T) 
 		s.Expire()
 		synctest.Wait()
 		require.Equal(t, []string{"add a@1"}, j.take())
+	})
+}
+
+// With several sources the delete may be late (D27), so no handler gets it.
+func TestContract_D27_T19_TheDeleteOfAnObjectRemovedByHandFromOneOfTwoSources(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s, other := newScript("10", kit.Pod("a", "1")), newScript("10")
+		i, j := Join([]reflector.Source{sourceOf(s), sourceOf(other)}, Options[*corev1.Pod]{Observe: observed}), &journal{}
+		j.mustHandle(t, i)
+		start(t, i)
+		synctest.Wait()
+		require.Equal(t, []string{"initial a@1"}, j.take())
+		require.NoError(t, i.Shared().GetIndexer().Delete(kit.Pod("a", "1")))
+		other.Set("20")
+		other.Expire()
+		synctest.Wait()
+		require.Equal(t, 3, i.Status().Totals.Lists)
+		s.Send(watch.Deleted, kit.Pod("a", "21"))
+		synctest.Wait()
+		require.Empty(t, j.take())
+		require.Zero(t, i.Indexer().Len())
 	})
 }
