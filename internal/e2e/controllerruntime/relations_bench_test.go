@@ -1,7 +1,6 @@
 package controllerruntime
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -18,70 +17,85 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
+// The pods of the benchmark.
+const (
+	namespaces = 50
+	podsOfEach = 100
+)
+
 // BenchmarkReferrers finds the pods that refer to a Secret: by an index that the controller has written, in
 // client-go's informers and without copies, and by a view.
 func BenchmarkReferrers(b *testing.B) {
-	const namespaces, podsOfEach = 50, 100
-	server, random := informertest.New(informertest.Options{}), rand.New(rand.NewPCG(52, 0))
-	b.Cleanup(server.Close)
-	require.NoError(b, server.Start())
+	secret := func(i int) types.NamespacedName {
+		return types.NamespacedName{Namespace: fmt.Sprint("ns-", i%namespaces), Name: fmt.Sprint("secret-", i%6)}
+	}
+	var before []int // what the other way has found
+	for _, way := range []struct {
+		impl string
+		make func(b *testing.B) func(types.NamespacedName) int
+	}{{"clientgo", indexed}, {"view", viewed}} {
+		b.Run("impl="+way.impl, func(b *testing.B) {
+			find := way.make(b)
+			var found []int
+			for i := range 6 * namespaces {
+				found = append(found, find(secret(i)))
+			}
+			if before != nil {
+				require.Equal(b, before, found)
+			}
+			before = found
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				find(secret(i))
+			}
+		})
+	}
+}
+
+// populated returns a rig on client-go whose server has the pods.
+func populated(b *testing.B) *rig {
+	r, random := newRig(b, clientgo, informertest.Options{}), rand.New(rand.NewPCG(52, 0))
 	for n := range namespaces {
 		for i := range podsOfEach {
 			p := pod(fmt.Sprint("ns-", n), fmt.Sprint("p-", i), "web")
 			refer(p, random)
-			require.NoError(b, server.Create(b.Context(), p))
+			r.create(b, p)
 		}
 	}
-	secret := func(i int) types.NamespacedName {
-		return types.NamespacedName{Namespace: fmt.Sprint("ns-", i%namespaces), Name: fmt.Sprint("secret-", i%6)}
-	}
-	hand := cache.Options{DefaultUnsafeDisableDeepCopy: new(true)}
-	reader := runCache(b, server.ClientConfig(), hand)
-	config, o := server.ClientConfig(), cache.Options{}
-	informers, err := controllerruntime.Use(config, &o, controllerruntime.Indexes(&corev1.Pod{}, refs.ByReference[*corev1.Pod]()))
-	require.NoError(b, err)
-	runCache(b, config, o)
+	return r
+}
 
-	byIndex := func(i int) int {
+// indexed returns a function that counts the pods that refer to a Secret, by bySecrets.
+func indexed(b *testing.B) func(secret types.NamespacedName) int {
+	c := populated(b).started(b, cache.Options{DefaultUnsafeDisableDeepCopy: new(true)})
+	require.NoError(b, c.IndexField(b.Context(), &corev1.Pod{}, "secrets", bySecrets))
+	return func(secret types.NamespacedName) int {
 		var found corev1.PodList
-		require.NoError(b, reader.List(b.Context(), &found, client.InNamespace(secret(i).Namespace), client.MatchingFields{"secrets": secret(i).Name}))
+		require.NoError(b, c.List(b.Context(), &found, client.InNamespace(secret.Namespace), client.MatchingFields{"secrets": secret.Name}))
 		return len(found.Items)
 	}
-	byView := func(i int) (n int) {
+}
+
+// viewed returns the same by a view.
+func viewed(b *testing.B) func(secret types.NamespacedName) int {
+	r, o := populated(b), cache.Options{}
+	config := rest.CopyConfig(r.config)
+	informers, err := controllerruntime.Use(config, &o, controllerruntime.Indexes(&corev1.Pod{}, refs.ByReference[*corev1.Pod]()))
+	require.NoError(b, err)
+	c, err := cache.New(config, o)
+	require.NoError(b, err)
+	b.Cleanup(r.start(b, c))
+	require.True(b, c.WaitForCacheSync(b.Context()), "it has been started")
+	_, err = c.GetInformer(b.Context(), &corev1.Pod{})
+	require.NoError(b, err)
+	return func(secret types.NamespacedName) (n int) {
 		pods, err := controllerruntime.View[*corev1.Pod](informers)
 		require.NoError(b, err)
-		found, err := pods.Find(refs.ReferringTo(refs.Ref{Kind: "Secret", Namespace: secret(i).Namespace, Name: secret(i).Name}))
+		found, err := pods.Find(refs.ReferringTo(refs.Ref{Kind: "Secret", Namespace: secret.Namespace, Name: secret.Name}))
 		require.NoError(b, err)
 		for range found {
 			n++
 		}
 		return n
 	}
-	for i := range 6 * namespaces {
-		require.Equal(b, byIndex(i), byView(i))
-	}
-	for name, find := range map[string]func(int) int{"clientgo": byIndex, "view": byView} {
-		b.Run("impl="+name, func(b *testing.B) {
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				find(i)
-			}
-		})
-	}
-}
-
-// runCache runs a cache of pods, with the index of bySecrets, until the benchmark ends.
-func runCache(b *testing.B, config *rest.Config, o cache.Options) cache.Cache {
-	c, err := cache.New(config, o)
-	require.NoError(b, err)
-	require.NoError(b, c.IndexField(b.Context(), &corev1.Pod{}, "secrets", bySecrets))
-	ctx, cancel := context.WithCancel(context.WithoutCancel(b.Context()))
-	ended := make(chan error, 1)
-	go func() { ended <- c.Start(ctx) }()
-	b.Cleanup(func() {
-		cancel()
-		require.NoError(b, <-ended)
-	})
-	require.True(b, c.WaitForCacheSync(b.Context()))
-	return c
 }

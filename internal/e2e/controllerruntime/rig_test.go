@@ -96,7 +96,7 @@ func eachFlavour(t *testing.T, test func(t *testing.T, r *rig, f flavour)) {
 
 // newRig returns an API server that closes with the test. Clients choose the
 // encoding, as they do on a cluster: protobuf where they can.
-func newRig(t *testing.T, i implementation, o informertest.Options) *rig {
+func newRig(t testing.TB, i implementation, o informertest.Options) *rig {
 	t.Helper()
 	checkLeaks(t, i.make)
 	server := informertest.New(o)
@@ -114,7 +114,7 @@ func newRig(t *testing.T, i implementation, o informertest.Options) *rig {
 }
 
 // checkLeaks fails the test if a goroutine outlives the test's cleanup.
-func checkLeaks(t *testing.T, make newInformer) {
+func checkLeaks(t testing.TB, make newInformer) {
 	t.Helper()
 	o := []goleak.Option{
 		goleak.IgnoreCurrent(),
@@ -133,7 +133,7 @@ func checkLeaks(t *testing.T, make newInformer) {
 func (r *rig) ours() bool { return r.informer != nil }
 
 // cache makes a cache that has not been started.
-func (r *rig) cache(t *testing.T, o cache.Options) cache.Cache {
+func (r *rig) cache(t testing.TB, o cache.Options) cache.Cache {
 	t.Helper()
 	o.HTTPClient, o.NewInformer = r.http, r.informer
 	c, err := cache.New(r.config, o)
@@ -143,7 +143,7 @@ func (r *rig) cache(t *testing.T, o cache.Options) cache.Cache {
 
 // started makes a cache and starts it. It stops with the test, which fails if
 // the cache leaves a watch behind.
-func (r *rig) started(t *testing.T, o cache.Options) cache.Cache {
+func (r *rig) started(t testing.TB, o cache.Options) cache.Cache {
 	t.Helper()
 	c := r.cache(t, o)
 	stop := r.start(t, c)
@@ -153,7 +153,7 @@ func (r *rig) started(t *testing.T, o cache.Options) cache.Cache {
 }
 
 // start starts a cache. The function it returns stops the cache and waits for its end.
-func (r *rig) start(t *testing.T, c cache.Cache) (stop func()) {
+func (r *rig) start(t testing.TB, c cache.Cache) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
@@ -166,13 +166,13 @@ func (r *rig) start(t *testing.T, c cache.Cache) (stop func()) {
 }
 
 // watches waits until n watches are open.
-func (r *rig) watches(t *testing.T, n int) {
+func (r *rig) watches(t testing.TB, n int) {
 	t.Helper()
 	await(t, "the number of watches", func() bool { return r.server.Watches() == n })
 }
 
 // create stores objects, in this order.
-func (r *rig) create(t *testing.T, objects ...client.Object) {
+func (r *rig) create(t testing.TB, objects ...client.Object) {
 	t.Helper()
 	for _, o := range objects {
 		require.NoError(t, r.server.Create(t.Context(), o))
@@ -191,7 +191,7 @@ func (r *rig) remove(t *testing.T, o client.Object) {
 }
 
 // await polls until a condition holds, for conditions that no channel signals.
-func await(t *testing.T, what string, holds func() bool) {
+func await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	poll := time.NewTicker(2 * time.Millisecond)
 	defer poll.Stop()
@@ -206,7 +206,7 @@ func await(t *testing.T, what string, holds func() bool) {
 }
 
 // receive waits for a value from a channel.
-func receive[T any](t *testing.T, from <-chan T) (got T) {
+func receive[T any](t testing.TB, from <-chan T) (got T) {
 	t.Helper()
 	select {
 	case got = <-from:
