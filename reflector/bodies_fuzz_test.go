@@ -18,8 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime" //nolint:depguard // to silence client-go's reflector, the other side
-	"k8s.io/klog/v2"                                   //nolint:depguard // as above
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
 )
@@ -89,14 +87,6 @@ func comparison(tb testing.TB) func(t *testing.T, m maker) {
 
 // comparing returns the libraries, and a function that compares what becomes of an answer.
 func comparing(tb testing.TB) ([]library, func(t *testing.T, l library, a *answer)) {
-	logger := klog.Background()
-	klog.SetLogger(klog.New(nil))
-	handlers := utilruntime.ErrorHandlers
-	utilruntime.ErrorHandlers = nil //nolint:reassign // it is there to be set
-	tb.Cleanup(func() {
-		klog.SetLogger(logger)
-		utilruntime.ErrorHandlers = handlers //nolint:reassign // as above
-	})
 	s := newBodyServer(tb)
 	return libraries(tb, s), func(t *testing.T, l library, a *answer) {
 		theirs, ours := s.theirs(l, a), s.ours(l, a)
