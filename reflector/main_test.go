@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/klog/v2"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime" //nolint:depguard // to silence client-go
+	"k8s.io/klog/v2"                                   //nolint:depguard // to silence client-go
 
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
