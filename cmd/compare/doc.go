@@ -22,7 +22,7 @@
 //
 // Both sides are programs as their users write them: typed factories for built-in kinds, which read protobuf;
 // dynamic informers for all others; metadata informers for secrets, since few programs read the data of all secrets. Tidemark's clients of
-// the last two have reflector.Wire, the line that MIGRATION.md recommends. Each informer has the namespace
+// the last two have reflector.Wire, the line that docs/migrating.md recommends. Each informer has the namespace
 // index of a factory's informers, and one handler that counts objects and events.
 //
 //   - heap: after the sync and a garbage collection; the mean of both syncs, as are the next two.

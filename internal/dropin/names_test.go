@@ -87,11 +87,11 @@ func TestEveryNameOfClientgoIsHere(t *testing.T) {
 	for _, problem := range judge(found, listed) {
 		t.Error(problem)
 	}
-	migration, err := os.ReadFile(path.Join(root, "MIGRATION.md"))
+	migration, err := os.ReadFile(path.Join(root, "docs/migrating.md"))
 	require.NoError(t, err)
 	for _, e := range listed {
 		if _, name, _ := strings.Cut(e.name, "."); e.kind == missing && !strings.Contains(name, ".") {
-			require.Contains(t, string(migration), "`"+name+"`", "MIGRATION.md names everything that is missing")
+			require.Contains(t, string(migration), "`"+name+"`", "docs/migrating.md names everything that is missing")
 		}
 	}
 }

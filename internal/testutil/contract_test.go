@@ -20,7 +20,7 @@ var (
 // Each statement of the contract is named by a test, and each statement that a test names is in the
 // contract.
 func TestEachStatementOfTheContractIsNamedByATest(t *testing.T) {
-	contract, err := os.ReadFile("../../informer/CONTRACT.md")
+	contract, err := os.ReadFile("../../docs/contract.md")
 	require.NoError(t, err)
 	report(t, contractProblems(string(contract), repository(t)))
 }
@@ -38,7 +38,7 @@ func contractProblems(contract string, sources []*source) (problems []string) {
 	}
 	for _, statement := range numbered.FindAllStringSubmatch(contract, -1) {
 		if named[statement[1]] == "" {
-			problems = append(problems, "informer/CONTRACT.md: no test is named after "+statement[1])
+			problems = append(problems, "docs/contract.md: no test is named after "+statement[1])
 		}
 		delete(named, statement[1])
 	}

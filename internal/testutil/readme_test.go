@@ -12,7 +12,7 @@ import (
 
 // TestReadmeIsShort checks that a newcomer reads the README in five minutes.
 func TestReadmeIsShort(t *testing.T) {
-	require.LessOrEqual(t, len(strings.Fields(text(t, "README.md"))), 900, "words: what is more belongs into MIGRATION.md, docs, a package comment or an example")
+	require.LessOrEqual(t, len(strings.Fields(text(t, "README.md"))), 900, "words: what is more belongs into docs, a package comment or an example")
 }
 
 // TestReadmeShowsPrograms compares all code of the README with programs that run.
@@ -41,9 +41,9 @@ func TestReadmeShowsImports(t *testing.T) {
 	}
 }
 
-// TestMigrationShowsPrograms compares functions in MIGRATION with the examples that they are from.
+// TestMigrationShowsPrograms compares functions in docs/migrating.md with the examples that they are from.
 func TestMigrationShowsPrograms(t *testing.T) {
-	shown := strings.Join(code(text(t, "MIGRATION.md"), "go"), "\n")
+	shown := strings.Join(code(text(t, "docs/migrating.md"), "go"), "\n")
 	for _, function := range []struct{ file, name string }{
 		{"examples/controller/controller.go", "func (w *wakeups) foreign("},
 		{"examples/controllerruntime/main.go", "func setUpRotations("},

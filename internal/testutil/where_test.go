@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhereIsTableIsTrue checks the last table of ARCHITECTURE: the files exist, and
+// TestWhereIsTableIsTrue checks the last table of docs/architecture.md: the files exist, and
 // declare the names that follow them.
 func TestWhereIsTableIsTrue(t *testing.T) {
-	text, err := os.ReadFile("../../ARCHITECTURE.md")
+	text, err := os.ReadFile("../../docs/architecture.md")
 	require.NoError(t, err)
 	_, table, found := strings.Cut(string(text), "\n## Where is …?\n")
 	require.True(t, found)

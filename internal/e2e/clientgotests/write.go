@@ -105,7 +105,7 @@ func (s *source) rewrite(u *unit, imports map[string]string, t target) []byte {
 }
 
 // byHand are the result types that have another name in this module, by their name in
-// client-go. MIGRATION.md tells users to change them by hand.
+// client-go. docs/migrating.md tells users to change them by hand.
 var byHand = map[string]string{"Reflector": "StoreReflector"}
 
 // returns reports whether a unit is a function and a name is part of its result list.
