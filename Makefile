@@ -4,7 +4,7 @@
 GO ?= go
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-long test-modules test-newest-client-go test-next-client-go sim fuzz lint sizes api api-diff fmt cover migrate-programs
+.PHONY: help test test-long test-modules test-newest-client-go test-next-client-go sim fuzz lint tidy sizes api api-diff fmt cover migrate-programs
 
 help: ## show this list
 	@awk '{ name = "" } \
@@ -133,6 +133,9 @@ fuzz: ## run each fuzz target for FUZZTIME, one after another, and random bodies
 
 lint: ## run the linters of .golangci.yml at their pinned version
 	$(GO) tool -modfile=.ci/lint/go.mod golangci-lint run ./...
+
+tidy: ## check that go.mod and go.sum of each module are tidy
+	@.ci/tidy
 
 # The modules that stand by themselves, so that what they require reaches nobody
 # else. That of the scenarios has a target of its own: e2e.

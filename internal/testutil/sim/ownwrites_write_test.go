@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/utils/ptr"
 
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -247,12 +246,12 @@ func (w *writing) remove(now *unstructured.Unstructured) request {
 	o := metav1.DeleteOptions{}
 	switch w.r.IntN(6) {
 	case 0:
-		o.Preconditions = &metav1.Preconditions{UID: ptr.To(now.GetUID())}
+		o.Preconditions = &metav1.Preconditions{UID: new(now.GetUID())}
 		w.on.what += ", with its UID"
 	case 1:
 		w.on.what += ", at version " + w.condition(func(version string) { o.Preconditions = &metav1.Preconditions{ResourceVersion: &version} })
 	case 2:
-		o.PropagationPolicy = ptr.To(metav1.DeletePropagationForeground)
+		o.PropagationPolicy = new(metav1.DeletePropagationForeground)
 		w.on.what += ", after its dependents"
 	}
 	o.DryRun = w.dryRun()
