@@ -11,6 +11,19 @@ var (
 	caches   = map[string]string{controllerRuntime + "/pkg/cluster": "New", controllerRuntime + "/pkg/cache": "New"}
 )
 
+// toCheck are fields of controller-runtime's Options, by package and name, with what a person has to do.
+var toCheck = map[string]map[string]string{
+	controllerRuntime:                  {"NewCache": checkNewCache},
+	controllerRuntime + "/pkg/manager": {"NewCache": checkNewCache},
+	controllerRuntime + "/pkg/cluster": {"NewCache": checkNewCache},
+	controllerRuntime + "/pkg/cache": {
+		"NewInformer": "NewManager and Use set NewInformer, and refuse another one: remove it",
+		"HTTPClient":  "NewManager and Use refuse an HTTPClient, which would bypass the config's transport: remove it, or set the config's Transport",
+	},
+}
+
+const checkNewCache = "NewCache makes the cache: check that it passes its options on, which have tidemark's NewInformer"
+
 // controllerRuntime makes managers by tidemark's NewManager, and names the caches without a manager.
 func (w *writer) controllerRuntime() {
 	for _, i := range w.imports {
@@ -27,8 +40,7 @@ func (w *writer) controllerRuntime() {
 
 func (w *writer) manager(i *imported, use *ast.SelectorExpr) {
 	name := i.name + "." + use.Sel.Name
-	call := w.calls[use]
-	if call == nil {
+	if w.calls[use] == nil {
 		w.leave(use, name+" is not called here: use a function that calls NewManager of tidemark's package controllerruntime")
 		return
 	}
@@ -36,18 +48,29 @@ func (w *writer) manager(i *imported, use *ast.SelectorExpr) {
 	w.replace(use.Pos(), use.End(), to)
 	w.gone[i]++
 	w.change(use, name+" -> "+to)
-	options, ok := literalAt(call, 1)
-	if !ok {
-		return
-	}
-	if of := fieldOf(options, "NewCache"); of != nil {
-		w.leave(of, "NewCache makes the cache: check that it passes its options on, which have tidemark's NewInformer")
-	}
-	if of := fieldOf(options, "Cache"); of != nil {
-		if cache, ok := of.Value.(*ast.CompositeLit); ok {
-			if of := fieldOf(cache, "NewInformer"); of != nil {
-				w.leave(of, "NewManager sets NewInformer, and refuses another one: remove it")
+}
+
+// options names fields of options that a person has to look at. It looks at all options of the file, since a function
+// may make those of a manager elsewhere.
+func (w *writer) options() {
+	ast.Inspect(w.file, func(n ast.Node) bool {
+		literal, ok := n.(*ast.CompositeLit)
+		if !ok {
+			return true
+		}
+		if t, ok := literal.Type.(*ast.SelectorExpr); ok && t.Sel.Name == "Options" {
+			for _, e := range literal.Elts {
+				w.option(e, toCheck[w.packageOf(t)])
 			}
+		}
+		return true
+	})
+}
+
+func (w *writer) option(element ast.Expr, toCheck map[string]string) {
+	if of, ok := element.(*ast.KeyValueExpr); ok {
+		if key, ok := of.Key.(*ast.Ident); ok && toCheck[key.Name] != "" {
+			w.leave(of, toCheck[key.Name])
 		}
 	}
 }
@@ -59,23 +82,4 @@ func (w *writer) cache(use *ast.SelectorExpr) {
 		return
 	}
 	w.leave(use, "first pass the config and the cache's options to Use of tidemark's package controllerruntime")
-}
-
-func literalAt(call *ast.CallExpr, argument int) (*ast.CompositeLit, bool) {
-	if len(call.Args) <= argument {
-		return nil, false
-	}
-	literal, ok := call.Args[argument].(*ast.CompositeLit)
-	return literal, ok
-}
-
-func fieldOf(literal *ast.CompositeLit, name string) *ast.KeyValueExpr {
-	for _, e := range literal.Elts {
-		if of, ok := e.(*ast.KeyValueExpr); ok {
-			if key, ok := of.Key.(*ast.Ident); ok && key.Name == name {
-				return of
-			}
-		}
-	}
-	return nil
 }

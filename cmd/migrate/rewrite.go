@@ -25,6 +25,7 @@ func rewrite(s *source) (r rewritten, err error) {
 		w.imported(i)
 	}
 	w.controllerRuntime()
+	w.options()
 	w.transforms()
 	if len(w.changes) > 0 {
 		if w.text, err = w.apply(); err != nil {
