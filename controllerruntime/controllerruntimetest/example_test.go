@@ -8,9 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -35,11 +37,11 @@ func (l labeler) Reconcile(ctx context.Context, request reconcile.Request) (reco
 }
 
 // newManager makes the program: it has one controller.
-func newManager(s *informertest.Server) (ctrl.Manager, error) {
-	yes := true
-	o := ctrl.Options{Metrics: server.Options{BindAddress: "0"}}
-	o.Controller.SkipNameValidation = &yes // the tests make several
-	m, err := controllerruntime.NewManager(s.ClientConfig(), o)
+func newManager(cfg *rest.Config) (ctrl.Manager, error) {
+	m, err := controllerruntime.NewManager(cfg, ctrl.Options{
+		Metrics:    server.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)}, // the tests make several
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +57,7 @@ func TestLabeler(t *testing.T) {
 		require.NoError(t, s.StartInMemory())
 		c := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "one"}}
 		require.NoError(t, s.Create(t.Context(), c))
-		m, err := newManager(s)
+		m, err := newManager(s.ClientConfig())
 		require.NoError(t, err)
 		stop := controllerruntimetest.Start(t, m)
 		controllerruntimetest.Quiet(s)
@@ -69,7 +71,7 @@ func TestLabeler(t *testing.T) {
 		writes := informertest.Request{Verb: "update", Resource: "configmaps"}
 		require.Len(t, s.Requests().Of(writes), 2)
 
-		m, err = newManager(s)
+		m, err = newManager(s.ClientConfig())
 		require.NoError(t, err)
 		controllerruntimetest.Start(t, m)
 		controllerruntimetest.Quiet(s)

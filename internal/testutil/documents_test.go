@@ -1,0 +1,159 @@
+package testutil
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// prose is what a person has to read of a document: no blocks of code, no generated tables.
+var (
+	codeBlock = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	generated = regexp.MustCompile(`(?s)<!-- [\w-]+(?:: [^>]*)? -->.*?<!-- (?:/[\w-]+|end) -->`)
+	letter    = regexp.MustCompile(`\pL`)
+)
+
+// TestDocumentsAreShort bounds what a person has to read. Put what is more into a package comment or an example.
+func TestDocumentsAreShort(t *testing.T) {
+	all := 0
+	for name, document := range documents(t) {
+		words := wordsOf(generated.ReplaceAllString(codeBlock.ReplaceAllString(document, ""), ""))
+		switch name {
+		case "docs/contract.md":
+			require.LessOrEqual(t, words, 5000+len(regexp.MustCompile(`(?m)^\* \*\*[BDT]`).FindAllString(document, -1)), "words of %s, without the numbers", name)
+			continue
+		case "README.md":
+			require.LessOrEqual(t, len(strings.Fields(document)), 900, "words of %s, with its code", name)
+		}
+		all += words
+	}
+	require.LessOrEqual(t, all, 18_000, "words of the documents, without the contract, code and generated tables")
+}
+
+// TestDocumentsShowPrograms compares all Go code of the documents with programs that go test compiles and runs:
+// those of the guides, the examples, and the examples of package comments.
+func TestDocumentsShowPrograms(t *testing.T) {
+	var programs strings.Builder
+	for _, name := range files(t) {
+		if path.Ext(name) == ".go" && (strings.HasPrefix(name, "examples/") || strings.HasPrefix(name, "docs/") || strings.HasPrefix(path.Base(name), "example")) {
+			programs.WriteString("\n" + unindented(text(t, name)))
+		}
+	}
+	for name, document := range documents(t) {
+		for _, snippet := range code(document, "go") {
+			require.Contains(t, programs.String(), "\n"+snippet, name)
+		}
+	}
+	require.LessOrEqual(t, strings.Count(text(t, "examples/quickstart/main.go"), "\n"), 80, "the first example is one that a person can copy")
+}
+
+// TestGuidesBeginWithAProgram checks that a guide first shows what its reader can run.
+func TestGuidesBeginWithAProgram(t *testing.T) {
+	guides := 0
+	for name, document := range documents(t) {
+		if path.Dir(name) != "docs/guides" {
+			continue
+		}
+		guides++
+		_, begin, found := strings.Cut(document, "\n```")
+		require.True(t, found && strings.HasPrefix(begin, "go\n"), name)
+		require.Contains(t, code(document, "go")[0], "\nfunc ", name)
+	}
+	require.Equal(t, 7, guides)
+}
+
+// TestReadmeShowsImports compares the README's two imports with a program that runs on them.
+func TestReadmeShowsImports(t *testing.T) {
+	program := text(t, "factory/example_names_test.go")
+	diff := code(text(t, "README.md"), "diff")
+	require.Len(t, diff, 1)
+	added := regexp.MustCompile(`(?m)^\+\s*(".*")$`).FindAllStringSubmatch(diff[0], -1)
+	require.Len(t, added, 2)
+	for _, line := range added {
+		require.Contains(t, program, "\n\t"+line[1]+"\n")
+	}
+}
+
+// TestReadmesTableIsMeasured looks up the figures of the README's table in the rows that make e2e-bench has written.
+func TestReadmesTableIsMeasured(t *testing.T) {
+	measured := text(t, "docs/performance.md")
+	_, table, found := strings.Cut(text(t, "README.md"), "\n## Performance\n")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n## ")
+	rows := regexp.MustCompile(`(?m)^\| [^|]+ \| ([\d.]+ m?s) \| ([\d.]+ m?s) \| ([\d.]+ MB) \| ([\d.]+ MB) \|$`).FindAllStringSubmatch(table, -1)
+	require.Len(t, rows, 5)
+	for _, row := range rows {
+		require.Regexp(t, `(?m)^\|.* \| `+row[1]+`, `+row[2]+`, [\d.]+x \| `+row[3]+`, `+row[4]+`, `, measured)
+	}
+}
+
+// documents returns the Markdown of the repository, by name.
+func documents(t *testing.T) map[string]string {
+	all := map[string]string{}
+	for _, name := range files(t) {
+		if path.Ext(name) == ".md" {
+			all[name] = text(t, name)
+		}
+	}
+	return all
+}
+
+// files returns the names of the repository's files, without those of hidden folders.
+func files(t *testing.T) (names []string) {
+	t.Helper()
+	require.NoError(t, fs.WalkDir(os.DirFS("../.."), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && name != "." && d.Name()[0] == '.' {
+			return fs.SkipDir
+		}
+		names = append(names, name)
+		return err
+	}))
+	return names
+}
+
+// text returns a file of the repository.
+func text(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../" + file)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// wordsOf counts the words of a text. Signs of Markdown and figures are none.
+func wordsOf(text string) (n int) {
+	for word := range strings.FieldsSeq(text) {
+		if letter.MatchString(word) {
+			n++
+		}
+	}
+	return n
+}
+
+// code returns a document's blocks of code in a language, without indentation.
+func code(document, language string) (blocks []string) {
+	for _, block := range regexp.MustCompile("(?ms)^ *```"+language+"\n(.*?)^ *```$").FindAllStringSubmatch(document, -1) {
+		blocks = append(blocks, unindented(block[1]))
+	}
+	return blocks
+}
+
+// unindented returns a text without the white space at both ends of its lines.
+func unindented(text string) string {
+	var b bytes.Buffer
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimSpace(line) + "\n")
+	}
+	return b.String()
+}
+
+func TestDocumentRulesCanFail(t *testing.T) {
+	const document = "# Two words\n\nOne <!-- e2e: written by x -->\n| two |\n<!-- /e2e --> three.\n\n```go\nf()\n```\n<!-- m -->\nx\n<!-- end -->\n| --- | 17 |\n"
+	require.Equal(t, 4, wordsOf(generated.ReplaceAllString(codeBlock.ReplaceAllString(document, ""), "")))
+	require.Equal(t, []string{"f()\n"}, code(document, "go"))
+}
