@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
 )
+
+var rewrite = flag.Bool("rewrite", false, "draw the charts of docs/performance.md anew")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -36,7 +39,7 @@ Pods/sync-stream-2,1e7,2%,4e6,1%,-60%,p=0.1 n=5
 ,client-go,,tidemark,,,
 ,cpu-sec/event,CI,cpu-sec/event,CI,vs base,P
 Pods/updates-1-2,4e-6,2%,2e-6,1%,-50%,p=0.1 n=5
-`), io.Discard, file, tables, writeShards)
+`), io.Discard, file, tables, writeRest)
 
 	require.NoError(t, err)
 	text, err := os.ReadFile(file)
@@ -45,6 +48,7 @@ Pods/updates-1-2,4e-6,2%,2e-6,1%,-50%,p=0.1 n=5
 	require.Contains(t, string(text), "| sync of pods, tidemark drops managedFields | 400 ms, 200 ms, 2.00x |", "client-go does the same work in both")
 	require.Contains(t, string(text), "| 1,000 updates/s, 1 handler | 4 µs, 2 µs, 2.00x |")
 	require.Contains(t, string(text), "go1.26.8, linux/")
+	require.FileExists(t, filepath.Join(filepath.Dir(file), "performance-dark.svg"))
 }
 
 func TestTargets(t *testing.T) {
@@ -99,4 +103,33 @@ func TestShardTable(t *testing.T) {
 | one of 2 replicas, it does not | 64 MB | 1.90 s | 80 MB | 499 | heap ≤ 65 MB, CPU ≤ 1.80 s, dropped all of 500 | missed: CPU, dropped |
 | one of 4 replicas, it does not | 41 MB | 1.20 s | 80 MB | 750 | heap ≤ 40 MB, CPU ≤ 1.30 s, dropped all of 750 | missed: heap |
 `, shardTable(m))
+}
+
+const committed = "../../../../../docs/performance.md"
+
+// The committed charts show the committed table. With -rewrite, the test draws them anew.
+func TestChartsShowTheTable(t *testing.T) {
+	if *rewrite {
+		require.NoError(t, writeCharts(committed))
+	}
+	document, err := os.ReadFile(committed)
+	require.NoError(t, err)
+	for _, p := range palettes {
+		drawn, err := os.ReadFile(strings.TrimSuffix(committed, ".md") + "-" + p.name + ".svg")
+		require.NoError(t, err)
+		require.Equal(t, chart(string(document), p), string(drawn), "draw it anew with -rewrite")
+	}
+	for _, d := range drawn {
+		require.Contains(t, rowsOf(string(document)), d.row)
+	}
+}
+
+// Bars are as long as their figures say, and a row without figures has none.
+func TestChart(t *testing.T) {
+	const document = "| sync of pods by WatchList | 4 s, 500 ms, 8.00x | 1 GB, 250 MB, 0.25 | – |\n| the caches of kube-controller-manager | – | – |\n"
+	picture := chart(document, palettes[0])
+	require.Contains(t, picture, `<rect class="theirs" x="200" y="60" width="190"`)
+	require.Contains(t, picture, `<rect class="ours" x="200" y="75" width="23"`)
+	require.Contains(t, picture, `<rect class="ours" x="510" y="75" width="47"`)
+	require.Equal(t, 2+4, strings.Count(picture, "<rect"), "with the legend")
 }
