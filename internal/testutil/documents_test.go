@@ -59,7 +59,7 @@ func TestDocumentsShowPrograms(t *testing.T) {
 func TestGuidesBeginWithAProgram(t *testing.T) {
 	guides := 0
 	for name, document := range documents(t) {
-		if path.Dir(name) != "docs/guides" {
+		if path.Dir(name) != "docs/guides" || path.Base(name) == "README.md" {
 			continue
 		}
 		guides++
@@ -68,6 +68,25 @@ func TestGuidesBeginWithAProgram(t *testing.T) {
 		require.Contains(t, code(document, "go")[0], "\nfunc ", name)
 	}
 	require.Equal(t, 7, guides)
+}
+
+// TestEachFolderSaysWhatItIsFor checks that each folder with files has a package comment, or a README.
+func TestEachFolderSaysWhatItIsFor(t *testing.T) {
+	says := map[string]bool{}
+	for _, name := range files(t) {
+		if strings.Contains(name, "testdata/") {
+			continue
+		}
+		switch base := path.Base(name); base {
+		case "doc.go", "main.go", "README.md":
+			says[path.Dir(name)] = true
+		default:
+			says[path.Dir(name)] = says[path.Dir(name)]
+		}
+	}
+	for folder, said := range says {
+		require.True(t, said, "%s needs a doc.go or three lines of README", folder)
+	}
 }
 
 // TestReadmeShowsImports compares the README's two imports with a program that runs on them.
@@ -108,7 +127,9 @@ func files(t *testing.T) (names []string) {
 		if err == nil && d.IsDir() && name != "." && d.Name()[0] == '.' {
 			return fs.SkipDir
 		}
-		names = append(names, name)
+		if err == nil && !d.IsDir() {
+			names = append(names, name)
+		}
 		return err
 	}))
 	return names
