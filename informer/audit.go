@@ -16,8 +16,8 @@ func (c *core) frozen() (f audit.Frozen) {
 		f.Objects = stored.All()
 		for i, source := range c.sources {
 			f.Sources = append(f.Sources, audit.Source{Version: c.reached.publishedVersion(uint16(i)), List: source.list}) //nolint:gosec // at most maxSources
-			for key := range c.states[i].fences.All() {
-				f.Pending = append(f.Pending, key)
+			for fenced := range c.states[i].fences.All() {
+				f.Pending = append(f.Pending, fenced.Key)
 			}
 		}
 	})

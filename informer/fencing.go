@@ -62,7 +62,7 @@ func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) 
 	a.endFences(tx, source, now)
 	shown := a.cell(tx, p, source, on.Key)
 	shown.Finalizers = hasFinalizers(shown.Object)
-	verdict, result := p.fences.Answered(on.Key, *on, shown, a.reached.versions[source], a.written.selects(source), now)
+	verdict, result := p.fences.Answered(*on, shown, a.reached.versions[source], a.written.selects(source), now)
 	switch verdict {
 	case fences.Show: // unless another source's object is newer
 		a.put(tx, &d)
@@ -135,7 +135,7 @@ func (a *applier) passes(tx *indexer.Tx, d *deltafifo.Delta) bool {
 		return false
 	}
 	shown := a.cell(tx, p, d.Source, d.Key)
-	verdict := p.fences.Event(d.Key, identityOf(d), a.received(d), shown, a.written.selects(d.Source))
+	verdict := p.fences.Event(identityOf(d), a.received(d), shown, a.written.selects(d.Source))
 	switch {
 	case verdict == fences.Apply:
 	case verdict == fences.Hold: // it could be prepared
@@ -212,7 +212,8 @@ func (a *applier) holdFenced(source uint16, version string) {
 	if p.fences.Len() == 0 || p.newHistory || version == "" {
 		return
 	}
-	for key := range p.fences.All() {
+	for fenced := range p.fences.All() {
+		key := fenced.Key
 		listed, verdict := a.listed(p, key), fences.Apply
 		a.writer.Freeze(func(tx *indexer.Tx) {
 			if p.next.hasFailed(key) {

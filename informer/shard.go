@@ -76,18 +76,18 @@ func (a *applier) checkShare() {
 		return
 	}
 	share, p := a.share.Load().Set(), &a.states[0]
-	inside := func(what string, key indexer.Key, uid string) {
-		verify.That(share.Has(key.Namespace, types.UID(uid)), "%s of %v, %s, is outside of share %v", what, key, uid, share)
+	inside := func(what string, id object.Identity) {
+		verify.That(share.Has(id.Key.Namespace, types.UID(id.UID)), "%s of %v, %s, is outside of share %v", what, id.Key, id.UID, share)
 	}
 	a.writer.Freeze(func(tx *indexer.Tx) {
 		for obj := range tx.Snapshot().All() {
 			key, _ := keyOf(obj)
 			if stored, ok := tx.Get(key); ok && stored.Stamp != object.StampByHand {
-				inside("the object", key, p.identity(key, obj).UID)
+				inside("the object", p.identity(key, obj))
 			}
 		}
-		for key, uid := range p.fences.All() {
-			inside("a fence", key, uid)
+		for fenced := range p.fences.All() {
+			inside("a fence", fenced)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-// Package object reads the metadata of API objects of any type.
+// Package object reads the metadata of API objects of any type. An [Identity] names one version of one object.
 //
 // # Guarantees
 //

@@ -3,7 +3,6 @@ package fences
 import (
 	"time"
 
-	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 )
@@ -14,17 +13,17 @@ import (
 //
 // The caller does not ask before the source's first full state, nor about a doubt, nor about an answer to a request
 // begun in an earlier history.
-func (f *Fences) Answered(server indexer.Key, a ownwrites.Answer, shown Cell, reached string, scoped bool, now time.Time) (Verdict, Result) {
-	was := f.find(server, shown)
+func (f *Fences) Answered(a ownwrites.Answer, shown Cell, reached string, scoped bool, now time.Time) (Verdict, Result) {
+	was := f.find(a.Key, shown)
 	switch {
 	case a.Kind == ownwrites.Object, a.Kind == ownwrites.Deleted:
-		return f.dated(server, a, was, shown, reached)
+		return f.dated(a, was, shown, reached)
 	case a.UID == "":
 		return Hold, Doubtful
 	case isOver(a, was, shown, scoped):
 		return Hold, Known
 	case a.Kind == ownwrites.Undated, isEmptied(a, shown):
-		return f.undated(server, a, was, shown, now)
+		return f.undated(a, was, shown, now)
 	}
 	return Hold, Doubtful
 }
@@ -47,14 +46,13 @@ func isEmptied(a ownwrites.Answer, shown Cell) bool {
 }
 
 // dated takes an answer that says what has become of the object at the answer's version.
-func (f *Fences) dated(server indexer.Key, a ownwrites.Answer, was *fence, shown Cell, reached string) (Verdict, Result) {
-	id := a.Identity
-	next := &fence{server: server, object: id, kind: absent}
+func (f *Fences) dated(a ownwrites.Answer, was *fence, shown Cell, reached string) (Verdict, Result) {
+	next := &fence{object: a.Identity, kind: absent}
 	verdict, result := Remove, Shown
 	switch {
 	case !object.Comparable(a.Version) || !object.Comparable(reached):
 		return Hold, Doubtful
-	case reaches(reached, a.Version), was != nil && (was.keepsBack(id) || was.kind != dead && was.object.Version == a.Version):
+	case reaches(reached, a.Version), was != nil && (was.keepsBack(a.Identity) || was.kind != dead && was.object.Version == a.Version):
 		return Hold, Known
 	case a.Scope == ownwrites.Outside:
 		result = Outside
@@ -71,7 +69,7 @@ func (f *Fences) dated(server indexer.Key, a ownwrites.Answer, was *fence, shown
 }
 
 // undated takes the deletion of an object at an unknown version.
-func (f *Fences) undated(server indexer.Key, a ownwrites.Answer, was *fence, shown Cell, now time.Time) (Verdict, Result) {
+func (f *Fences) undated(a ownwrites.Answer, was *fence, shown Cell, now time.Time) (Verdict, Result) {
 	held, fenced := shown.Object != nil && shown.Identity.UID == a.UID, was != nil && was.object.UID == a.UID
 	newest := newestOf(a, shown, was) // version of the object that this program knows
 	switch {
@@ -81,7 +79,7 @@ func (f *Fences) undated(server indexer.Key, a ownwrites.Answer, was *fence, sho
 	case object.Older(newest, shown.Identity.Version), was != nil && object.Older(newest, was.object.Version):
 		return Hold, Known // another object was there later
 	}
-	next := &fence{server: server, kind: dead, object: a.Identity, answered: now}
+	next := &fence{kind: dead, object: a.Identity, answered: now}
 	next.object.Version = newest
 	if !f.raise(next, shown) {
 		return Hold, Doubtful

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -32,7 +31,6 @@ const (
 
 // fence says that the store shows an answer, and not what the watch has brought.
 type fence struct {
-	server    indexer.Key
 	kind      kind
 	object    object.Identity // of a dead fence: with the newest version that is known
 	answered  time.Time

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 	maxAge = 10 * time.Minute
 )
 
-// Fences holds the fences of one source, by the server's keys. The zero value has none, and neither has nil.
+// Fences holds the fences of one source, by the keys of their objects. The zero value has none, and neither has nil.
 //
 // Invariant: a fence is in keys, and in deaths if it is dead, else in due.
 type Fences struct {
@@ -34,23 +35,24 @@ func (f *Fences) Len() int {
 	return len(f.keys)
 }
 
-// Has reports whether a server's key has a fence.
-func (f *Fences) Has(server indexer.Key) bool {
-	_, ok := f.keys[server]
+// Has reports whether a key has a fence.
+func (f *Fences) Has(key indexer.Key) bool {
+	_, ok := f.keys[key]
 	return ok
 }
 
-// All returns the server's keys that have fences, in order, and the UIDs of their objects. A fence may end meanwhile.
-func (f *Fences) All() iter.Seq2[indexer.Key, string] {
+// All returns the objects that have fences, in the order of their keys. A fence may end meanwhile.
+func (f *Fences) All() iter.Seq[object.Identity] {
 	if f == nil {
 		f = new(Fences)
 	}
 	all := slices.SortedFunc(maps.Values(f.keys), func(a, b *fence) int {
-		return cmp.Or(cmp.Compare(a.server.Namespace, b.server.Namespace), cmp.Compare(a.server.Name, b.server.Name))
+		one, other := a.object.Key, b.object.Key
+		return cmp.Or(cmp.Compare(one.Namespace, other.Namespace), cmp.Compare(one.Name, other.Name))
 	})
-	return func(yield func(indexer.Key, string) bool) {
+	return func(yield func(object.Identity) bool) {
 		for _, fence := range all {
-			if !yield(fence.server, fence.object.UID) {
+			if !yield(fence.object) {
 				return
 			}
 		}
@@ -64,7 +66,7 @@ func (f *Fences) All() iter.Seq2[indexer.Key, string] {
 // It calls shown for what the store holds under the key of such a fence, and restore with what it has to
 // hold from now on, which may be nothing. ghost says that an object was shown that no watch and no list
 // has confirmed.
-func (f *Fences) Reached(version string, now time.Time, shown func(server indexer.Key) Cell, restore func(server indexer.Key, confirmed Cell, ghost bool)) {
+func (f *Fences) Reached(version string, now time.Time, shown func(key indexer.Key) Cell, restore func(key indexer.Key, confirmed Cell, ghost bool)) {
 	for n := len(f.due); n > 0 && reaches(version, f.due[n-1].object.Version); n = len(f.due) {
 		f.restore(f.due[n-1], shown, restore)
 	}
@@ -76,14 +78,14 @@ func (f *Fences) Reached(version string, now time.Time, shown func(server indexe
 // restore ends a fence without an echo.
 func (f *Fences) restore(ended *fence, shown func(indexer.Key) Cell, restore func(indexer.Key, Cell, bool)) {
 	f.remove(ended)
-	if now := shown(ended.server); ended.holds(now) && (now.Object != nil || ended.confirmed.Object != nil || ended.kind == ahead) {
-		restore(ended.server, ended.confirmed, ended.kind == ahead)
+	if now := shown(ended.object.Key); ended.holds(now) && (now.Object != nil || ended.confirmed.Object != nil || ended.kind == ahead) {
+		restore(ended.object.Key, ended.confirmed, ended.kind == ahead)
 	}
 }
 
 // find returns the fence of a key, nil if it has none. A fence over what a user has written by hand ends.
-func (f *Fences) find(server indexer.Key, shown Cell) *fence {
-	found := f.keys[server]
+func (f *Fences) find(key indexer.Key, shown Cell) *fence {
+	found := f.keys[key]
 	if found != nil && !found.holds(shown) {
 		f.remove(found)
 		return nil
@@ -94,7 +96,8 @@ func (f *Fences) find(server indexer.Key, shown Cell) *fence {
 // raise sets the fence of a key in place of the one it has. The first fence of a key keeps what the store
 // holds. It returns false if there are too many fences.
 func (f *Fences) raise(next *fence, shown Cell) bool {
-	was := f.keys[next.server]
+	key := next.object.Key
+	was := f.keys[key]
 	switch {
 	case was != nil:
 		next.confirmed = was.confirmed
@@ -107,7 +110,7 @@ func (f *Fences) raise(next *fence, shown Cell) bool {
 	if f.keys == nil {
 		f.keys = make(map[indexer.Key]*fence)
 	}
-	f.keys[next.server] = next
+	f.keys[key] = next
 	if next.kind == dead {
 		f.deaths = append(f.deaths, next)
 	} else { // of several that end with one version, the first added ends first
@@ -118,7 +121,7 @@ func (f *Fences) raise(next *fence, shown Cell) bool {
 
 // remove ends a fence.
 func (f *Fences) remove(ended *fence) {
-	delete(f.keys, ended.server)
+	delete(f.keys, ended.object.Key)
 	if ended.kind == dead {
 		i := slices.Index(f.deaths, ended)
 		f.deaths = slices.Delete(f.deaths, i, i+1)

@@ -95,8 +95,8 @@ func (m *many) step() {
 	m.at = at
 	require.Len(m.t, fenced, m.fences.Len())
 	var keys []indexer.Key
-	for key := range m.fences.All() {
-		keys = append(keys, key)
+	for id := range m.fences.All() {
+		keys = append(keys, id.Key)
 	}
 	require.Equal(m.t, fenced, keys)
 }
@@ -142,13 +142,13 @@ func key(i int) indexer.Key { return indexer.Key{Namespace: "default", Name: fmt
 
 // keep sets a fence ahead at a version.
 func keep(t testing.TB, f *Fences, key indexer.Key, version string) {
-	verdict, result := f.Answered(key, ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{UID: "u", Version: version}, Object: key}, Cell{}, "1", false, noon)
+	verdict, result := f.Answered(ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{Key: key, UID: "u", Version: version}, Object: key}, Cell{}, "1", false, noon)
 	require.Equal(t, [2]any{Show, Shown}, [2]any{verdict, result})
 }
 
 // kill sets a dead fence, of an object whose newest known version is 5.
 func kill(t testing.TB, f *Fences, key indexer.Key, now time.Time) {
-	verdict, result := f.Answered(key, ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{UID: "u"}}, stored("u", "5"), "5", false, now)
+	verdict, result := f.Answered(ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{Key: key, UID: "u"}}, stored("u", "5"), "5", false, now)
 	require.Equal(t, [2]any{Remove, Shown}, [2]any{verdict, result})
 }
 
@@ -160,15 +160,15 @@ func TestTheZeroValueHasNoFences(t *testing.T) {
 	var f Fences
 	require.False(t, f.Has(key(1)))
 	require.Zero(t, f.Len())
-	require.Empty(t, maps.Collect(f.All()))
-	require.Equal(t, Apply, f.Event(key(1), object.Identity{}, Cell{}, Cell{}, false))
+	require.Empty(t, slices.Collect(f.All()))
+	require.Equal(t, Apply, f.Event(object.Identity{Key: key(1)}, Cell{}, Cell{}, false))
 	require.Equal(t, Apply, f.Listed(key(1), Cell{}, Cell{}, "7", false))
 	require.Equal(t, Apply, f.Failed(key(1), "7"))
 	f.Reached("7", noon, nothing, nil)
 	require.NoError(t, f.check())
 	var none *Fences
 	require.Zero(t, none.Len())
-	require.Empty(t, maps.Collect(none.All()))
+	require.Empty(t, slices.Collect(none.All()))
 }
 
 func TestAnswersBeyondTheHighestNumberOfFences(t *testing.T) {
@@ -182,10 +182,11 @@ func TestAnswersBeyondTheHighestNumberOfFences(t *testing.T) {
 		{Kind: ownwrites.Object, Scope: ownwrites.Outside, Identity: object.Identity{UID: "u", Version: "9"}},
 		{Kind: ownwrites.Deleted, Identity: object.Identity{UID: "u", Version: "9"}},
 	} {
-		verdict, result := f.Answered(next, a, stored("u", "5"), "5", true, noon)
+		a.Key = next
+		verdict, result := f.Answered(a, stored("u", "5"), "5", true, noon)
 		require.Equal(t, [2]any{Hold, Waiting}, [2]any{verdict, result})
 	}
-	verdict, result := f.Answered(next, ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{UID: "u"}}, stored("u", "5"), "5", true, noon)
+	verdict, result := f.Answered(ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{Key: next, UID: "u"}}, stored("u", "5"), "5", true, noon)
 	require.Equal(t, [2]any{Hold, Doubtful}, [2]any{verdict, result}, "there is no version to wait for")
 	require.False(t, f.Has(next))
 
@@ -294,7 +295,7 @@ func TestAnswersThatAreNotShown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var f Fences
-			verdict, result := f.Answered(key(0), c.answer, c.shown, c.reached, true, noon)
+			verdict, result := f.Answered(c.answer, c.shown, c.reached, true, noon)
 			require.Equal(t, Hold, verdict)
 			require.Equal(t, c.result, result)
 			require.Zero(t, f.Len())
@@ -333,10 +334,10 @@ func TestTheResultOfAnAnswerThatIsShown(t *testing.T) {
 			if c.kind == ownwrites.Emptied {
 				a.Version = "5"
 			}
-			verdict, result := f.Answered(key(0), a, shown, "5", true, noon)
+			verdict, result := f.Answered(a, shown, "5", true, noon)
 			require.Equal(t, c.verdict, verdict)
 			require.Equal(t, c.result, result)
-			require.True(t, f.Has(key(0)))
+			require.True(t, f.Has(a.Key))
 			require.NoError(t, f.check())
 		})
 	}
@@ -361,13 +362,13 @@ func TestTheWatchIsFasterThanTheAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var f Fences
-			verdict, result := f.Answered(key(0), c.answer, Cell{}, "7", c.scoped, noon)
+			verdict, result := f.Answered(c.answer, Cell{}, "7", c.scoped, noon)
 			require.Equal(t, c.want, [2]any{verdict, result})
 		})
 	}
 	var f Fences
 	kill(t, &f, key(1), noon)
-	verdict, result := f.Answered(key(1), ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{UID: "u", Version: "4"}}, Cell{}, "7", true, noon)
+	verdict, result := f.Answered(ownwrites.Answer{Kind: ownwrites.Emptied, Identity: object.Identity{Key: key(1), UID: "u", Version: "4"}}, Cell{}, "7", true, noon)
 	require.Equal(t, [2]any{Hold, Known}, [2]any{verdict, result}, "it has been overtaken by the deletion")
 }
 
@@ -391,11 +392,11 @@ func TestObjectsThatCouldNotBePrepared(t *testing.T) {
 func TestAnEventWithoutUID(t *testing.T) {
 	var f Fences
 	kill(t, &f, key(1), noon)
-	require.Equal(t, Echo, f.Event(key(1), object.Identity{Version: "8"}, Cell{}, Cell{}, false))
+	require.Equal(t, Echo, f.Event(object.Identity{Key: key(1), Version: "8"}, Cell{}, Cell{}, false))
 	require.Zero(t, f.Len())
-	verdict, _ := f.Answered(key(2), ownwrites.Answer{Kind: ownwrites.Deleted, Identity: object.Identity{UID: "u", Version: "9"}}, stored("u", "5"), "5", false, noon)
+	verdict, _ := f.Answered(ownwrites.Answer{Kind: ownwrites.Deleted, Identity: object.Identity{Key: key(2), UID: "u", Version: "9"}}, stored("u", "5"), "5", false, noon)
 	require.Equal(t, Remove, verdict)
-	require.Equal(t, Echo, f.Event(key(2), object.Identity{Version: "9"}, Cell{}, Cell{}, false))
+	require.Equal(t, Echo, f.Event(object.Identity{Key: key(2), Version: "9"}, Cell{}, Cell{}, false))
 	require.Zero(t, f.Len())
 }
 
@@ -413,18 +414,18 @@ func TestAFenceIsVoidOnlyOverWhatAUserHasWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for i, kind := range []kind{ahead, absent, dead} {
 				var f Fences
-				f.raise(&fence{server: key(0), kind: kind, object: object.Identity{UID: "u", Version: "9"}, answered: noon.Add(-maxAge)}, stored("u", "5"))
+				f.raise(&fence{kind: kind, object: object.Identity{UID: "u", Version: "9"}, answered: noon.Add(-maxAge)}, stored("u", "5"))
 				restored := false
 				g := f
-				g.keys = map[indexer.Key]*fence{key(0): f.keys[key(0)]}
+				g.keys = maps.Clone(f.keys)
 				g.due, g.deaths = slices.Clone(f.due), slices.Clone(f.deaths)
 				g.Reached("9", noon, func(indexer.Key) Cell { return c.shown }, func(indexer.Key, Cell, bool) { restored = true })
 				require.NotEqual(t, c.void[i], restored, "what a user has written stays")
 				require.Zero(t, g.Len())
 
-				verdict := f.Event(key(0), object.Identity{UID: "u", Version: "8"}, stored("u", "8"), c.shown, true)
+				verdict := f.Event(object.Identity{UID: "u", Version: "8"}, stored("u", "8"), c.shown, true)
 				require.Equal(t, c.void[i], verdict == Apply)
-				require.NotEqual(t, c.void[i], f.Has(key(0)))
+				require.NotEqual(t, c.void[i], f.Has(indexer.Key{}))
 			}
 		})
 	}
@@ -434,10 +435,10 @@ func TestAFenceIsVoidOnlyOverWhatAUserHasWritten(t *testing.T) {
 // held before.
 func TestAListThatIsOlderThanTheAnswer(t *testing.T) {
 	var f Fences
-	verdict, _ := f.Answered(key(1), ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{UID: "u", Version: "9"}, Object: 1}, stored("u", "5"), "5", false, noon)
+	verdict, _ := f.Answered(ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{UID: "u", Version: "9"}, Object: 1}, stored("u", "5"), "5", false, noon)
 	require.Equal(t, Show, verdict)
 	shown := stored("u", "9")
-	require.Equal(t, Hold, f.Listed(key(1), shown, shown, "8", false))
+	require.Equal(t, Hold, f.Listed(shown.Identity.Key, shown, shown, "8", false))
 	f.Reached("9", noon, func(indexer.Key) Cell { return shown }, func(_ indexer.Key, confirmed Cell, ghost bool) {
 		require.True(t, ghost)
 		require.Equal(t, stored("u", "5"), confirmed)
@@ -451,9 +452,9 @@ func TestTheKeysAreInOrder(t *testing.T) {
 		keep(t, &f, k, "9")
 	}
 	var names []string
-	for k := range f.All() {
-		names = append(names, k.String())
-		f.Failed(k, "9") // which ends it
+	for id := range f.All() {
+		names = append(names, id.Key.String())
+		f.Failed(id.Key, "9") // which ends it
 	}
 	require.Equal(t, []string{"z", "a/a", "a/b", "b/a"}, names)
 	require.Zero(t, f.Len())
@@ -501,12 +502,12 @@ func BenchmarkEcho(b *testing.B) {
 	for _, n := range []int{0, 1000} {
 		b.Run(fmt.Sprintf("fences=%d", n), func(b *testing.B) {
 			f, own := full(b, n), key(-1)
-			a := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{UID: "u", Version: "1000000"}, Object: 1}
-			now := stored("u", "1000000")
+			a := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{Key: own, UID: "u", Version: "1000000"}, Object: 1}
+			now := Cell{Identity: a.Identity, Object: 1}
 			b.ReportAllocs()
 			for b.Loop() {
-				f.Answered(own, a, Cell{}, "1", false, noon)
-				if f.Event(own, now.Identity, now, now, false) != Echo {
+				f.Answered(a, Cell{}, "1", false, noon)
+				if f.Event(now.Identity, now, now, false) != Echo {
 					b.Fatal("no echo")
 				}
 			}

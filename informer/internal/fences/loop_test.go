@@ -39,19 +39,19 @@ func uid(n int8) string {
 	return versions[n]
 }
 
-func identity(s state) object.Identity {
-	return object.Identity{UID: uid(s.uid), Version: version(s.rev)}
+func identity(key indexer.Key, s state) object.Identity {
+	return object.Identity{Key: key, UID: uid(s.uid), Version: version(s.rev)}
 }
 
-// cell returns a state as the store holds it.
-func cell(s state) Cell {
+// cell returns the state of a key as the store holds it.
+func cell(key indexer.Key, s state) Cell {
 	switch {
 	case s.uid == 0:
 		return Cell{}
 	case s.hand:
 		return Cell{Object: s, Finalizers: s.fin}
 	}
-	return Cell{Identity: identity(s), Object: s, Finalizers: s.fin}
+	return Cell{Identity: identity(key, s), Object: s, Finalizers: s.fin}
 }
 
 // stateOf is the opposite of cell.
@@ -73,8 +73,8 @@ func load(p pen) Fences {
 	if p.kind == noPen {
 		return f
 	}
-	at := &fence{server: name, object: object.Identity{UID: uid(p.uid), Version: version(p.rev)}, kind: kind(p.kind - 1), answered: noon}
-	f.raise(at, cell(p.confirmed))
+	at := &fence{object: object.Identity{Key: name, UID: uid(p.uid), Version: version(p.rev)}, kind: kind(p.kind - 1), answered: noon}
+	f.raise(at, cell(name, p.confirmed))
 	return f
 }
 
@@ -136,7 +136,7 @@ func (l *loop) take(in input) {
 	}
 }
 
-func (l *loop) shown(indexer.Key) Cell { return cell(l.cell) }
+func (l *loop) shown(indexer.Key) Cell { return cell(l.key, l.cell) }
 
 func (l *loop) restored(_ indexer.Key, confirmed Cell, ghost bool) {
 	if ghost {
@@ -150,7 +150,7 @@ func (l *loop) restored(_ indexer.Key, confirmed Cell, ghost bool) {
 }
 
 func (l *loop) answer(a answer) {
-	verdict, result := l.Answered(l.key, a.onWire(), cell(l.cell), version(l.at), l.scoped, noon)
+	verdict, result := l.Answered(a.onWire(l.key), cell(l.key, l.cell), version(l.at), l.scoped, noon)
 	switch verdict {
 	case Show:
 		l.set(a.now)
@@ -160,9 +160,9 @@ func (l *loop) answer(a answer) {
 	l.doubt, l.waiting = result == Doubtful, result == Waiting
 }
 
-// onWire returns the answer as the transport describes it.
-func (a answer) onWire() ownwrites.Answer {
-	w := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Outside, Identity: object.Identity{UID: uid(a.now.uid), Version: version(a.now.rev)}, Object: a.now}
+// onWire returns the answer to a write of a key as the transport describes it.
+func (a answer) onWire(key indexer.Key) ownwrites.Answer {
+	w := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Outside, Identity: identity(key, a.now), Object: a.now}
 	if a.now.in || a.wrong {
 		w.Scope = ownwrites.Inside
 	}
@@ -170,7 +170,7 @@ func (a answer) onWire() ownwrites.Answer {
 		w.Scope = ownwrites.Unknown
 	}
 	if !a.blind {
-		w.Before = ownwrites.Before{Identity: object.Identity{UID: w.UID, Version: w.Version}}
+		w.Before = ownwrites.Before{Identity: w.Identity}
 	}
 	switch {
 	case a.status:
@@ -184,11 +184,11 @@ func (a answer) onWire() ownwrites.Answer {
 }
 
 func (l *loop) watch(s state, deleted bool) {
-	received := cell(s)
+	received := cell(l.key, s)
 	if deleted {
 		received = Cell{}
 	}
-	if l.Event(l.key, identity(s), received, cell(l.cell), l.scoped) == Apply {
+	if l.Event(identity(l.key, s), received, cell(l.key, l.cell), l.scoped) == Apply {
 		if deleted && l.cell.uid == 0 {
 			l.log(entry{old: s, unknown: true})
 		}
@@ -202,7 +202,7 @@ func (l *loop) list(in input) {
 		*l.Fences = Fences{}
 		l.at = 0
 	}
-	if l.Listed(l.key, cell(in.object), cell(l.cell), version(in.version), l.scoped) != Hold {
+	if l.Listed(l.key, cell(l.key, in.object), cell(l.key, l.cell), version(in.version), l.scoped) != Hold {
 		l.set(in.object)
 	}
 	l.at = max(l.at, in.version)
@@ -210,22 +210,22 @@ func (l *loop) list(in input) {
 
 // check looks whether the fences are as their invariant says.
 func (f *Fences) check() error {
-	for server, at := range f.keys {
-		if at.server != server {
-			return fmt.Errorf("the fence of %v is under %v", at.server, server)
+	for key, at := range f.keys {
+		if at.object.Key != key {
+			return fmt.Errorf("the fence of %v is under %v", at.object.Key, key)
 		}
 	}
 	if len(f.due)+len(f.deaths) != len(f.keys) {
 		return fmt.Errorf("of %d fences %d end with a version, and %d are dead", len(f.keys), len(f.due), len(f.deaths))
 	}
 	for i, at := range f.due {
-		if f.keys[at.server] != at || at.kind == dead || i > 0 && object.Older(f.due[i-1].object.Version, at.object.Version) {
-			return fmt.Errorf("%v is not in its place", at.server)
+		if f.keys[at.object.Key] != at || at.kind == dead || i > 0 && object.Older(f.due[i-1].object.Version, at.object.Version) {
+			return fmt.Errorf("%v is not in its place", at.object.Key)
 		}
 	}
 	for i, at := range f.deaths {
-		if f.keys[at.server] != at || at.kind != dead || i > 0 && at.answered.Before(f.deaths[i-1].answered) {
-			return fmt.Errorf("the death of %v is not in its place", at.server)
+		if f.keys[at.object.Key] != at || at.kind != dead || i > 0 && at.answered.Before(f.deaths[i-1].answered) {
+			return fmt.Errorf("the death of %v is not in its place", at.object.Key)
 		}
 	}
 	return nil

@@ -100,8 +100,8 @@ func (j *joined) remove(rev, source int8) {
 // use lets a source use its fences.
 func (j *joined) use(source int8, f func(fences *Fences, shown Cell)) {
 	fences := load(j.pens[source])
-	f(&fences, cell(j.cell.of(source)))
-	fences.Reached(version(j.at[source]), time.Time{}, func(indexer.Key) Cell { return cell(j.cell.of(source)) }, func(_ indexer.Key, confirmed Cell, _ bool) {
+	f(&fences, cell(name, j.cell.of(source)))
+	fences.Reached(version(j.at[source]), time.Time{}, func(indexer.Key) Cell { return cell(name, j.cell.of(source)) }, func(_ indexer.Key, confirmed Cell, _ bool) {
 		if was := stateOf(confirmed); was.uid != 0 {
 			j.put(was, source)
 		} else if j.cell.source == source {
@@ -124,7 +124,7 @@ func (j *joined) answer(i int) {
 		a := done.is
 		a.now.in = source == done.source
 		j.use(source, func(fences *Fences, shown Cell) {
-			verdict, result := fences.Answered(name, a.onWire(), shown, version(j.at[source]), true, noon)
+			verdict, result := fences.Answered(a.onWire(name), shown, version(j.at[source]), true, noon)
 			switch verdict {
 			case Show:
 				j.put(a.now, source)
@@ -150,14 +150,14 @@ func (j *joined) watch(source int8) {
 		return
 	}
 	deleted := is.uid == 0
-	id, received := identity(is), cell(is)
+	id, received := identity(name, is), cell(name, is)
 	if deleted {
 		was.rev = rev
-		id, received = identity(was), Cell{}
+		id, received = identity(name, was), Cell{}
 	}
 	j.at[source] = rev
 	j.use(source, func(fences *Fences, shown Cell) {
-		switch verdict := fences.Event(name, id, received, shown, true); {
+		switch verdict := fences.Event(id, received, shown, true); {
 		case verdict != Apply:
 		case deleted:
 			j.remove(rev, source)
@@ -284,7 +284,7 @@ func (j joined) drain() error {
 		j.sent[source] = maxRev + 1 // of other keys
 		j.bookmark(source)
 		j.use(source, func(fences *Fences, _ Cell) {
-			fences.Reached("", noon.Add(maxAge), func(indexer.Key) Cell { return cell(j.cell.of(source)) }, func(_ indexer.Key, confirmed Cell, _ bool) {
+			fences.Reached("", noon.Add(maxAge), func(indexer.Key) Cell { return cell(name, j.cell.of(source)) }, func(_ indexer.Key, confirmed Cell, _ bool) {
 				if was := stateOf(confirmed); was.uid != 0 {
 					j.put(was, source)
 				}

@@ -7,8 +7,8 @@ import (
 
 // Event takes an event of the watch: id is that of its object, received what the store would hold after
 // it, which is nothing for a deletion. shown is what the store holds now.
-func (f *Fences) Event(server indexer.Key, id object.Identity, received, shown Cell, scoped bool) Verdict {
-	was := f.find(server, shown)
+func (f *Fences) Event(id object.Identity, received, shown Cell, scoped bool) Verdict {
+	was := f.find(id.Key, shown)
 	if was == nil {
 		return Apply
 	}
@@ -30,8 +30,8 @@ func (f *Fences) Event(server indexer.Key, id object.Identity, received, shown C
 
 // Failed takes an object that could not be prepared: the version is that of its event or, in a list, the
 // list's. The object is quarantined, whatever the verdict, and what is stored stays.
-func (f *Fences) Failed(server indexer.Key, version string) Verdict {
-	was := f.keys[server]
+func (f *Fences) Failed(key indexer.Key, version string) Verdict {
+	was := f.keys[key]
 	switch {
 	case was == nil:
 		return Apply
@@ -44,8 +44,8 @@ func (f *Fences) Failed(server indexer.Key, version string) Verdict {
 
 // Listed takes what a full state at a version has under a key, which may be nothing. shown is what the
 // store holds now. Unless the verdict is [Apply], the full state leaves the key as it is.
-func (f *Fences) Listed(server indexer.Key, listed, shown Cell, version string, scoped bool) Verdict {
-	was := f.find(server, shown)
+func (f *Fences) Listed(key indexer.Key, listed, shown Cell, version string, scoped bool) Verdict {
+	was := f.find(key, shown)
 	switch {
 	case was == nil:
 		return Apply
