@@ -316,21 +316,12 @@ func Indexes(ix cache.Indexers, metaKeys bool) (indexes []indexer.Index[any]) {
 }
 
 // appendOf adapts an IndexFunc. An error becomes a panic, which the indexer reports as an
-// error. MetaNamespaceIndexFunc is replaced by an equal function that does not allocate.
+// error.
 func appendOf(f cache.IndexFunc) func([]string, any) []string {
 	if f == nil {
 		return nil
 	}
-	if isMetaNamespace(f) {
-		f = nil
-	}
 	return func(values []string, obj any) []string {
-		if f == nil {
-			if m := object.Meta(obj); m != nil {
-				return append(values, m.GetNamespace())
-			}
-			panic(fmt.Errorf("%w: %T has no metadata", indexer.ErrType, obj))
-		}
 		found, err := f(obj)
 		if err != nil {
 			panic(err)
