@@ -49,7 +49,7 @@ func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) 
 	case a.outside(on):
 		a.written.count(fences.Outside)
 		return
-	case on.Before.History != p.histories: // the write may belong to either history
+	case on.Before.History != a.versions.history(): // the write may belong to either history
 		a.written.count(fences.Doubtful)
 		return
 	case a.reached.versions[source] == "":
@@ -240,7 +240,7 @@ func (a *applier) listed(p *sourceState, key indexer.Key) fences.Cell {
 // publishFences publishes the counts of a source's fences.
 func (a *applier) publishFences(source uint16) {
 	p := &a.states[source]
-	a.written.publish(source, p.histories, p.complete, p.fences.Len())
+	a.written.publish(source, p.complete, p.fences.Len())
 }
 
 // reportGhosts reports the ghosts of a write section after its end: an observer may look at the store.

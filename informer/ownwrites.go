@@ -33,7 +33,7 @@ func (s *informerSink) Late() *atomic.Int32 { return &s.core.written.late }
 
 // Begins returns what the store shows of an object when a write of it begins.
 func (s *informerSink) Begins(key indexer.Key) ownwrites.Before {
-	before, _ := s.core.written.before(s.source)
+	before := ownwrites.Before{History: s.core.versions.history()}
 	if stored, ok := s.core.writer.Stored(key); ok {
 		before.Identity = s.core.states[s.source].identity(key, stored)
 	}
@@ -44,7 +44,7 @@ func (s *informerSink) Begins(key indexer.Key) ownwrites.Before {
 // full state nothing can be shown.
 func (s *informerSink) Answered(a ownwrites.Answer) {
 	on := &answer{Answer: a, applied: make(chan struct{})}
-	if _, complete := s.core.written.before(s.source); !complete {
+	if !s.core.written.complete(s.source) {
 		s.Missed(a)
 		return
 	}

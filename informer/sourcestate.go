@@ -12,10 +12,9 @@ import (
 // version, so a replacement of one source does not concern the objects of the others. But an object
 // may move between sources, which report the move in any order, see moved.go.
 type sourceState struct {
-	objects   exceptions     // what the store does not show about the source's objects
-	fences    *fences.Fences // of the objects that the program has written; nil before the first answer
-	histories uint64         // the number of new histories after the first full state
-	complete  bool           // a replacement has been applied
+	objects  exceptions     // what the store does not show about the source's objects
+	fences   *fences.Fences // of the objects that the program has written; nil before the first answer
+	complete bool           // a replacement has been applied
 
 	// The fields below belong to the replacement under way.
 	staging    *indexer.Staging
@@ -151,13 +150,9 @@ func (a *applier) commit(i uint16, version string) {
 
 // committed records a replacement of source i, in the write section that shows it in the store.
 func (a *applier) committed(p *sourceState, i uint16, version string) {
-	p.staging = nil
-	switch {
-	case !p.complete:
-		p.complete = true
-	case p.newHistory || version == "": // the versions of the fences mean nothing any more
+	p.staging, p.complete = nil, true
+	if p.newHistory || version == "" { // the versions of the fences mean nothing any more
 		p.fences = nil
-		p.histories++
 	}
 	a.publishFences(i)
 	if p.newHistory && a.reached.versions[i] != "" { // versions before do not compare with those that are published from now on

@@ -39,7 +39,6 @@ type written struct {
 type writtenSource struct {
 	linked, selects bool
 	complete        bool // a full state has been applied
-	histories       uint64
 	pending         int
 }
 
@@ -68,22 +67,21 @@ func (w *written) selects(source uint16) bool {
 	return w.bySource[source].selects
 }
 
-// before returns what a source has reached, for a request that begins now, and whether it has had a full state.
-func (w *written) before(source uint16) (b ownwrites.Before, complete bool) {
+// complete reports whether a full state of a source has been applied.
+func (w *written) complete(source uint16) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
-	p := &w.bySource[source]
-	return ownwrites.Before{History: p.histories}, p.complete
+	return w.bySource[source].complete
 }
 
 // publish records the state of a source and its fences.
-func (w *written) publish(source uint16, histories uint64, complete bool, pending int) {
+func (w *written) publish(source uint16, complete bool, pending int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
 	p := &w.bySource[source]
-	p.histories, p.complete, p.pending = histories, complete, pending
+	p.complete, p.pending = complete, pending
 }
 
 // count counts an answer that the processLoop has applied.

@@ -9,7 +9,7 @@ import (
 
 // Before is what a sink knows when the request of a write begins.
 type Before struct {
-	// History counts the histories of the source. The answer to a request begun in an earlier one is
+	// History is the number of the server's history. The answer to a request begun in an earlier one is
 	// ignored.
 	History uint64
 	// Identity is that of the object that the store holds under the write's key, empty if it holds none.
