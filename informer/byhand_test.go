@@ -90,9 +90,9 @@ func TestAHandWrittenObjectIsNotRecalledInThePlaceOfTheServers(t *testing.T) {
 	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("a", "1")), deltaOf(deltafifo.Added, kit.Pod("b", "2")))
 	j.commitReplace(0, "10")
 	writtenByHand(t, j.clientgo, "a")
-	_, ok := j.in[0].Recall(named("a"), "uid-a", "1")
+	_, ok := j.in[0].Recall(object.Identity{Key: named("a"), UID: "uid-a", Version: "1"})
 	require.False(t, ok)
-	_, ok = j.in[0].Recall(named("b"), "uid-b", "2")
+	_, ok = j.in[0].Recall(object.Identity{Key: named("b"), UID: "uid-b", Version: "2"})
 	require.True(t, ok)
 }
 

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
-	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -296,7 +296,7 @@ func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
 		require.NoError(t, in.Commit(ctx, version))
 	}
 	recalled := func(name, version string) deltafifo.Delta {
-		p, ok := in.Recall(named(name), "uid-"+name, version)
+		p, ok := in.Recall(object.Identity{Key: named(name), UID: "uid-" + name, Version: version})
 		require.True(t, ok)
 		d := deltaOf(deltafifo.Added, p.(*corev1.Pod))
 		d.Recalled = true
@@ -305,12 +305,9 @@ func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
 	full("10", deltaOf(deltafifo.Added, kit.Pod("a", "1")), deltaOf(deltafifo.Added, kit.Pod("b", "2")))
 	f.drain(t)
 	a, _ := f.writer.Indexer().Get(named("a"))
-	for _, o := range []struct {
-		key          indexer.Key
-		uid, version string
-	}{{named("c"), "uid-c", "1"}, {named("a"), "uid-a", "2"}, {named("a"), "uid-b", "1"}} {
-		_, ok := in.Recall(o.key, o.uid, o.version)
-		require.False(t, ok, "%v", o)
+	for _, id := range []object.Identity{{Key: named("c"), UID: "uid-c", Version: "1"}, {Key: named("a"), UID: "uid-a", Version: "2"}, {Key: named("a"), UID: "uid-b", Version: "1"}} {
+		_, ok := in.Recall(id)
+		require.False(t, ok, "%v", id)
 	}
 
 	ofA, ofB := recalled("a", "1"), recalled("b", "2")
@@ -344,10 +341,10 @@ func TestObjectsAreRecalledByTheServersIdentity(t *testing.T) {
 			store := f.clientgo.store
 			require.NoError(t, store.Update(kit.Pod("b", "3"))) // by hand, as the server sent it
 			for o, is := range map[[2]string]bool{{"a", "1"}: true, {"a", "2"}: false, {"b", "3"}: false} {
-				_, ok := in.Recall(named(o[0]), "uid-"+o[0], o[1])
+				_, ok := in.Recall(object.Identity{Key: named(o[0]), UID: "uid-" + o[0], Version: o[1]})
 				require.Equal(t, is, ok, "%v", o)
 			}
-			_, ok := newInformerSink(f.core, 0).Recall(named("a"), "", "")
+			_, ok := newInformerSink(f.core, 0).Recall(object.Identity{Key: named("a")})
 			require.False(t, ok)
 		})
 	}

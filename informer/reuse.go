@@ -10,14 +10,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/sharepass"
 )
 
-// Recall returns the source's stored object of a key if it is the given version of the object, already
+// Recall returns the source's stored object of a key if it is this version of the object, already
 // transformed. It returns false for an object put by hand.
-func (s *informerSink) Recall(key indexer.Key, uid, version string) (any, bool) {
-	if _, ok := s.core.writer.Stored(key); !ok {
+func (s *informerSink) Recall(id object.Identity) (any, bool) {
+	if _, ok := s.core.writer.Stored(id.Key); !ok {
 		return nil, false // without waiting for writers
 	}
-	stored, id, ok := s.known(key)
-	if !ok || id != (object.Identity{Key: key, UID: uid, Version: version}) {
+	stored, known, ok := s.known(id.Key)
+	if !ok || known != id {
 		return nil, false
 	}
 	return stored, true

@@ -33,10 +33,7 @@ func newInformerSink(c *core, source uint16) *informerSink {
 	return &informerSink{core: c, source: source, turn: make(chan struct{}, 1)}
 }
 
-var (
-	_ reflector.Sink     = (*informerSink)(nil)
-	_ reflector.Recaller = (*informerSink)(nil)
-)
+var _ reflector.Sink = (*informerSink)(nil)
 
 func (s *informerSink) Begin(ctx context.Context, h reflector.History) error {
 	s.replacing = true

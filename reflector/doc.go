@@ -25,10 +25,6 @@
 // request. Behind Wire the client decodes formats unknown here; for the first two sources they fail the
 // request. An undecodable object is written as Poisoned.
 //
-// Recall. A [Recaller] gets its own objects back, marked as [deltafifo.Delta].Recalled, instead of
-// objects of the same UID and version that the reflector would have to decode. The objects of other
-// sources are all decoded by their client.
-//
 // Shares. With a [Share] the sink gets the objects of a part of the source. Each request asks for it, and
 // what is foreign is dropped: before it is decoded if the reflector decodes the answers, and is copied by
 // nobody otherwise. The versions of foreign events move [Reflector.Version] on, and the sink gets them as

@@ -84,7 +84,7 @@ func (l *loop) writePage() error {
 	if l.page.items == nil {
 		return l.writeReceived()
 	}
-	sink, share, each, copies := l.reuser(), l.o.Share, meta.EachListItemWithAlloc, false
+	sink, share, each, copies := l.keeper(), l.o.Share, meta.EachListItemWithAlloc, false
 	switch {
 	case sink != nil:
 		each = meta.EachListItem // writeItems copies what the sink does not hold
@@ -126,17 +126,9 @@ func (l *loop) writePage() error {
 	return nil
 }
 
-// reuser returns the sink if it may reuse its objects for the present page, or nil.
-func (l *loop) reuser() reuser {
-	if sink, ok := l.sink.(reuser); ok && l.knowing() != nil {
-		return sink
-	}
-	return nil
-}
-
-// writeItems passes a batch of a page to the sink. If the sink reuses its objects, those of the
+// writeItems passes a batch of a page to the sink. If the sink is a keeper, the objects of the
 // batch are the page's own, and writeItems copies the ones that the sink does not hold.
-func (l *loop) writeItems(sink reuser) error {
+func (l *loop) writeItems(sink keeper) error {
 	if sink == nil {
 		return l.flush()
 	}

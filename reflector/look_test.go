@@ -20,8 +20,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
-	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -89,10 +89,12 @@ func (s *lookingSink) Write(_ context.Context, batch []deltafifo.Delta) error {
 }
 
 // Recall has nothing.
-func (s *lookingSink) Recall(indexer.Key, string, string) (any, bool) {
+func (s *lookingSink) Recall(object.Identity) (any, bool) {
 	s.o.Look("recall")
 	return nil, false
 }
+
+func (*lookingSink) Reuse([]deltafifo.Delta) {}
 
 // looksAtReflector makes an onlooker look at all that a reflector shows.
 func looksAtReflector(o *kit.Onlooker, r *reflector.Reflector, times *reflector.DecodeTimes) {

@@ -2,24 +2,36 @@ package reflector
 
 import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
-	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Recaller is implemented by a [Sink] that can return its objects, so that the reflector need not decode
-// them again. Recall returns the object stored under a key, if it was made from the server's object of
-// this UID and version; neither is ever empty. It may be called from any goroutine, also after Run has
-// returned, and must not block.
-//
-// The reflector writes such objects to the sink, too, in their place in the order, with the recalled
-// object and with [deltafifo.Delta].Recalled set.
-type Recaller interface {
-	Recall(key indexer.Key, uid, version string) (any, bool)
+// keeper is implemented by a [Sink] that can return its own objects, as an informer's does. The reflector neither
+// decodes nor copies what the sink holds in the same version. It writes such objects to the sink, too, in their
+// place in the order, with [deltafifo.Delta].Recalled set.
+type keeper interface {
+	// Recall returns the stored object that was made from this version of the server's object. Name, UID and
+	// version are never empty. Recall may be called from any goroutine, also after Run has returned, and must not
+	// block.
+	Recall(id object.Identity) (any, bool)
+	// Reuse is called with the objects of a list that a client has decoded, before they are written. For each
+	// object that the sink holds in the same version, it may set Object to its own one, and Recalled. It must not
+	// keep the listed objects.
+	Reuse(listed []deltafifo.Delta)
 }
 
-// reuser is implemented by a [Sink] that can return its objects in place of equal ones that a client
-// has decoded. Reuse is called with the objects of a list before they are written, unless equal
-// versions do not mean equal objects. For each object that the sink holds in the same UID and
-// version, it may set Object to its own one, and Recalled. It must not keep the listed objects.
-type reuser interface {
-	Reuse(listed []deltafifo.Delta)
+// keeper returns the sink as a keeper, or nil if it is none, or if equal versions do not mean equal objects.
+func (l *loop) keeper() keeper {
+	sink, ok := l.sink.(keeper)
+	if !ok || l.machine.version == "" || l.machine.history.state == rolledBack {
+		return nil
+	}
+	return sink
+}
+
+// knowing returns the keeper's Recall, nil without a keeper.
+func (l *loop) knowing() func(object.Identity) (any, bool) {
+	if sink := l.keeper(); sink != nil {
+		return sink.Recall
+	}
+	return nil
 }

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
-	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -48,10 +47,12 @@ func newRememberer(pods ...*corev1.Pod) *rememberer {
 	return r
 }
 
-func (r *rememberer) Recall(key indexer.Key, uid, version string) (any, bool) {
-	p, ok := r.holds[object.Identity{Key: key, UID: uid, Version: version}]
+func (r *rememberer) Recall(id object.Identity) (any, bool) {
+	p, ok := r.holds[id]
 	return p, ok
 }
+
+func (*rememberer) Reuse([]deltafifo.Delta) {}
 
 func (r *rememberer) written() []deltafifo.Delta {
 	r.mu.Lock()
@@ -100,7 +101,7 @@ type preferring struct{ *rememberer }
 func (p preferring) Reuse(listed []deltafifo.Delta) {
 	for i := range listed {
 		d := &listed[i]
-		if pod, ok := p.Recall(d.Key, d.UID, d.Version); ok {
+		if pod, ok := p.Recall(object.Identity{Key: d.Key, UID: d.UID, Version: d.Version}); ok {
 			d.Object, d.Recalled = pod, true
 		}
 	}

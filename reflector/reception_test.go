@@ -143,10 +143,12 @@ func (s *taking) Write(_ context.Context, batch []deltafifo.Delta) error {
 	return nil
 }
 
-func (s *taking) Recall(key indexer.Key, uid, version string) (any, bool) {
-	p, ok := s.known[object.Identity{Key: key, UID: uid, Version: version}]
+func (s *taking) Recall(id object.Identity) (any, bool) {
+	p, ok := s.known[id]
 	return p, ok
 }
+
+func (*taking) Reuse([]deltafifo.Delta) {}
 
 // reflectInto runs a reflector of lists until the test ends.
 func reflectInto(t *testing.T, source Source, sink Sink, o Options) (events chan Event) {

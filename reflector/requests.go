@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
-	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
@@ -75,14 +74,4 @@ func (l *loop) receiving(o metav1.ListOptions) func(context.Context, io.ReadClos
 			Initial: initial, Unordered: o.ResourceVersion == "" || o.ResourceVersion == "0",
 		}, false)
 	}
-}
-
-// knowing returns the sink's Recall, or nil if the sink has none, or if equal versions do not mean
-// equal objects.
-func (l *loop) knowing() func(object.Identity) (any, bool) {
-	sink, ok := l.sink.(Recaller)
-	if !ok || l.machine.version == "" || l.machine.history.state == rolledBack {
-		return nil
-	}
-	return func(o object.Identity) (any, bool) { return sink.Recall(o.Key, o.UID, o.Version) }
 }

@@ -17,8 +17,6 @@ import (
 // may also bring Modified and Deleted. A full sink waits in Write until it has room or ctx ends. The
 // batch belongs to the caller again after Write; its objects belong to the sink.
 //
-// If the sink is a [Recaller], a write may contain objects that the sink has returned itself.
-//
 // An error from any call except Abort ends the attempt: the reflector reports it, backs off and lists
 // again. Abort also follows a Begin, Write or Commit that failed during a full state. It may be called
 // after the end of ctx, and should not wait then. A call that ends its goroutine (runtime.Goexit) ends
