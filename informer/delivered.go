@@ -25,16 +25,20 @@ func (c *core) WaitDelivered(ctx context.Context, version string) error {
 	if err := c.await(ctx, func() (pending, error) { return c.upTo(points) }, nil); err != nil {
 		return err
 	}
-	waiters := c.processor.AddWaiters()
+	handlers := c.processor.All()
+	for _, r := range handlers {
+		r.Progress.Join()
+	}
 	defer func() {
-		for _, w := range waiters {
-			w.Remove()
+		for _, r := range handlers {
+			r.Progress.Leave()
 		}
 	}()
+	position := c.log.End() // after Join: the handlers publish their progress before each event behind it
 	return c.await(ctx, func() (pending, error) {
-		for _, w := range waiters {
-			if !closed(w.Told()) {
-				return pending{missing: fmt.Errorf("handler %q is not told everything", w.Handler().Name()), more: w.Told()}, nil
+		for _, r := range handlers {
+			if more := r.Until(position); more != nil {
+				return pending{missing: fmt.Errorf("handler %q is not told everything", r.Name()), more: more}, nil
 			}
 		}
 		return pending{}, nil

@@ -24,7 +24,7 @@ func (a *applier) applyAnswer(d *deltafifo.Delta) {
 	a.applyInSection(d.Source, &on.Answer)
 	a.checkShare()
 	a.reportGhosts()
-	a.versions.wake()
+	a.versions.Wake()
 }
 
 // dropAnswer is called for an answer that was not applied before the informer has stopped.

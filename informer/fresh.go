@@ -46,7 +46,7 @@ func (c *core) WaitFresh(ctx context.Context) error {
 
 // watchesAll is the condition that all sources have been read, and are watched.
 func (c *core) watchesAll() (pending, error) {
-	more := c.versions.channel()
+	more := c.versions.Changed()
 	if !c.isSynced() {
 		return pending{missing: ErrNotSynced, more: more}, nil
 	}

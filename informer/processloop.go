@@ -95,7 +95,7 @@ func (a *applier) applySome() {
 	a.batch = a.batch[n:]
 	a.applyChanges(changes)
 	a.reportGhosts()
-	a.versions.wake()
+	a.versions.Wake()
 	a.countApplied(changes)
 }
 
@@ -149,7 +149,7 @@ func (a *applier) countApplied(changes []deltafifo.Delta) {
 func (a *applier) publishChanges(tx *indexer.Tx) {
 	tx.SetVersion(a.version())
 	a.publish()
-	a.reached.publish() // after the log: a wait then adds the handlers' waiters behind what it has waited for
+	a.reached.publish() // after the log: a wait then looks for the handlers behind what it has waited for
 	a.markStoreSynced()
 }
 

@@ -92,7 +92,7 @@ func (c *core) decoding() reflector.Decoding {
 func (s *informerSink) observe(e reflector.Event) {
 	s.core.status.reflected(int(s.source), e)
 	if _, ok := e.(reflector.WatchStarted); ok {
-		s.core.versions.wake() // WaitFresh checks the watches, too
+		s.core.versions.Wake() // WaitFresh checks the watches, too
 	}
 	if u, ok := e.(reflector.Undecodable); ok {
 		s.core.observe(&QuarantineError{Key: u.Key, Err: undecodable(u.Err)})

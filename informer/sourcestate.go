@@ -145,7 +145,7 @@ func (a *applier) commit(i uint16, version string) {
 		a.status.changed(i)
 	}
 	a.checkShare()
-	a.versions.wake()
+	a.versions.Wake()
 }
 
 // committed records a replacement of source i, in the write section that shows it in the store.

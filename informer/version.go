@@ -2,12 +2,12 @@ package informer
 
 import (
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -50,7 +50,7 @@ func (c *core) hasReached(p point) (bool, error) {
 
 // upTo is the condition that all sources have reached their points.
 func (c *core) upTo(points []point) (pending, error) {
-	more := c.versions.channel()
+	more := c.versions.Changed()
 	for _, p := range points {
 		reached, err := c.hasReached(p)
 		if reached {
@@ -82,37 +82,9 @@ func (c *core) shows(key indexer.Key, version string) bool {
 
 // versionWaiters wakes goroutines that wait until the store's version moves.
 type versionWaiters struct {
-	waiting   atomic.Int32
+	delivery.Waker
 	histories atomic.Uint64 // how often the history of a source has gone back
-
-	mu      sync.Mutex
-	changed chan struct{}
 }
 
 // history returns the number of the present history. Versions of two histories do not compare.
 func (v *versionWaiters) history() uint64 { return v.histories.Load() }
-
-// channel returns a channel that is closed when the version has moved next.
-func (v *versionWaiters) channel() <-chan struct{} {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-
-	if v.changed == nil {
-		v.changed = make(chan struct{})
-	}
-	return v.changed
-}
-
-// wake wakes the waiters, if there are any: the version may have moved.
-func (v *versionWaiters) wake() {
-	if v.waiting.Load() == 0 {
-		return
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-
-	if v.changed != nil {
-		close(v.changed)
-		v.changed = nil
-	}
-}

@@ -26,8 +26,8 @@ func (c *core) await(ctx context.Context, holds func() (pending, error), nudge f
 	if err := c.misused(); err != nil {
 		return err
 	}
-	c.versions.waiting.Add(1)
-	defer c.versions.waiting.Add(-1)
+	c.versions.Join()
+	defer c.versions.Leave()
 	var tick <-chan time.Time
 	if nudge != nil {
 		ticker := time.NewTicker(nudgeEvery)

@@ -155,27 +155,29 @@ func TestAResyncOfABusyHandlerKeepsNoSnapshot(t *testing.T) {
 	}
 }
 
-// A waiter is told when its handler has been told what was published before, and leaves nothing behind.
-func TestAWaiter(t *testing.T) {
+// A wait for a handler ends when the handler has received what was published before the wait.
+func TestWaitingForAHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, j := newRig(t), &journal{gate: make(chan struct{})}
 		handler := r.add(j, Options{})
 		r.begin()
 		r.list("a")
 		r.update("a", 2)
-		w := r.AddWaiters()[0]
-		require.Same(t, handler, w.Handler())
+		handler.Progress.Join()
+		position := r.log.End()
 		j.pass(1)
-		require.False(t, closed(w.Told()))
+		more := handler.Until(position)
+		require.False(t, closed(more))
 		r.update("a", 3)
 		j.pass(1)
-		require.True(t, closed(w.Told()), "a@3 came later")
-		w.Remove()
-		require.False(t, handler.waiters.some())
-		late := r.AddWaiters()[0]
+		require.True(t, closed(more))
+		require.Nil(t, handler.Until(position), "a@3 came later")
+		handler.Progress.Leave()
+		require.False(t, handler.Progress.awaited())
+		position = r.log.End()
+		require.NotNil(t, handler.Until(position))
 		j.pass(1)
-		require.True(t, closed(late.Told()))
-		require.True(t, closed(r.AddWaiters()[0].Told()), "at once")
+		require.Nil(t, handler.Until(position))
 	})
 }
 

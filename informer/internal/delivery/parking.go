@@ -32,7 +32,7 @@ func (p *SharedProcessor) park(r *Registration) bool {
 	r.parking.state = parked
 	asleep := p.asleep.Add(1)
 	r.markHandlerSynced()
-	r.wakeWaiters()
+	r.Progress.Wake()
 	if r.ready() {
 		p.markAwake(r)
 		return false

@@ -189,7 +189,7 @@ func (p *SharedProcessor) stop(r *Registration) {
 	r.feed.close() // first: without handlers the publisher clears the events read
 	r.taken.Store(nil)
 	p.remove(r)
-	r.wakeWaiters()
+	r.Progress.Wake()
 }
 
 // remove drops a registration. The caller holds mu.

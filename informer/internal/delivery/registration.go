@@ -16,16 +16,18 @@ import (
 // Registration is the place of one handler: a life, a place to sleep, and a feed.
 type Registration struct {
 	Options Options // never changed
+	// Progress wakes the goroutines that wait for the handler to receive more. While a goroutine waits, the
+	// handler publishes its progress before each event.
+	Progress Waker
 
 	processor *SharedProcessor
 	receiver  Receiver
 	feed      feed
 
-	stopCalled chan struct{} // closed by Stop
-	synced     chan struct{} // closed once the initial state has been told
-	done       chan struct{} // closed once nothing more will be delivered
-	failures   atomic.Int64  // how often the handler panicked
-	waiters    waiters
+	stopCalled chan struct{}                     // closed by Stop
+	synced     chan struct{}                     // closed once the initial state has been told
+	done       chan struct{}                     // closed once nothing more will be delivered
+	failures   atomic.Int64                      // how often the handler panicked
 	timing     atomic.Pointer[measure.Stopwatch] // nil until somebody inspects the informer
 
 	// taken holds the events taken from the feed. It outlives a panic. Stop takes it away from a stuck handler.
@@ -82,6 +84,16 @@ func (r *Registration) Stop() { r.processor.stop(r) }
 func (r *Registration) Backlog() int {
 	events, _ := r.feed.pending()
 	return events
+}
+
+// Until returns nil if the handler has received the log up to a position, or is stopped. Otherwise it returns a
+// channel that is closed when the handler has received more. The caller has joined Progress.
+func (r *Registration) Until(position uint64) <-chan struct{} {
+	more := r.Progress.Changed() // first: progress made meanwhile closes it
+	if told, ok := r.feed.delivered(); ok && told >= position || closed(r.stopCalled) {
+		return nil
+	}
+	return more
 }
 
 // stopped reports whether delivery is to end.
@@ -155,7 +167,7 @@ func (r *Registration) deliver(ctx context.Context, run *Run) (some bool) {
 	synced := closed(r.synced)  // never reset; reading the channel costs a third of a delivery
 	epoch := &r.processor.epoch // looked at before each call, so that measuring begins with the next one
 	for b := r.taken.Load(); b != nil && b.Left() > 0 && !run.Stopping.Load(); b = r.taken.Load() {
-		if epoch.Load() != nil && r.stopwatch().Next(b.Ahead()) || r.waiters.some() || !synced && !b.AtInitial() {
+		if epoch.Load() != nil && r.stopwatch().Next(b.Ahead()) || r.Progress.awaited() || !synced && !b.AtInitial() {
 			r.publishProgress()
 		}
 		r.receiver.CallHandler(b) // b is in no other hands meanwhile: Stop takes it away
@@ -227,7 +239,7 @@ func (r *Registration) publishProgress() {
 	}
 	r.feed.progress(left)
 	r.markHandlerSynced()
-	r.wakeWaiters()
+	r.Progress.Wake()
 }
 
 // markHandlerSynced closes synced once the handler was told everything up to the complete store.
