@@ -169,7 +169,7 @@ func (l *loader) dependency(p *packages.Package) {
 // client-go, tidemark, and controller-runtime, which makes the informers that the program
 // configures.
 func ownsItsEngine(path string) bool {
-	return path == clientGo || path == module || path == controllerRuntime
+	return path == clientGo || path == module || slices.Contains(nested, path) || path == controllerRuntime
 }
 
 func usesEngine(p *packages.Package) bool {
