@@ -77,12 +77,8 @@ func TestEachFolderSaysWhatItIsFor(t *testing.T) {
 		if strings.Contains(name, "testdata/") {
 			continue
 		}
-		switch base := path.Base(name); base {
-		case "doc.go", "main.go", "README.md":
-			says[path.Dir(name)] = true
-		default:
-			says[path.Dir(name)] = says[path.Dir(name)]
-		}
+		folder, base := path.Split(name)
+		says[folder] = says[folder] || base == "doc.go" || base == "main.go" || base == "README.md"
 	}
 	for folder, said := range says {
 		require.True(t, said, "%s needs a doc.go or three lines of README", folder)
