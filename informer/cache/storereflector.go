@@ -40,11 +40,11 @@ type StoreReflector struct {
 	description string
 
 	// Invariant: running is the present run's reflector, or nil; version is the version at the end
-	// of the previous run; paging is the result of its first list.
-	mu      sync.Mutex
-	running *resyncingReflector
-	version string
-	paging  paging
+	// of the previous run.
+	mu       sync.Mutex
+	running  *resyncingReflector
+	version  string
+	pagesAt0 bool // a list of a previous run at "0" came in pages
 }
 
 // Name returns the name in the options, or else the place in the source that made the reflector.
@@ -110,53 +110,39 @@ func (r *StoreReflector) run(ctx context.Context, observe func(reflector.Event),
 		ctx = klog.NewContext(ctx, *r.o.Logger)
 	}
 	log := informer.LogEvents(ctx, r.messageName())
-	var pages firstPages
+	var found pages
 	current, err := r.begin(func(e informer.Event) {
 		log(e)
 		if failed, ok := e.(reflector.Failed); ok && failed.Operation == opResync { // not a failure of the reflector
 			resyncRefused()
 		} else if seen, ok := e.(reflector.Event); ok {
-			pages.observe(seen)
+			found.observe(seen)
 			observe(seen)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	defer func() { r.end(pages) }()
+	defer func() { r.end(found) }()
 	return current.Run(ctx)
 }
-
-// paging says whether a list without a version comes in pages. Then the server has no watch cache,
-// and later lists are paged too (B46: lists are paged if the first one was).
-type paging int
-
-const (
-	pagingUnknown paging = iota
-	whole
-	inPages
-)
 
 // pageSize is the page size of later lists, the same as the reflector's own.
 const pageSize = 500
 
-// firstPages counts the pages of the first list.
-type firstPages struct {
-	count int
-	found paging
+// pages notes whether lists at "0" come in pages. Then the server has no watch cache, and later lists request pages,
+// too (B46).
+type pages struct {
+	asked string // the version of the last list
+	at0   bool
 }
 
-func (p *firstPages) observe(e reflector.Event) {
-	switch e.(type) {
+func (p *pages) observe(e reflector.Event) {
+	switch e := e.(type) {
+	case reflector.Asked:
+		p.asked = e.Version
 	case reflector.Paged:
-		p.count++
-	case reflector.Listed, reflector.Failed:
-		if p.found == pagingUnknown {
-			p.found = whole
-			if p.count > 1 {
-				p.found = inPages
-			}
-		}
+		p.at0 = p.at0 || e.Operation == reflector.OpList && p.asked == "0" && e.Remaining != 0
 	}
 }
 
@@ -174,7 +160,7 @@ func (r *StoreReflector) begin(observe func(informer.Event)) (*resyncingReflecto
 	}
 	settings := storeSettings{name: r.messageName(), store: r.store, resync: r.o.ResyncPeriod, due: r.ShouldResync, observe: observe, after: time.After}
 	options := reflector.Options{MinWatchTimeout: r.o.MinWatchTimeout, PageSize: r.WatchListPageSize, Version: r.version}
-	if options.PageSize == 0 && r.paging == inPages {
+	if options.PageSize == 0 && r.pagesAt0 {
 		options.PageSize = pageSize
 	}
 	if r.o.Backoff != nil {
@@ -187,13 +173,11 @@ func (r *StoreReflector) begin(observe func(informer.Event)) (*resyncingReflecto
 	return r.running, nil
 }
 
-func (r *StoreReflector) end(pages firstPages) {
+func (r *StoreReflector) end(found pages) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	if r.version == "" {
-		r.paging = pages.found
-	}
+	r.pagesAt0 = r.pagesAt0 || found.at0
 	r.version, r.running = r.reached(), nil
 }
 

@@ -54,6 +54,51 @@ func TestAStoreReflectorRunsAgain(t *testing.T) {
 	})
 }
 
+// If the first list at "0" comes in pages, later runs request pages, too, whatever has failed meanwhile (B46).
+func TestAStoreReflectorRequestsPagesAgain(t *testing.T) {
+	for name, fails := range map[string]func(metav1.ListOptions) error{
+		"nothing fails": func(metav1.ListOptions) error { return nil },
+		"a page is requested again": func(o metav1.ListOptions) error {
+			if o.Continue != "" {
+				return apierrors.NewTooManyRequests("busy", 0)
+			}
+			return nil
+		},
+		"the first list fails": func(o metav1.ListOptions) error { return errPoison },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var asked []metav1.ListOptions
+				failed := false
+				lw := &ListWatch{
+					ListWithContextFunc: func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
+						asked = append(asked, o)
+						if err := fails(o); err != nil && !failed {
+							failed = true
+							return nil, err
+						}
+						list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "10"}}
+						if o.Continue == "" {
+							list.Continue = "more"
+						}
+						return list, nil
+					},
+					WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return watch.NewFake(), nil },
+				}
+				r := NewReflector(ToListWatcherWithWatchListSemantics(lw, nonStreamingClient{}), &corev1.Pod{}, &recordingStore{}, 0)
+				for range 2 {
+					stop := startReflector(t, r)
+					time.Sleep(time.Minute)
+					stop()
+				}
+				last := asked[len(asked)-2] // and its second page
+				require.Equal(t, "10", last.ResourceVersion)
+				require.EqualValues(t, 500, last.Limit)
+			})
+		})
+	}
+}
+
 func TestListAndWatchEndsWithAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
