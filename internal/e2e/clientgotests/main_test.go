@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/go/packages"
 )
 
 func TestComparisonCanFail(t *testing.T) {
@@ -28,6 +29,14 @@ func TestWhatNeedsTheUnexportedIsLeftOut(t *testing.T) {
 	require.False(t, inside["TestWatchList"], "what is exported")
 	require.False(t, inside["TestIndexer"], "a stand-in for a type")
 	require.True(t, inside["TestListenerResyncPeriods"], "by way of a helper")
+}
+
+func TestFilesThatDoNotCompile(t *testing.T) {
+	s := &source{pkg: &packages.Package{Errors: []packages.Error{{Pos: "/cache/a_test.go:3:2", Msg: "no"}}}, broken: make(map[string]string)}
+	require.NoError(t, s.findBroken())
+	require.Equal(t, map[string]string{"a_test.go": "no"}, s.broken)
+	s.pkg.Errors = append(s.pkg.Errors, packages.Error{Pos: "/cache/a.go:3:2", Msg: "no"})
+	require.Error(t, s.findBroken(), "not a test file")
 }
 
 func TestVerdicts(t *testing.T) {

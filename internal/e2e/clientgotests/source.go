@@ -2,12 +2,12 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,6 +21,8 @@ type source struct {
 	files []*file
 	units []*unit
 	owner map[types.Object]*unit // the unit that declares an object of the tests
+
+	broken map[string]string // the error of each test file that does not compile, by name: these files are left out
 }
 
 // file is one file of tests.
@@ -74,22 +76,42 @@ func load(f folder) (*source, error) {
 		if p.ForTest != clientgo+f.path {
 			continue
 		}
-		if len(p.Errors) > 0 {
-			return nil, fmt.Errorf("%w (and %d more)", p.Errors[0], len(p.Errors)-1)
+		s := &source{folder: f, pkg: p, owner: make(map[types.Object]*unit), broken: make(map[string]string)}
+		if err := s.findBroken(); err != nil {
+			return nil, err
 		}
-		s := &source{folder: f, pkg: p, owner: make(map[types.Object]*unit)}
-		if err := s.cut(); err != nil || len(s.files) > 0 { // the tests may be in the package or in an external test package
+		if err := s.cut(); err != nil || len(s.files)+len(s.broken) > 0 { // the tests may be in the package or in an external test package
 			return s, err
 		}
 	}
 	return nil, errNoTests
 }
 
+// findBroken finds the test files that do not compile. It returns an error of any other file. An import that fails is
+// an error of the first file that has it.
+func (s *source) findBroken() error {
+	for _, e := range s.pkg.Errors {
+		name, _, _ := strings.Cut(e.Pos, ":")
+		if !isTestFile(name) {
+			return e
+		}
+		s.broken[filepath.Base(name)] = e.Msg
+	}
+	for _, f := range s.pkg.Syntax {
+		for _, i := range f.Imports {
+			if name := s.pkg.TypesInfo.PkgNameOf(i); name != nil && !name.Imported().Complete() {
+				s.broken[filepath.Base(s.pkg.Fset.Position(f.Pos()).Filename)] = "could not import " + i.Path.Value
+			}
+		}
+	}
+	return nil
+}
+
 // cut finds the units, and the units that each needs.
 func (s *source) cut() error {
 	for _, syntax := range s.pkg.Syntax {
 		name := s.pkg.Fset.Position(syntax.Pos()).Filename
-		if !isTestFile(name) {
+		if !isTestFile(name) || s.broken[filepath.Base(name)] != "" {
 			continue
 		}
 		text, err := os.ReadFile(name)

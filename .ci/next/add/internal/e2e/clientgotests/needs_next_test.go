@@ -1,0 +1,3 @@
+package main
+
+import _ "github.com/onsi/gomega" // as needs_test.go does
