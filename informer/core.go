@@ -39,7 +39,7 @@ type core struct {
 	packing      *packing     // nil: the store holds the objects themselves
 	detector     *detector    // nil: nobody looks for programs that write into stored objects
 	ownLogger    *klog.Logger // from the constructor; if nil, the context of Run has the logger
-	decodeTimes  reflector.DecodeTimes
+	decodeTimes  decodeTimes
 	reflectors   []atomic.Pointer[reflector.Reflector] // by source; nil before the first request
 	newest       newest
 

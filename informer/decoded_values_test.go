@@ -47,7 +47,7 @@ type gadgetSpec struct {
 	Templates []gadgetTemplate      `json:"templates,omitempty"`
 	Config    *config               `json:"config,omitempty"`
 	Selector  *selector             `json:"selector,omitempty"`
-	Keeper    *keeper               `json:"keeper,omitempty"`
+	Keeper    *byteKeeper           `json:"keeper,omitempty"`
 	Looker    *looker               `json:"looker,omitempty"`
 	Plain     map[string]string     `json:"plain,omitempty"`
 	Parts     map[string]gadgetPart `json:"parts,omitempty"`
@@ -94,12 +94,12 @@ type gadgetPart struct {
 	Secret string `json:"secret,omitempty"`
 }
 
-// keeper keeps the bytes that it is decoded from, though encoding/json says not to.
-type keeper struct {
+// byteKeeper keeps the bytes that it is decoded from, though encoding/json says not to.
+type byteKeeper struct {
 	Bytes []byte `json:"-"`
 }
 
-func (k *keeper) UnmarshalJSON(b []byte) error {
+func (k *byteKeeper) UnmarshalJSON(b []byte) error {
 	k.Bytes = b
 	return nil
 }
@@ -654,4 +654,4 @@ func TestDroppedFieldsBehindTheKeysOfMaps(t *testing.T) {
 	})
 }
 
-var _ json.Unmarshaler = (*keeper)(nil)
+var _ json.Unmarshaler = (*byteKeeper)(nil)

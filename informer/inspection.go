@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
@@ -21,12 +22,25 @@ func (c *core) inspected() *measure.Inspection {
 	}
 	m = measure.New(c.log.End(), measure.Moment{Events: c.tally.events(), Decodes: c.decodes()})
 	c.processor.Time(m.Epoch)
-	c.decodeTimes.Start()
 	c.inspection.Store(m)
 	if c.phase == running {
 		c.beginInspection()
 	}
 	return m
+}
+
+// decodeTimes are the number of timed objects, and the time that they took to decode.
+type decodeTimes struct {
+	sampled atomic.Uint64
+	took    atomic.Int64
+}
+
+// timed is called with the time that an object took to decode.
+func (c *core) timed(took time.Duration) {
+	if c.inspection.Load() != nil {
+		c.decodeTimes.sampled.Add(1)
+		c.decodeTimes.took.Add(int64(took))
+	}
 }
 
 // beginInspection starts the inspection's goroutine, if the informer is inspected. The caller holds mu.

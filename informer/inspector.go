@@ -167,6 +167,6 @@ type DecodeMeasures struct {
 
 // Decoding returns the decoding times.
 func (i *Inspector) Decoding() DecodeMeasures {
-	sampled, took := i.core.decodeTimes.Totals()
-	return DecodeMeasures{sampled, took}
+	t := &i.core.decodeTimes
+	return DecodeMeasures{t.sampled.Load(), time.Duration(t.took.Load())}
 }

@@ -17,8 +17,6 @@ type answer struct {
 	applied chan struct{} // closed once the processLoop has applied the answer, or the run has dropped it
 }
 
-var _ ownwrites.Sink = (*informerSink)(nil)
-
 // Linked is called before the source's first answer is read, so Write sees it from then on.
 func (s *informerSink) Linked(selects bool) {
 	s.linked.Store(true)

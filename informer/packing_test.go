@@ -266,7 +266,7 @@ func TestStorageIsCountedAsItGoes(t *testing.T) {
 // An informer of an interface type, or of a type without a pointer, holds all objects decoded, and says so.
 func TestAnInterfaceTypePinsAll(t *testing.T) {
 	i, in := packedCore(t, Options[apiObject]{Storage: Storage{Decoded: NewBudget(1 << 20)}})
-	require.Nil(t, in.Packs("pods", podDecoder{}), "of a source that decodes here, too")
+	require.Nil(t, in.packer("pods", podDecoder{}), "of a source that decodes here, too")
 	a, b := kit.Pod("a", "1"), kit.Pod("b", "2")
 	in.store(t, a)
 	in.store(t, b)
@@ -303,9 +303,9 @@ func TestAForeignTypeIsPinned(t *testing.T) {
 func TestSourcesThatDecodeDifferently(t *testing.T) {
 	f := newTestCore(t, packedCold(), 3)
 	sinks := []*informerSink{f.in, newInformerSink(f.core, 1), newInformerSink(f.core, 2)}
-	require.NotNil(t, sinks[0].Packs("pods", podDecoder{}))
-	require.Nil(t, sinks[1].Packs("other pods", podDecoder{}))
-	again := sinks[2].Packs("pods", podDecoder{})
+	require.NotNil(t, sinks[0].packer("pods", podDecoder{}))
+	require.Nil(t, sinks[1].packer("other pods", podDecoder{}))
+	again := sinks[2].packer("pods", podDecoder{})
 	require.NotNil(t, again)
 
 	p := kit.Pod("a", "1")
@@ -331,7 +331,7 @@ func TestWhatHasNoRoomStaysUnread(t *testing.T) {
 	unverified(t)
 	const pods = 3 * comparedFirst
 	unread := func(f *testCore) (n int) {
-		taker := f.in.Packs("pods", podDecoder{})
+		taker := f.in.packer("pods", podDecoder{})
 		held := make([]any, pods) // what nobody holds leaves the budget
 		for i := range pods {
 			p := kit.RunningPod("owner", i)
@@ -361,7 +361,7 @@ func TestWhatHasNoRoomStaysUnread(t *testing.T) {
 	n := unread(some)
 	require.Positive(t, n)
 	require.Less(t, n, pods-comparedFirst)
-	require.Nil(t, within(0).in.Packs("services", serviceDecoder{}), "objects of another type")
+	require.Nil(t, within(0).in.packer("services", serviceDecoder{}), "objects of another type")
 }
 
 // serviceDecoder is a decoder of objects of another type.

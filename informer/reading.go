@@ -76,7 +76,6 @@ func (c *core) reflector(source reflector.Source, sink *informerSink) *reflector
 		Share:           c.share.Load(),
 		Rand:            c.options.Rand,
 		Decoding:        c.decoding(),
-		DecodeTimes:     &c.decodeTimes,
 		Observe:         sink.observe,
 	})
 }

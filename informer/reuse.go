@@ -7,7 +7,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/share"
-	"github.com/tidemark-k8s/tidemark/internal/sharepass"
 )
 
 // Recall returns the source's stored object of a key if it is this version of the object, already
@@ -81,15 +80,4 @@ func newValues(o Options[any]) *share.Table {
 		return nil
 	}
 	return share.New(0)
-}
-
-// DecodesHere is called by a reflector that decodes the objects itself. If there is a transform,
-// values are shared after it, since it may write into the objects.
-func (s *informerSink) DecodesHere() (t *share.Table, values bool) {
-	table := s.core.values
-	if table == nil || s.core.options.Transform == nil {
-		return table, true
-	}
-	s.pass = sharepass.New(table)
-	return share.New(0), false
 }

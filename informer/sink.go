@@ -5,8 +5,10 @@ import (
 	"sync/atomic"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/keeper"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
+	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/internal/sharepass"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -33,7 +35,10 @@ func newInformerSink(c *core, source uint16) *informerSink {
 	return &informerSink{core: c, source: source, turn: make(chan struct{}, 1)}
 }
 
-var _ reflector.Sink = (*informerSink)(nil)
+var _ interface {
+	reflector.Sink
+	keeper.Sink
+} = (*informerSink)(nil)
 
 func (s *informerSink) Begin(ctx context.Context, h reflector.History) error {
 	s.replacing = true
@@ -109,22 +114,39 @@ func (s *informerSink) packBatch(batch []deltafifo.Delta) {
 	}
 }
 
-// PacksEncoded is called when a reflector is made.
-func (s *informerSink) PacksEncoded(d pack.Decoder) {
-	if s.core.packing != nil {
-		s.core.packing.encoded.use(nil, d)
+// Decodes is called when a reflector is made.
+func (s *informerSink) Decodes(packed keeper.Decoders) keeper.Form {
+	f := keeper.Form{Timed: s.core.timed}
+	if p := s.core.packing; p != nil && packed.Encoded != nil {
+		p.encoded.use(nil, packed.Encoded)
 	}
+	if packed.Received != nil {
+		f.Packs = s.packer(packed.Objects, packed.Received)
+		f.Values, f.Deep = s.sharing()
+	}
+	return f
 }
 
-// Packs is called by a reflector before the first object arrives. With a transform, the sink encodes and packs the
+// packer returns what packs the objects of a source from their bytes. With a transform, the sink encodes and packs the
 // objects behind it. The sink does the same with the objects of a source whose decoder differs from an earlier
 // source's.
-func (s *informerSink) Packs(objects any, d pack.Decoder) pack.Taker {
+func (s *informerSink) packer(objects any, d pack.Decoder) pack.Taker {
 	p := s.core.packing
 	if p == nil || p.goType == nil || d.Type() != p.goType || s.core.options.Transform != nil || !p.received.use(objects, d) {
 		return nil
 	}
 	return p
+}
+
+// sharing returns the table of shared values of a source's decoder, and whether it shares more than strings. If there
+// is a transform, values are shared after it, since it may write into the objects.
+func (s *informerSink) sharing() (t *share.Table, deep bool) {
+	table := s.core.values
+	if table == nil || s.core.options.Transform == nil {
+		return table, true
+	}
+	s.pass = sharepass.New(table)
+	return share.New(0), false
 }
 
 // noteReceived records in the status that the source has sent something. A Progress alone confirms what the store

@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
+	"github.com/tidemark-k8s/tidemark/internal/keeper"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -85,7 +86,7 @@ func newTestCoreOf(t *testing.T, o Options[*corev1.Pod], sources int, d pack.Dec
 	}
 	i := Join(silent, o)
 	f := &testCore{i.core, clientgoOf(i), t, newInformerSink(i.core, 0)}
-	f.in.PacksEncoded(d)
+	f.in.Decodes(keeper.Decoders{Encoded: d})
 	return f
 }
 

@@ -9,15 +9,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/keeper"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
 )
 
 // packer is a follower that packs nothing.
-type packer struct{ *follower }
+type packer struct {
+	*follower
+	keeper.Sink
+}
 
-func (packer) PacksEncoded(pack.Decoder)                        {}
-func (p packer) Packs(any, pack.Decoder) pack.Taker             { return p }
+func (p packer) Decodes(keeper.Decoders) keeper.Form            { return keeper.Form{Packs: p} }
+func (packer) Recall(object.Identity) (any, bool)               { return nil, false }
+func (packer) Reuse([]deltafifo.Delta)                          {}
 func (packer) Take(any, []byte, pack.Form) any                  { return nil }
 func (packer) TakeUnread(string, string, []byte, pack.Form) any { return nil }
 
@@ -37,7 +44,7 @@ func TestABrokenConnectionIsNotDecodedByTheClient(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() {
-			ended <- New(c.source(t, server.servePiped(t, false)), packer{f}, Options{
+			ended <- New(c.source(t, server.servePiped(t, false)), packer{follower: f}, Options{
 				Name: "pods", Type: c.object, Observe: func(e Event) { f.change(func() { f.events = append(f.events, e) }) },
 			}).Run(ctx)
 		}()

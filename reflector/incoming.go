@@ -15,7 +15,7 @@ import (
 // openList requests a page, which is then decoded while it arrives.
 func (l *loop) openList(r request) (input, error) {
 	ctx, cancel := context.WithTimeoutCause(l.ctx, l.listPatience(), ErrSilent)
-	known := l.knowing()
+	known := l.recall()
 	o := metav1.ListOptions{ResourceVersion: r.version, Limit: r.limit, Continue: r.token, ShardSelector: l.selector}
 	a, err := wire.Call(ctx, func() (wire.Answer, error) { return l.asking(o, true)(ctx) }, wire.Answer.Close)
 	switch {
@@ -29,7 +29,7 @@ func (l *loop) openList(r request) (input, error) {
 		return l.acceptPage(r, a.List)
 	}
 	l.incoming = &incoming{
-		Reception: wire.Receive(&wire.Reception{Ctx: ctx, Body: a.Body, Decoder: l.kind, Known: known, Strict: l.o.FailOnUndecodable, Taker: l.taker, Share: l.o.Share.ofItems()}, true),
+		Reception: wire.Receive(&wire.Reception{Ctx: ctx, Body: a.Body, Decoder: l.kind, Known: known, Strict: l.o.FailOnUndecodable, Taker: l.form.Packs, Share: l.o.Share.ofItems()}, true),
 		request:   r, cancel: cancel,
 	}
 	return l.readPage()

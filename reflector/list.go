@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/keeper"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
@@ -84,7 +85,7 @@ func (l *loop) writePage() error {
 	if l.page.items == nil {
 		return l.writeReceived()
 	}
-	sink, share, each, copies := l.keeper(), l.o.Share, meta.EachListItemWithAlloc, false
+	sink, share, each, copies := l.reuses(), l.o.Share, meta.EachListItemWithAlloc, false
 	switch {
 	case sink != nil:
 		each = meta.EachListItem // writeItems copies what the sink does not hold
@@ -126,9 +127,9 @@ func (l *loop) writePage() error {
 	return nil
 }
 
-// writeItems passes a batch of a page to the sink. If the sink is a keeper, the objects of the
+// writeItems passes a batch of a page to the sink. If the sink may reuse its objects, the objects of the
 // batch are the page's own, and writeItems copies the ones that the sink does not hold.
-func (l *loop) writeItems(sink keeper) error {
+func (l *loop) writeItems(sink keeper.Sink) error {
 	if sink == nil {
 		return l.flush()
 	}

@@ -30,8 +30,7 @@ type loop struct {
 
 	ask      wire.Send     // sends the requests: the source's Send, or its List and Watch
 	kind     *wire.Decoder // nil if the client decodes
-	reader   *reader       // with kind, if the sink shows the program's writes
-	taker    wire.Taker    // with kind, if the sink holds objects packed
+	reader   *reader       // with kind, if the sink keeps the objects: it shows the program's writes
 	incoming *incoming     // a page that is being read
 
 	clientDecoded bool // and was reported
@@ -52,7 +51,7 @@ type loop struct {
 // newLoop returns the loop of a reflector, with the machine's first action.
 func newLoop(ctx context.Context, r *Reflector) *loop {
 	l := &loop{Reflector: r, ctx: ctx, deltaMaker: newDeltaMaker(r.o), ask: r.source.ask, cause: CauseStart}
-	l.readHere(r.source.Send)
+	l.readHere()
 	l.machine.pageSize, l.machine.version, l.machine.streamSupport = r.o.PageSize, r.o.Version, r.source.Streams
 	if r.o.Version != "" {
 		l.machine.history.versions = versionsKnown

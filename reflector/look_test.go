@@ -21,6 +21,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/keeper"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -42,7 +43,8 @@ func lookingSource(s reflector.Source, o *kit.Onlooker) reflector.Source {
 
 // lookingSink looks in each of its methods, and keeps the names of the objects.
 type lookingSink struct {
-	o *kit.Onlooker
+	keeper.Sink // no other method is called
+	o           *kit.Onlooker
 
 	mu            sync.Mutex
 	names, staged map[string]bool
@@ -96,11 +98,14 @@ func (s *lookingSink) Recall(object.Identity) (any, bool) {
 
 func (*lookingSink) Reuse([]deltafifo.Delta) {}
 
+func (s *lookingSink) Decodes(keeper.Decoders) keeper.Form {
+	return keeper.Form{Timed: func(time.Duration) { s.o.Look("timed") }}
+}
+
 // looksAtReflector makes an onlooker look at all that a reflector shows.
-func looksAtReflector(o *kit.Onlooker, r *reflector.Reflector, times *reflector.DecodeTimes) {
+func looksAtReflector(o *kit.Onlooker, r *reflector.Reflector) {
 	o.At(func() { r.Version() })
 	o.At(func() { _ = r.Run(context.Background()) }) // it runs
-	o.At(func() { times.Start(); times.Totals() })
 }
 
 // A program may look at a reflector from within each of its callbacks: nothing of a user's is called under
@@ -148,17 +153,16 @@ func TestAProgramThatLooksAtTheReflector(t *testing.T) {
 				config.Wrap(o.Transport)
 				source := row.source(config, server, o)
 				source.Tweak = func(*metav1.ListOptions) { o.Look("tweak") }
-				sink, times := &lookingSink{o: o}, &reflector.DecodeTimes{}
+				sink := &lookingSink{o: o}
 				r := reflector.New(source, sink, reflector.Options{
-					Type:        reflect.TypeOf(row.object),
-					DecodeTimes: times,
-					Check:       func(runtime.Object) error { o.Look("check"); return nil },
-					Observe:     func(reflector.Event) { o.Look("observer") },
-					Rand:        func() float64 { o.Look("rand"); return 0.5 },
-					Backoff:     func(int) time.Duration { o.Look("backoff"); return time.Second },
-					After:       func(d time.Duration) <-chan time.Time { o.Look("after"); return time.After(d) },
+					Type:    reflect.TypeOf(row.object),
+					Check:   func(runtime.Object) error { o.Look("check"); return nil },
+					Observe: func(reflector.Event) { o.Look("observer") },
+					Rand:    func() float64 { o.Look("rand"); return 0.5 },
+					Backoff: func(int) time.Duration { o.Look("backoff"); return time.Second },
+					After:   func(d time.Duration) <-chan time.Time { o.Look("after"); return time.After(d) },
 				})
-				looksAtReflector(o, r, times)
+				looksAtReflector(o, r)
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
 				go func() { ended <- r.Run(ctx) }()

@@ -32,6 +32,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/keeper"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -77,6 +79,10 @@ func (s *shown) Write(_ context.Context, batch []deltafifo.Delta) error {
 	}
 	return nil
 }
+
+func (s *shown) Decodes(keeper.Decoders) keeper.Form { return keeper.Form{} }
+func (s *shown) Recall(object.Identity) (any, bool)  { return nil, false }
+func (s *shown) Reuse([]deltafifo.Delta)             {}
 
 func (s *shown) Linked(selects bool) {
 	s.mu.Lock()

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/keeper"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
@@ -21,7 +22,7 @@ import (
 // OwnWrites passes the answers to writes of these objects. The reflector puts it into the context of its own
 // lists and watches.
 type reader struct {
-	sink   ownwrites.Sink
+	sink   keeper.Sink
 	kind   *wire.Decoder // another one than the reflector's, since any goroutine may write
 	deltas deltaMaker
 	taker  wire.Taker // nil if the sink gets objects as they are

@@ -24,6 +24,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/keeper"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
@@ -112,9 +113,10 @@ func podEvent(kind, pod string) string {
 
 // taking is a sink that passes its deltas on.
 type taking struct {
-	deltas chan deltafifo.Delta
-	marks  chan string
-	known  map[object.Identity]*corev1.Pod
+	keeper.Sink // no other method is called
+	deltas      chan deltafifo.Delta
+	marks       chan string
+	known       map[object.Identity]*corev1.Pod
 }
 
 func newTaking() *taking {
@@ -148,7 +150,8 @@ func (s *taking) Recall(id object.Identity) (any, bool) {
 	return p, ok
 }
 
-func (*taking) Reuse([]deltafifo.Delta) {}
+func (*taking) Reuse([]deltafifo.Delta)             {}
+func (*taking) Decodes(keeper.Decoders) keeper.Form { return keeper.Form{} }
 
 // reflectInto runs a reflector of lists until the test ends.
 func reflectInto(t *testing.T, source Source, sink Sink, o Options) (events chan Event) {

@@ -12,8 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/tidemark-k8s/tidemark/internal/fields"
-	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
+	"github.com/tidemark-k8s/tidemark/internal/keeper"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
@@ -59,8 +58,6 @@ type Options struct {
 	// After, unless nil, replaces [time.After] for the back-off, for tests with a clock of
 	// client-go's kind.
 	After func(time.Duration) <-chan time.Time
-	// DecodeTimes, unless nil, measures how long objects take to decode.
-	DecodeTimes *DecodeTimes
 	// Observe, unless nil, is called with each event, one call at a time. Run waits for it, so it
 	// should be quick.
 	Observe func(Event)
@@ -74,6 +71,8 @@ type Reflector struct {
 	source Source
 	sink   Sink
 	o      Options
+	keeper keeper.Sink // the sink, if it keeps the objects
+	form   keeper.Form // of the objects, if they are decoded here
 
 	started atomic.Bool
 
@@ -88,10 +87,7 @@ type Reflector struct {
 // reflector does not run yet; Run returns the errors of the arguments.
 func New(src Source, sink Sink, o Options) *Reflector {
 	r := &Reflector{source: src, sink: sink, o: o, asked: make(chan struct{}, 1)}
-	if to, ok := sink.(wire.Packer); ok && o.Type != nil {
-		drop, _ := fields.Parse(o.Drop...) // Run validates it
-		to.PacksEncoded(wire.NewPackedDecoder(wire.Objects{Type: o.Type}, drop))
-	}
+	r.keep()
 	return r
 }
 

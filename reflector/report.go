@@ -45,7 +45,7 @@ func (l *loop) report(in input, a action, err error) {
 // reportDecoded reports, once, that the client has decoded an answer that could be packed as it comes. No Wire helps a
 // fake.
 func (l *loop) reportDecoded() {
-	if l.taker != nil && !l.clientDecoded && l.source.Streams != StreamingUnsupported {
+	if l.form.Packs != nil && !l.clientDecoded && l.source.Streams != StreamingUnsupported {
 		l.clientDecoded = true
 		l.tell(ClientDecoded{})
 	}

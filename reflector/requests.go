@@ -6,42 +6,21 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/tidemark-k8s/tidemark/internal/fields"
-	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
-	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
-// sharer is implemented by a [Sink] that decides which values its objects may share, such as an
-// informer's: its transform may write into them.
-type sharer interface {
-	// DecodesHere is called once, by a reflector that decodes the objects itself. It returns the
-	// table of shared values, nil for none, and whether decoding shares more than strings.
-	DecodesHere() (t *share.Table, values bool)
-}
-
 // readHere prepares the decoding of a sender's answers, if the objects are of the requested type.
-func (l *loop) readHere(send *Sender) {
-	if send == nil || send.objects.Type != l.o.Type {
+func (l *loop) readHere() {
+	if !l.decodes() {
 		return
 	}
+	send, drop := l.source.Send, l.deltaMaker.drop
 	l.ask = send.ask
-	s := wire.Sharing{}
-	if sink, ok := l.sink.(sharer); ok {
-		s.Table, s.Values = sink.DecodesHere()
-	} else if !l.o.Unshared {
-		s.Table, s.Values = share.New(0), true
-	}
-	drop, _ := fields.Parse(l.o.Drop...) // it was validated
-	if sink, ok := l.sink.(wire.Packer); ok {
-		l.taker = sink.Packs(send.objects, wire.NewPackedDecoder(send.objects, drop))
-	}
+	s := wire.Sharing{Table: l.form.Values, Values: l.form.Deep}
 	l.kind = wire.NewDecoder(send.objects, s, drop)
-	if l.o.DecodeTimes != nil {
-		l.kind.Times = &l.o.DecodeTimes.times
-	}
-	if sink, ok := l.sink.(ownwrites.Sink); ok {
-		l.reader = &reader{sink: sink, kind: wire.NewDecoder(send.objects, s, drop), deltas: l.deltaMaker, taker: l.taker, share: l.o.Share}
+	l.kind.Timed = l.form.Timed
+	if l.keeper != nil {
+		l.reader = &reader{sink: l.keeper, kind: wire.NewDecoder(send.objects, s, drop), deltas: l.deltaMaker, taker: l.form.Packs, share: l.o.Share}
 	}
 }
 
@@ -64,13 +43,13 @@ func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (wi
 // receiving returns the function that starts reading the events of an answer. In the initial state
 // of a stream, objects that the sink already holds are not decoded.
 func (l *loop) receiving(o metav1.ListOptions) func(context.Context, io.ReadCloser) *wire.Reception {
-	initial, known := o.SendInitialEvents != nil, l.knowing()
+	initial, known := o.SendInitialEvents != nil, l.recall()
 	if !initial {
 		known = nil
 	}
 	return func(ctx context.Context, body io.ReadCloser) *wire.Reception {
 		return wire.Receive(&wire.Reception{
-			Ctx: ctx, Body: body, Decoder: l.kind, Known: known, Strict: l.o.FailOnUndecodable, Taker: l.taker, Share: l.o.Share.ofItems(),
+			Ctx: ctx, Body: body, Decoder: l.kind, Known: known, Strict: l.o.FailOnUndecodable, Taker: l.form.Packs, Share: l.o.Share.ofItems(),
 			Initial: initial, Unordered: o.ResourceVersion == "" || o.ResourceVersion == "0",
 		}, false)
 	}

@@ -1,11 +1,6 @@
 package ownwrites
 
-import (
-	"sync/atomic"
-
-	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/internal/object"
-)
+import "github.com/tidemark-k8s/tidemark/internal/object"
 
 // Before is what a sink knows when the request of a write begins.
 type Before struct {
@@ -55,26 +50,4 @@ type Answer struct {
 	// objects.
 	Object any
 	Before Before
-}
-
-// Sink is a reflector's sink that shows what the program writes.
-type Sink interface {
-	// Linked is called when the first request of the source passes through an OwnWrites, before its answer
-	// is read. selects says that the request has a label or a field selector, or may have another one: a
-	// DELETED event says only that the source does not read the object any more.
-	Linked(selects bool)
-	// Unlinked is called if a request of the source goes to another server, or as another user, than those before. The
-	// run gets no answers any more.
-	Unlinked()
-	// Begins is called when the request of a write begins, before it is sent. It waits for nothing.
-	Begins(key indexer.Key) Before
-	// Answered is called with the answer to a write. It returns when the store shows the answer, or when it is
-	// clear that the store will not. It may be called by many goroutines at once, also after the end of the run.
-	Answered(a Answer)
-	// Missed counts an answer that is not shown, or not before the caller of the write has gone on. It waits for
-	// nothing.
-	Missed(a Answer)
-	// Late counts the answers that the informer has not shown when the callers have gone on. The sinks of one
-	// informer have the same counter.
-	Late() *atomic.Int32
 }

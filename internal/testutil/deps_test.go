@@ -56,7 +56,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "reflector",
-		to: []string{"./internal/verify", "./internal/object", "./internal/share", "./internal/fields", "./internal/ownwrites",
+		to: []string{"./internal/verify", "./internal/object", "./internal/share", "./internal/fields", "./internal/ownwrites", "./internal/keeper",
 			"./reflector/internal/wire", "./shard", "./indexer", "./deltafifo", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/client-go/util/watchlist"},
 		why: "it reads any source and writes to the Sink that it declares; what stands behind either is not its affair, nor are the bytes of an answer",
@@ -75,7 +75,7 @@ var arrows = []arrow{
 	{
 		from: "informer",
 		to: []string{"./internal/verify", "./internal/object", "./internal/report", "./internal/pack", "./internal/share", "./internal/sharepass", "./internal/heapsize", "./shard", "./indexer", "./deltafifo", "./reflector", "./lister",
-			"./informer/internal/eventlog", "./informer/internal/measure", "./informer/internal/delivery", "./informer/internal/fences", "./informer/internal/clientgostore", "./informer/internal/limits", "./internal/ownwrites", "./internal/audit", apimachinery, clientCache,
+			"./informer/internal/eventlog", "./informer/internal/measure", "./informer/internal/delivery", "./informer/internal/fences", "./informer/internal/clientgostore", "./informer/internal/limits", "./internal/ownwrites", "./internal/keeper", "./internal/audit", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/klog/v2"},
 		why: "an informer serves one kind that it is handed; knowing all kinds is the factory's part",
 	},
@@ -284,6 +284,11 @@ var arrows = []arrow{
 		from: "internal/ownwrites",
 		to:   []string{"./internal/object", "./internal/fields", "./internal/jsondecode", "./internal/protodecode", "./indexer", apimachinery},
 		why:  "it says what requests and answers mean; who sends them, and who stores the objects, is not its affair",
+	},
+	{
+		from: "internal/keeper",
+		to:   []string{"./internal/object", "./internal/ownwrites", "./internal/pack", "./internal/share", "./indexer", "./deltafifo"},
+		why:  "it is one interface between two packages; neither knows the other by it",
 	},
 	{
 		from: "internal/audit",

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -43,9 +44,12 @@ type Decoder struct {
 	protobuf *protodecode.Decoder
 	checker  *checker // nil unless objects are decoded twice, to be compared
 
-	Times   *Times        // nil if no times are wanted
-	decoded atomic.Uint64 // the number of objects decoded since times are taken
+	Timed   func(took time.Duration) // is called for one object in timedEvery, unless nil
+	decoded atomic.Uint64            // the number of objects decoded with Timed
 }
+
+// timedEvery: the decoding of one object in timedEvery is timed.
+const timedEvery = 64
 
 // Sharing configures the values that objects of a kind may share.
 type Sharing struct {
@@ -68,6 +72,17 @@ func NewDecoder(k Objects, s Sharing, drop *fields.Set) *Decoder {
 	d.json = jsondecode.NewTyped(object, o)
 	d.protobuf = protodecode.New(object, protodecode.Options(o))
 	return d
+}
+
+// decodeTimed decodes an object, and times one object in timedEvery if times are wanted.
+func (d *Decoder) decodeTimed(it item, of *ListHead) (runtime.Object, error) {
+	if d.Timed == nil || d.decoded.Add(1)%timedEvery != 0 {
+		return d.decode(it, of)
+	}
+	began := time.Now()
+	obj, err := d.decode(it, of)
+	d.Timed(time.Since(began))
+	return obj, err
 }
 
 // DecodeAnswer decodes the object of an answer to a write, as if a watch had brought it. An envelope in

@@ -12,9 +12,8 @@
 // Of a [Share] a reception reads the uid or the namespace of each item first, and drops the foreign ones
 // undecoded. The version of the last foreign event comes behind the batch, as an event of type [Progress].
 //
-// A sink that holds its objects packed is a [Packer]. It is given a [PackedDecoder] of the source's bytes, and
-// returns the function to which a reception passes each decoded object with its bytes, while they still lie in
-// its buffer.
+// A sink that holds its objects packed gets a [PackedDecoder] of the source's bytes, and gives a [Taker], to which a
+// reception passes each decoded object with its bytes, while they still lie in its buffer.
 //
 // Invariants: what is decoded here equals what client-go's client would have decoded, or is an error; in a
 // program that checks itself a part of the objects is decoded both ways. What is packed decodes to what the

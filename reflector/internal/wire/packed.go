@@ -116,17 +116,6 @@ func (d *PackedDecoder) Meta(data []byte, f pack.Form) (any, error) {
 	return partOf(m), nil
 }
 
-// Packer is implemented by a sink that holds its objects packed, such as an informer's with a budget.
-type Packer interface {
-	// PacksEncoded is called when a reflector is made. It gets the decoder of objects that the sink has
-	// encoded itself.
-	PacksEncoded(pack.Decoder)
-	// Packs is called once by a reflector that decodes the objects of a source itself. It gets the decoder
-	// of their bytes in answers, which is equal for equal objects. It returns nil if the sink is to get
-	// the objects as they are.
-	Packs(objects any, d pack.Decoder) Taker
-}
-
 // Taker is what a sink packs its objects with.
 type Taker = pack.Taker
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/keeper"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -36,7 +37,8 @@ func idOf(m metav1.Object) object.Identity {
 // rememberer is a sink that holds objects.
 type rememberer struct {
 	collector
-	holds map[object.Identity]*corev1.Pod
+	keeper.Sink // no other method is called
+	holds       map[object.Identity]*corev1.Pod
 }
 
 func newRememberer(pods ...*corev1.Pod) *rememberer {
@@ -52,7 +54,8 @@ func (r *rememberer) Recall(id object.Identity) (any, bool) {
 	return p, ok
 }
 
-func (*rememberer) Reuse([]deltafifo.Delta) {}
+func (*rememberer) Reuse([]deltafifo.Delta)             {}
+func (*rememberer) Decodes(keeper.Decoders) keeper.Form { return keeper.Form{} }
 
 func (r *rememberer) written() []deltafifo.Delta {
 	r.mu.Lock()

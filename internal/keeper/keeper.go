@@ -1,0 +1,70 @@
+package keeper
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
+	"github.com/tidemark-k8s/tidemark/internal/pack"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+)
+
+// Sink is a reflector's sink that keeps the objects, as an informer's does.
+type Sink interface {
+	// Decodes is called once, when the reflector is made. It gets the decoders of packed objects, and returns how
+	// the reflector is to decode.
+	Decodes(packed Decoders) Form
+
+	// Recall returns the stored object that was made from this version of the server's object, already
+	// transformed. Name, UID and version are never empty. Any goroutine may call it, also after the end of the run.
+	// It does not block. The reflector writes the object to the sink, too, in its place in the order, with Recalled
+	// set.
+	Recall(id object.Identity) (any, bool)
+	// Reuse is called with the objects of a list that a client has decoded, before they are written. For each
+	// object that the sink holds in the same version, it may set Object to its own one, and Recalled. It must not
+	// keep the listed objects.
+	Reuse(listed []deltafifo.Delta)
+
+	// Linked is called when the first request of the source passes through an OwnWrites, before its answer
+	// is read. selects says that the request has a label or a field selector, or may have another one: a
+	// DELETED event says only that the source does not read the object any more.
+	Linked(selects bool)
+	// Unlinked is called if a request of the source goes to another server, or as another user, than those before.
+	// The run gets no answers any more.
+	Unlinked()
+	// Begins is called when the request of a write begins, before it is sent. It waits for nothing.
+	Begins(key indexer.Key) ownwrites.Before
+	// Answered is called with the answer to a write. It returns when the store shows the answer, or when it is
+	// clear that the store will not. It may be called by many goroutines at once, also after the end of the run.
+	Answered(a ownwrites.Answer)
+	// Missed counts an answer that is not shown, or not before the caller of the write has gone on. It waits for
+	// nothing.
+	Missed(a ownwrites.Answer)
+	// Late counts the answers that the informer has not shown when the callers have gone on. The sinks of one
+	// informer have the same counter.
+	Late() *atomic.Int32
+}
+
+// Decoders decode what a sink holds packed.
+type Decoders struct {
+	// Encoded decodes objects that the sink has encoded itself. It is nil if their type is not known.
+	Encoded pack.Decoder
+	// Received decodes the bytes of the source's answers. It is nil if a client decodes the answers. Objects is equal
+	// for equal decoders.
+	Received pack.Decoder
+	Objects  any
+}
+
+// Form is how a reflector decodes the objects of a source.
+type Form struct {
+	// Values is the table of shared values, nil for none. Deep says that decoding shares more than strings.
+	Values *share.Table
+	Deep   bool
+	// Packs packs the bytes of objects. It is nil if the sink gets objects as they are.
+	Packs pack.Taker
+	// Timed is called with the time that one object in 64 took to decode. It is nil if nobody wants to know.
+	Timed func(took time.Duration)
+}

@@ -1,0 +1,54 @@
+package reflector
+
+import (
+	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/internal/keeper"
+	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
+)
+
+// keep finds out whether the sink keeps the objects, and how they are decoded.
+func (r *Reflector) keep() {
+	sink, ok := r.sink.(keeper.Sink)
+	if ok {
+		r.keeper, r.form = sink, sink.Decodes(r.decoders())
+	} else if r.decodes() && !r.o.Unshared {
+		r.form = keeper.Form{Values: share.New(0), Deep: true}
+	}
+}
+
+// decoders returns the decoders of packed objects.
+func (r *Reflector) decoders() (d keeper.Decoders) {
+	drop, _ := fields.Parse(r.o.Drop...) // Run validates it
+	if r.o.Type != nil {
+		d.Encoded = wire.NewPackedDecoder(wire.Objects{Type: r.o.Type}, drop)
+	}
+	if r.decodes() {
+		objects := r.source.Send.objects
+		d.Received, d.Objects = wire.NewPackedDecoder(objects, drop), objects
+	}
+	return d
+}
+
+// decodes reports whether the reflector decodes the answers itself: the objects must be of the requested type.
+func (r *Reflector) decodes() bool {
+	send := r.source.Send
+	return send != nil && send.objects.Type == r.o.Type
+}
+
+// reuses returns the sink if it may reuse its objects: it keeps them, and equal versions mean equal objects.
+func (l *loop) reuses() keeper.Sink {
+	if l.machine.version == "" || l.machine.history.state == rolledBack {
+		return nil
+	}
+	return l.keeper
+}
+
+// recall returns the function that returns the sink's objects, nil if it may reuse none.
+func (l *loop) recall() func(object.Identity) (any, bool) {
+	if sink := l.reuses(); sink != nil {
+		return sink.Recall
+	}
+	return nil
+}
