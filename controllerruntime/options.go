@@ -128,11 +128,8 @@ func (s *settings) optionsOf(example runtime.Object) informer.Options[any] {
 
 // validate returns an error for options that an informer would refuse.
 func (s *settings) validate() error {
-	switch budget := s.all.Storage.Decoded; {
-	case s.all.PageSize < 0:
-		return fmt.Errorf("PageSize is %d: %w", s.all.PageSize, informer.ErrNegative)
-	case budget != nil && budget.Limit() < 0:
-		return fmt.Errorf("the budget of Storage is %d: %w", budget.Limit(), informer.ErrNegative)
+	if err := s.all.Validate(); err != nil {
+		return err
 	}
 	for _, k := range s.kinds {
 		o := s.optionsOf(k.kind)

@@ -214,8 +214,11 @@ func (d *world) update() {
 			} else {
 				it := d.item(key)
 				source := uint16(d.rand.IntN(2))
-				put := tx.Put(source, key, it, 0)
-				old, was = put.Old, put.Replaced
+				_, before, replaced := tx.Put(source, key, it, 0)
+				require.Equal(d.t, replaced, had)
+				if old, was = before.Object, replaced; had {
+					require.Equal(d.t, d.sources[key], before.Source)
+				}
 				d.m[key], d.sources[key] = it, source
 			}
 			require.Equal(d.t, had, was)

@@ -31,36 +31,30 @@ func (tx *Tx) Get(key Key) (stored Stored, ok bool) {
 	return Stored{}, false
 }
 
-// Written is the result of [Tx.Put].
-type Written struct {
-	New, Old any    // in their stored form
-	OldStamp uint64 // the stamp of Old
-	Replaced bool   // there was an Old
-}
-
-// Put stores an object of a source, given by its number, in place of the key's earlier object. The lowest
-// [StampBits] of the stamp are kept with the object; the caller gets them back when the object
-// is replaced, without reading the object. The object may be in its stored form.
+// Put stores an object of a source, given by its number, in place of the key's earlier object, and returns it in
+// its stored form. The object may be in its stored form already. The lowest [StampBits] of the stamp are kept with
+// the object. The caller gets them back with the object that is replaced, if there is one, without reading that
+// object.
 //
 // If an index function ends the goroutine, Put has changed nothing.
-func (tx *Tx) Put(source uint16, key Key, obj any, stamp uint64) Written {
+func (tx *Tx) Put(source uint16, key Key, obj any, stamp uint64) (put any, old Stored, replaced bool) {
 	w, stored := tx.w, tx.w.Encode(obj)
 	c := w.x.live.Load()
 	spot, r := c.records.reserve(key)
 	if r == nil {
 		r = newRecord(key, stored, originOf(source, stamp))
 		c.insert(w, spot, r, w.indexKeysOf(c.indexes, r, stored))
-		return Written{New: stored}
+		return stored, Stored{}, false
 	}
 	values := c.values(w, r, stored)
-	var old any
 	var was origin
 	if from := originOf(source, stamp); r.value.slot.takes(stored) {
-		old, was = c.update(w, r, stored, from, values)
+		old.Object, was = c.update(w, r, stored, from, values)
 	} else {
-		old, was = c.replace(w, spot, newRecord(r.view(), stored, from), r, stored, from, values)
+		old.Object, was = c.replace(w, spot, newRecord(r.view(), stored, from), r, stored, from, values)
 	}
-	return Written{New: stored, Old: old, OldStamp: was.stamp(), Replaced: true}
+	old.Source, old.Stamp = was.source(), was.stamp()
+	return stored, old, true
 }
 
 // Delete removes an object and returns it.

@@ -83,7 +83,7 @@ func newCore(o Options[any], objects objectType, indexes []indexer.Index[any], s
 	if o.Observe != nil {
 		c.observerTurn = make(chan struct{}, 1)
 	}
-	c.misuse = c.options.validate()
+	c.misuse = c.options.Validate()
 	switch {
 	case missing(sources):
 		c.misuse = ErrNoSource

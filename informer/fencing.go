@@ -200,9 +200,9 @@ func (a *applier) restore(tx *indexer.Tx, p *sourceState, source uint16, key ind
 	if a.outdated(tx, &d) {
 		return
 	}
-	stored := tx.Put(source, key, confirmed.Object, confirmed.Stamp)
-	a.recordIdentity(p, stored.New, confirmed.Identity)
-	a.logPut(put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: shown.Identity, is: confirmed.Identity})
+	now, old, replaced := tx.Put(source, key, confirmed.Object, confirmed.Stamp)
+	a.recordIdentity(p, now, confirmed.Identity)
+	a.logPut(put{old: old.Object, now: now, replaced: replaced, was: shown.Identity, is: confirmed.Identity})
 }
 
 // holdFenced lets each fence of a source decide whether the replacement under way counts for its key: the

@@ -127,46 +127,28 @@ func (i *Inspector) History() []Moment {
 	return all
 }
 
-// IndexMeasures is the size of an index.
-type IndexMeasures struct {
-	Name       string // the name of the index, or its label key
-	Namespaced bool   // the label index is per namespace; a label key may have an index per namespace and another over all
-	Values     int    // number of values with objects
-	Entries    int    // number of objects under all values together
-}
-
 // Indexes returns the sizes of the indexes, in the order of their names. It counts them, in time
 // proportional to the number of values.
-func (i *Inspector) Indexes() []IndexMeasures {
-	return measuresOf(i.core.writer.Indexer().IndexSizes())
+func (i *Inspector) Indexes() []indexer.IndexSize {
+	return byName(i.core.writer.Indexer().IndexSizes())
 }
 
 // LabelIndexes returns the sizes of the label indexes, see [indexer.Indexer.Select], in the
 // order of the keys. It counts as Indexes does.
-func (i *Inspector) LabelIndexes() []IndexMeasures {
-	return measuresOf(i.core.writer.Indexer().LabelIndexSizes())
+func (i *Inspector) LabelIndexes() []indexer.IndexSize {
+	return byName(i.core.writer.Indexer().LabelIndexSizes())
 }
 
-func measuresOf(sizes []indexer.IndexSize) []IndexMeasures {
-	all := make([]IndexMeasures, 0, len(sizes))
-	for _, s := range sizes {
-		all = append(all, IndexMeasures(s))
-	}
-	slices.SortStableFunc(all, func(a, b IndexMeasures) int { return cmp.Compare(a.Name, b.Name) })
-	return all
+func byName(sizes []indexer.IndexSize) []indexer.IndexSize {
+	slices.SortStableFunc(sizes, func(a, b indexer.IndexSize) int { return cmp.Compare(a.Name, b.Name) })
+	return sizes
 }
 
 // Quarantined returns the quarantined objects, at most 100, the oldest first.
 func (i *Inspector) Quarantined() []QuarantinedObject { return i.core.allQuarantined.all() }
 
-// DecodeMeasures are the decoding times of objects: one in 64 is timed.
-type DecodeMeasures struct {
-	Sampled uint64
-	Took    time.Duration
-}
-
-// Decoding returns the decoding times.
-func (i *Inspector) Decoding() DecodeMeasures {
+// Decoding returns how long objects took to decode since the measuring began. One in 64 is timed.
+func (i *Inspector) Decoding() (sampled uint64, took time.Duration) {
 	t := &i.core.decodeTimes
-	return DecodeMeasures{t.sampled.Load(), time.Duration(t.took.Load())}
+	return t.sampled.Load(), time.Duration(t.took.Load())
 }

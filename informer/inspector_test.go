@@ -472,10 +472,10 @@ func TestIndexesAreCounted(t *testing.T) {
 	f := newTestCore(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byName}, LabelIndexes: []string{"app"}}, 1)
 	f.list("1", kit.Pod("a", "1", kit.Label("app", "x")), kit.Pod("b", "1", kit.Label("app", "x")), kit.Pod("c", "1"))
 	i := f.Inspector()
-	require.Equal(t, []IndexMeasures{
+	require.Equal(t, []indexer.IndexSize{
 		{Name: "name", Values: 4, Entries: 6}, {Name: indexer.NamespaceIndex, Values: 1, Entries: 3},
 	}, i.Indexes())
-	require.Equal(t, []IndexMeasures{{Name: "app", Values: 1, Entries: 2}}, i.LabelIndexes())
+	require.Equal(t, []indexer.IndexSize{{Name: "app", Values: 1, Entries: 2}}, i.LabelIndexes())
 }
 
 // looksThrough requires that no method of an inspector blocks.

@@ -1,12 +1,14 @@
 package informer
 
 import (
+	"fmt"
 	"reflect"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/fields"
 	"github.com/tidemark-k8s/tidemark/reflector"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
@@ -76,7 +78,8 @@ type Options[T any] struct {
 	Observe func(Event)
 }
 
-func (o *Options[T]) validate() error {
+// Validate returns an error for an option that an informer refuses: Run, and all waits, return the same.
+func (o Options[T]) Validate() error {
 	switch budget := o.Storage.Decoded; {
 	case o.Resync < 0:
 		return outOfRange("Resync", o.Resync)
@@ -91,7 +94,10 @@ func (o *Options[T]) validate() error {
 	case budget != nil && budget.Limit() < 0:
 		return outOfRange("the budget of Storage.Decoded", budget.Limit())
 	}
-	return o.Validate()
+	if _, err := fields.Parse(o.Drop...); err != nil {
+		return fmt.Errorf("%w: Drop: %w", reflector.ErrBadOptions, err)
+	}
+	return nil
 }
 
 // Untyped returns the options of the untyped core of an informer, see [JoinShared].

@@ -169,13 +169,13 @@ func (a *applier) put(tx *indexer.Tx, d *deltafifo.Delta) {
 		a.forget(p, d.Key) // the object belongs to another source now
 		return
 	}
-	stored := tx.Put(d.Source, d.Key, d.Object, d.Stamp)
+	now, old, replaced := tx.Put(d.Source, d.Key, d.Object, d.Stamp)
 	was := object.Identity{UID: d.UID} // if the stamps are equal, the stored object has the same UID
-	if stored.Replaced && stored.OldStamp != d.Stamp {
-		was = a.identity(d.Key, stored.Old)
+	if replaced && old.Stamp != d.Stamp {
+		was = a.identity(d.Key, old.Object)
 	}
-	a.recordStored(p, d, stored.New)
-	a.logPut(put{old: stored.Old, now: stored.New, replaced: stored.Replaced, was: was, is: identityOf(d)})
+	a.recordStored(p, d, now)
+	a.logPut(put{old: old.Object, now: now, replaced: replaced, was: was, is: identityOf(d)})
 }
 
 // delete deletes the object of a delta. The handlers get its final state, or the stored state if the final one is

@@ -99,7 +99,8 @@ func TestDecodeTimes(t *testing.T) {
 	i := startPods(t, server)
 	require.NoError(t, i.WaitSynced(t.Context()))
 	inspector := i.Inspector()
-	require.Zero(t, inspector.Decoding())
+	sampled, _ := inspector.Decoding()
+	require.Zero(t, sampled)
 	var version string
 	for n := range 200 {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprint("new-", n)}}
@@ -107,7 +108,7 @@ func TestDecodeTimes(t *testing.T) {
 		version = p.ResourceVersion
 	}
 	require.NoError(t, i.WaitDelivered(t.Context(), version))
-	d := inspector.Decoding()
-	require.EqualValues(t, 3, d.Sampled)
-	require.Positive(t, d.Took)
+	sampled, took := inspector.Decoding()
+	require.EqualValues(t, 3, sampled)
+	require.Positive(t, took)
 }

@@ -1,11 +1,5 @@
 package reflector
 
-import (
-	"fmt"
-
-	"github.com/tidemark-k8s/tidemark/internal/fields"
-)
-
 // Decoding configures how objects are decoded. All fields except Drop apply to sources whose answers
 // the reflector decodes itself, see [FromGenerated] and [Wire]. The zero value shares equal values,
 // keeps all fields, and leaves an undecodable object out alone.
@@ -30,12 +24,4 @@ type Decoding struct {
 	// not find in the sink. Otherwise the object is left out, or stays as it was, and
 	// [Undecodable] reports it.
 	FailOnUndecodable bool
-}
-
-// Validate returns [ErrBadOptions] for a field that cannot be dropped.
-func (d Decoding) Validate() error {
-	if _, err := fields.Parse(d.Drop...); err != nil {
-		return fmt.Errorf("%w: Drop: %w", ErrBadOptions, err)
-	}
-	return nil
 }

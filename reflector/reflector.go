@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/tidemark-k8s/tidemark/internal/fields"
 	"github.com/tidemark-k8s/tidemark/internal/keeper"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
@@ -163,7 +164,10 @@ func (r *Reflector) validate() error {
 	case r.o.Share != nil && r.o.Share.Set().Field() == 0:
 		return fmt.Errorf("%w: Share: %w", ErrBadOptions, shard.ErrField)
 	}
-	return r.o.Validate()
+	if _, err := fields.Parse(r.o.Drop...); err != nil {
+		return fmt.Errorf("%w: Drop: %w", ErrBadOptions, err)
+	}
+	return nil
 }
 
 func (r *Reflector) random() float64 {

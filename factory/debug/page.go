@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/factory"
 	"github.com/tidemark-k8s/tidemark/factory/internal/show"
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
@@ -68,7 +69,7 @@ type figures struct {
 
 // details are the measurements shown only for a single informer.
 type details struct {
-	indexes, labels []informer.IndexMeasures
+	indexes, labels []indexer.IndexSize
 	quarantined     []informer.QuarantinedObject
 	recent          []informer.RecentEvent
 }

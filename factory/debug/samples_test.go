@@ -57,8 +57,8 @@ func healthy() sample {
 			memory:  informer.Memory{At: ago(time.Minute), Objects: 41_200_000, Engine: 3_900_000},
 			history: moments(180),
 			detail: &details{
-				indexes: []informer.IndexMeasures{{Name: "namespace", Values: 1, Entries: 12345}, {Name: "node", Values: 120, Entries: 12001}},
-				labels:  []informer.IndexMeasures{{Name: "app", Values: 40, Entries: 12345}, {Name: "app", Namespaced: true, Values: 44, Entries: 12345}},
+				indexes: []indexer.IndexSize{{Name: "namespace", Values: 1, Entries: 12345}, {Name: "node", Values: 120, Entries: 12001}},
+				labels:  []indexer.IndexSize{{Name: "app", Values: 40, Entries: 12345}, {Name: "app", Namespaced: true, Values: 44, Entries: 12345}},
 				recent: []informer.RecentEvent{
 					{At: ago(70 * time.Second), Kind: informer.Added, Key: indexer.Key{Namespace: "shop", Name: "web-6d4b75cb6d-000017"}, Version: "812340"},
 					{At: ago(300 * time.Millisecond), Kind: informer.Updated, Key: indexer.Key{Namespace: "shop", Name: "web-6d4b75cb6d-000003"}, Version: "812345"},

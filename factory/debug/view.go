@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/factory/internal/show"
+	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
@@ -177,7 +178,7 @@ func inDetail(of subject, d *details) *shownDetails {
 	return shown
 }
 
-func indexes(of []informer.IndexMeasures) []shownIndex {
+func indexes(of []indexer.IndexSize) []shownIndex {
 	var all []shownIndex
 	for _, i := range of {
 		all = append(all, shownIndex{printable(i.Name), i.Namespaced, i.Values, i.Entries})

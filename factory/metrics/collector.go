@@ -41,7 +41,8 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 // measuresOf returns the measurements of an informer, none for one of another module.
 func measuresOf(h factory.Held) (m measures) {
 	if i := h.Inspector(); i != nil {
-		m = measures{i.Memory(), i.Decoding(), i.Handlers()}
+		m.memory, m.handlers = i.Memory(), i.Handlers()
+		m.decoded, m.decoding = i.Decoding()
 	}
 	return m
 }

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"slices"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -62,7 +63,8 @@ func (s sample) metric(labels []string) (m prometheus.Metric) {
 // measures are what an inspector has measured.
 type measures struct {
 	memory   informer.Memory
-	decoding informer.DecodeMeasures
+	decoded  uint64        // the number of timed objects
+	decoding time.Duration // altogether
 	handlers []informer.HandlerMeasures
 }
 
@@ -86,7 +88,7 @@ func (s *samples) addInformer(i informer.Status, m measures) {
 		s.add(pending, "", float64(w.Pending))
 		s.add(ghosts, "", float64(w.Ghosts))
 	}
-	s.addTimed(decoding, "", m.decoding.Took.Seconds(), m.decoding.Sampled)
+	s.addTimed(decoding, "", m.decoding.Seconds(), m.decoded)
 	s.addHandlers(i.Handlers, m.handlers)
 }
 

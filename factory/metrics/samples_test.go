@@ -63,7 +63,7 @@ func status() informer.Status {
 func inspected() figures {
 	return figures{status(), measures{
 		informer.Memory{Objects: 1 << 20, Packed: 1 << 11, Decoded: 1 << 12, Engine: 1 << 10},
-		informer.DecodeMeasures{Sampled: 19, Took: 20 * time.Microsecond},
+		19, 20 * time.Microsecond,
 		[]informer.HandlerMeasures{{Name: "quick"}, {Name: "slow", Lag: 21 * time.Second, Sampled: 22, Took: 23 * time.Second}},
 	}}
 }

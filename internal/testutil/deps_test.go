@@ -74,7 +74,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer",
-		to: []string{"./internal/verify", "./internal/object", "./internal/report", "./internal/pack", "./internal/share", "./internal/sharepass", "./internal/heapsize", "./shard", "./indexer", "./deltafifo", "./reflector", "./lister",
+		to: []string{"./internal/verify", "./internal/object", "./internal/report", "./internal/pack", "./internal/share", "./internal/sharepass", "./internal/heapsize", "./internal/fields", "./shard", "./indexer", "./deltafifo", "./reflector", "./lister",
 			"./informer/internal/eventlog", "./informer/internal/measure", "./informer/internal/delivery", "./informer/internal/fences", "./informer/internal/clientgostore", "./informer/internal/limits", "./internal/ownwrites", "./internal/keeper", "./internal/audit", apimachinery, clientCache,
 			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/klog/v2"},
 		why: "an informer serves one kind that it is handed; knowing all kinds is the factory's part",

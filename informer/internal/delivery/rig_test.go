@@ -65,10 +65,10 @@ func (r *rig) list(names ...string) {
 func (r *rig) change(name string, version int) {
 	tx := r.store.Begin()
 	defer tx.Commit()
-	stored := tx.Put(0, key(name), pod(name, version), 1)
-	e := eventlog.Event{Pair: eventlog.Pair{New: stored.New}, Header: eventlog.Header{Kind: eventlog.Added}}
-	if stored.Replaced {
-		e.Old, e.Kind = stored.Old, eventlog.Updated
+	now, old, replaced := tx.Put(0, key(name), pod(name, version), 1)
+	e := eventlog.Event{Pair: eventlog.Pair{New: now}, Header: eventlog.Header{Kind: eventlog.Added}}
+	if replaced {
+		e.Old, e.Kind = old.Object, eventlog.Updated
 	}
 	r.log.Append(e)
 	r.log.Publish()
