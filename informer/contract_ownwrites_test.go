@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,6 +59,7 @@ const answerPatience = time.Second
 
 // finish gives an answer to the sink of a source, as a transport does.
 func (w *writing) finish(source int, a ownwrites.Answer) {
+	a.Counted = new(atomic.Bool)
 	if a.Kind == ownwrites.Doubt {
 		w.in[source].Missed(a)
 		return
@@ -407,7 +409,7 @@ func TestContract_D35_AnswersWhenTheRunEnds(t *testing.T) {
 		var callers sync.WaitGroup
 		write := func(version string) {
 			id := object.Identity{Key: named("p"), UID: "uid-p", Version: version}
-			a := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: id, Object: kit.Pod("p", version), Before: w.in[0].Begins(id.Key)}
+			a := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: id, Object: kit.Pod("p", version), Before: w.in[0].Begins(id.Key), Counted: new(atomic.Bool)}
 			callers.Go(func() { w.in[0].Answered(a) })
 			synctest.Wait()
 		}

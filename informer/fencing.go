@@ -47,10 +47,10 @@ func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) 
 	p := &a.states[source]
 	switch {
 	case a.outside(on):
-		a.written.count(fences.Outside)
+		a.written.count(on, fences.Outside)
 		return
 	case on.Before.History != a.versions.history(): // the write may belong to either history
-		a.written.count(fences.Doubtful)
+		a.written.count(on, fences.Doubtful)
 		return
 	case a.reached.versions[source] == "":
 		a.written.miss(on)
@@ -69,7 +69,7 @@ func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) 
 	case fences.Remove:
 		a.remove(tx, p, &d, on, shown)
 	}
-	a.written.count(result)
+	a.written.count(on, result)
 }
 
 // cell returns what the store holds of a source's object.

@@ -62,7 +62,7 @@ func (s *informerSink) Answered(a ownwrites.Answer) {
 // Missed counts an answer that is not shown, or not in time.
 func (s *informerSink) Missed(a ownwrites.Answer) {
 	if s.core.outside(&a) {
-		s.core.written.count(fences.Outside)
+		s.core.written.count(&a, fences.Outside)
 	} else {
 		s.core.written.miss(&a)
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 )
 
-// OwnWrites is what has become of the program's own writes in an informer's store.
+// OwnWrites is what has become of the program's own writes in an informer's store. Each write is counted at most once
+// for each source.
 type OwnWrites struct {
 	// Linked is true if each source sends its requests through a [reflector.OwnWrites], and has changed neither the
 	// server nor the user since the informer began.
@@ -17,8 +18,8 @@ type OwnWrites struct {
 	// Shown counts the writes that the store has shown before the watch brought them, Outside those of
 	// objects that the informer does not read.
 	Shown, Outside uint64
-	// Waiting counts the writes whose answers could not be shown: the watch brings them. Doubtful counts
-	// those whose outcome is not known. [Informer.WaitFresh] waits for both.
+	// Waiting counts the writes whose answers could not be shown, or not before the call returned: the watch
+	// brings them. Doubtful counts those whose outcome is not known. [Informer.WaitFresh] waits for both.
 	Waiting, Doubtful uint64
 	// Ghosts counts the objects that the store has shown and that no watch or list has confirmed.
 	Ghosts uint64
@@ -84,8 +85,11 @@ func (w *written) publish(source uint16, complete bool, pending int) {
 	p.complete, p.pending = complete, pending
 }
 
-// count counts an answer that the processLoop has applied.
-func (w *written) count(r fences.Result) {
+// count counts an answer, unless it is counted already.
+func (w *written) count(a *ownwrites.Answer, r fences.Result) {
+	if a.Counted.Swap(true) {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 
@@ -104,9 +108,9 @@ func (w *written) count(r fences.Result) {
 // miss counts an answer that was not applied.
 func (w *written) miss(a *ownwrites.Answer) {
 	if a.Version == "" || a.Kind == ownwrites.Doubt || a.Kind == ownwrites.Emptied { // at no known version
-		w.count(fences.Doubtful)
+		w.count(a, fences.Doubtful)
 	} else {
-		w.count(fences.Waiting)
+		w.count(a, fences.Waiting)
 	}
 }
 

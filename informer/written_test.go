@@ -73,6 +73,41 @@ func TestContract_D35_AWriteThatWasNotWaitedFor(t *testing.T) {
 	}
 }
 
+// D35: a late answer is counted as waiting when its call returns, and not again when the run drops it or the store
+// shows it.
+func TestContract_D35_ALateAnswerIsCountedOnce(t *testing.T) {
+	for _, ends := range []bool{false, true} {
+		inKept(t, func(t *testing.T, k *kept) {
+			client, busy := kubernetes.NewForConfigOrDie(k.linked(t)), make(chan struct{})
+			i := informer.New(reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), pods), informer.Options[*corev1.Pod]{
+				Observe: quiet, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+					if p.Name == "made" {
+						<-busy
+					}
+					return p, nil
+				},
+			})
+			stop := k.start(i)
+			require.NoError(t, i.WaitSynced(t.Context()))
+			resume := k.server.Stall(informertest.Request{Verb: "watch", Resource: "pods"})
+			_, err := client.CoreV1().Pods("default").Create(t.Context(), podIn("default", "made"), metav1.CreateOptions{})
+			require.NoError(t, err)
+			require.Equal(t, informer.OwnWrites{Linked: true, Waiting: 1}, i.Status().OwnWrites)
+			if ends {
+				time.AfterFunc(time.Second, func() { close(busy) })
+			} else {
+				close(busy)
+				synctest.Wait()
+				require.Contains(t, names(i), "made")
+			}
+			resume()
+			stop()
+			o := i.Status().OwnWrites
+			require.Equal(t, [3]uint64{0, 1, 0}, [3]uint64{o.Shown, o.Waiting, o.Doubtful})
+		})
+	}
+}
+
 // cutOff is a transport that may return no answer to a creation before its context ends.
 type cutOff struct {
 	http.RoundTripper

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -180,7 +181,7 @@ func (r *reader) scope(w ownwrites.Write, a ownwrites.Result) ownwrites.Scope {
 
 // answer returns what the reader learns from a result, but for the object.
 func (r *reader) answer(w ownwrites.Write, result ownwrites.Result, before ownwrites.Before) ownwrites.Answer {
-	return ownwrites.Answer{Kind: result.Kind, Scope: r.scope(w, result), Identity: result.Identity, Before: before}
+	return ownwrites.Answer{Kind: result.Kind, Scope: r.scope(w, result), Identity: result.Identity, Before: before, Counted: new(atomic.Bool)}
 }
 
 // tell passes an answer on, with its object. If that cannot be decoded, or the sink fails, the outcome is doubtful.
@@ -188,7 +189,7 @@ func (r *reader) tell(w ownwrites.Write, result ownwrites.Result, a ownwrites.An
 	var o wire.Outcome[struct{}]
 	defer func() { // also if a user's function ends the goroutine
 		if o.Err != nil {
-			r.sink.Missed(ownwrites.Answer{Identity: object.Identity{Key: a.Key}, Before: a.Before})
+			r.sink.Missed(ownwrites.Answer{Identity: object.Identity{Key: a.Key}, Before: a.Before, Counted: a.Counted})
 		}
 	}()
 	o.From(func() (struct{}, error) {

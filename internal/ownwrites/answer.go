@@ -50,4 +50,6 @@ type Answer struct {
 	// objects.
 	Object any
 	Before Before
+	// Counted is set once the sink has counted the answer, which may be before the sink has taken it: see Missed.
+	Counted *atomic.Bool
 }
