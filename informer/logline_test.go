@@ -54,7 +54,7 @@ func TestLinesThatAreWrittenOnce(t *testing.T) {
 // LOGS.md lists all log lines. With -rewrite, the test writes the list anew.
 func TestLogsAreWrittenDown(t *testing.T) {
 	var table strings.Builder
-	table.WriteString("| level | message | keys beside `informer` | event |\n| --- | --- | --- | --- |\n")
+	table.WriteString("| level | message | more keys | event |\n| --- | --- | --- | --- |\n")
 	for _, e := range logged() {
 		l, ok := lineOf(e)
 		if !ok {
