@@ -42,13 +42,14 @@ func settingsOf(options []Option) (s settings) {
 }
 
 // OwnWrites shows the manager's own writes in its cache when the client's calls return, see [reflector.OwnWrites].
-// It is experimental. The manager's client then must not have EnableReadYourWritesConsistency.
+// The manager's client then must not have EnableReadYourWritesConsistency. Own writes are experimental: their names, and
+// which answers are shown, may change.
 func OwnWrites(own *reflector.OwnWrites) Option {
 	return func(s *settings) { s.own = own }
 }
 
-// Storage says how the informers hold their objects. All informers have the same budget. Those of Secrets hold them
-// decoded, see [informer.Storage].
+// Storage says how the informers hold their objects, see [informer.Storage]. All informers have the same budget. Those
+// of Secrets hold them decoded. Packed storage is experimental: its options, and what is packed, may change.
 func Storage(storage informer.Storage) Option {
 	return func(s *settings) { s.all.Storage = storage }
 }
@@ -60,7 +61,8 @@ func PageSize(n int64) Option {
 
 // Shard makes the informers of some kinds read a share of the objects, see [informer.Options].Shard. All other kinds
 // are read whole: a client that looks up Secrets or Nodes by name needs each of them. A kind that is named again gets
-// the new Assignment; nil stands for everything.
+// the new Assignment; nil stands for everything. Shards are experimental: they may change with the server's selector,
+// which is alpha.
 func Shard(a shard.Assignment, first client.Object, more ...client.Object) Option {
 	return func(s *settings) {
 		for _, kind := range append([]client.Object{first}, more...) {
