@@ -1,6 +1,10 @@
 package ownwrites
 
-import "github.com/tidemark-k8s/tidemark/internal/object"
+import (
+	"sync/atomic"
+
+	"github.com/tidemark-k8s/tidemark/internal/object"
+)
 
 // Before is what a sink knows when the request of a write begins.
 type Before struct {
