@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 kubernetes=v0.37.2 # the version of client-go that tidemark requires
+runtime=v0.25.2    # and that of controller-runtime
 tidemark=$(cd ../.. && pwd)
 here=$PWD
 work=$(mktemp -d)
@@ -33,6 +34,7 @@ tests() {
 }
 
 status=0
+KUBEBUILDER_ASSETS=
 while read -r module version packages layout; do
 	case $module in "#"* | "") continue ;; *"${PROGRAM:-}"*) ;; *) continue ;; esac
 	echo "== $module $version"
@@ -42,14 +44,19 @@ while read -r module version packages layout; do
 	cp -r "$folder" "$dir"
 	chmod -R u+w "$dir"
 	cd "$dir"
-	export GOFLAGS=-mod=mod GOWORK=off
+	packages=${packages//,/ }
+	[ "$layout" != servers ] || KUBEBUILDER_ASSETS=$("$tidemark/internal/e2e/controlplane/build.sh")
+	export GOFLAGS=-mod=mod GOWORK=off KUBEBUILDER_ASSETS
 	rm -rf vendor # there is but a file of its owners: archives of modules leave out the packages
 	for replaced in $(sed -n 's/^\(replace \|\t\)\([^ ]*\) => \(\.\/\|k8s\.io\/\).*/\2/p' go.mod); do # use the published module instead
 		go mod edit -dropreplace="$replaced"
 		if grep -q "$replaced v0.0.0\$" go.mod; then go mod edit -require="$replaced@$kubernetes"; fi
+		if grep -q "$replaced v0.0.0-0001" go.mod; then go mod edit -require="$replaced@$version"; fi
 	done
 	# First the program with client-go alone, of the version that migrate requires.
-	raised=$(go list -m -f '{{if not .Indirect}}{{.Path}}{{end}}' all | grep -E '^k8s.io/(api|apimachinery|apiserver|apiextensions-apiserver|client-go|component-base|component-helpers|controller-manager|csi-translation-lib|kubelet|metrics)$' | sed "s/\$/@$kubernetes/" || true)
+	raised=$(go list -m -f '{{if not .Indirect}}{{.Path}}{{end}}' all | sed -nE "
+		s#^k8s.io/(api|apimachinery|apiserver|apiextensions-apiserver|client-go|cluster-bootstrap|component-base|component-helpers|controller-manager|csi-translation-lib|kubelet|metrics)\$#&@$kubernetes#p
+		s#^sigs.k8s.io/controller-runtime\$#&@$runtime#p" || true)
 	# shellcheck disable=SC2086
 	go get $raised >/dev/null 2>&1 || echo "   it cannot be updated to $kubernetes"
 	go mod tidy >/dev/null 2>&1 || true
@@ -75,6 +82,8 @@ while read -r module version packages layout; do
 		;;
 	*) migrate ;;
 	esac
+	byhand="$here/testdata/byhand/${module##*/}.diff" # what migrate leaves for a person
+	[ ! -f "$byhand" ] || git apply "$byhand"
 	# shellcheck disable=SC2086
 	"$work/migrate" -check $packages >"$work/check" 2>&1 || { status=1; sed 's/^/   /' "$work/check"; }
 	# shellcheck disable=SC2086
