@@ -25,7 +25,7 @@ func (w *Writer) check() {
 // checkPosts compares a record's postings with its index values, computed anew.
 func (w *Writer) checkPosts(c *contents, r *record) {
 	want := 0
-	obj := w.x.decode.Object(r.value.stored())
+	obj := w.x.decode.object(r.value.stored())
 	for _, ix := range c.indexes {
 		if _, broken := ix.unindexed[r.key()]; broken {
 			continue

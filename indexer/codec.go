@@ -20,12 +20,12 @@ type Codec interface {
 	Count(stored any, n int)
 }
 
-// Decoder turns the stored form into an object. A nil Decoder means that the store holds the
+// decoder turns the stored form into an object. A nil decoder means that the store holds the
 // objects themselves.
-type Decoder func(stored any) (obj any)
+type decoder func(stored any) (obj any)
 
-// Object returns the object of a stored form.
-func (d Decoder) Object(stored any) any {
+// object returns the object of a stored form.
+func (d decoder) object(stored any) any {
 	if d == nil {
 		return stored
 	}
@@ -33,7 +33,7 @@ func (d Decoder) Object(stored any) any {
 }
 
 // decoderFor returns the decoder for reading a list of n objects.
-func (x *store) decoderFor(n int) Decoder {
+func (x *store) decoderFor(n int) decoder {
 	if c := x.options.Codec; c != nil {
 		return c.ForList(n)
 	}

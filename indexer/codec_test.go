@@ -101,8 +101,8 @@ func TestALargeReplacementDecodesForIndexFunctions(t *testing.T) {
 
 // Readers decode the objects that they return, and no others.
 func TestReadersDecodeWhatTheyAreHanded(t *testing.T) {
-	odd := Requirement{Key: "odd", Op: In, Values: []string{"yes"}}
-	number := Requirement{Key: "n", Op: Other, Match: func(set map[string]string) bool { return set["n"] == "3" }}
+	odd := requirement{key: "odd", op: opIn, values: []string{"yes"}}
+	number := requirement{key: "n", op: opOther, match: func(set map[string]string) bool { return set["n"] == "3" }}
 	for name, c := range map[string]struct {
 		read func(t *testing.T, x *Indexer[*item])
 		want int
@@ -144,15 +144,15 @@ func TestReadersDecodeWhatTheyAreHanded(t *testing.T) {
 			}
 		}, 1},
 		"Union": {func(t *testing.T, x *Indexer[*item]) {
-			found, err := x.Union("word", "3", "4", "none")
+			found, err := union(x, "word", "3", "4", "none")
 			require.NoError(t, err)
 			require.Len(t, found, 2)
 		}, 2},
 		"a selector with an index": {func(t *testing.T, x *Indexer[*item]) {
-			require.Len(t, x.Select("", odd), 5)
+			require.Len(t, selected(x, "", odd), 5)
 		}, 5},
 		"one that no index answers": {func(t *testing.T, x *Indexer[*item]) {
-			require.Len(t, x.Select("", odd, number), 1)
+			require.Len(t, selected(x, "", odd, number), 1)
 		}, 1},
 		"keys": {func(t *testing.T, x *Indexer[*item]) {
 			require.Len(t, x.Keys(), 10)
@@ -182,13 +182,13 @@ func TestAnEncodedObjectOfAnotherType(t *testing.T) {
 	_, _, err := GetChecked[string](w.Indexer(), key)
 	require.ErrorIs(t, err, ErrType)
 	require.ErrorContains(t, err, key.String())
-	found, err := SelectChecked[string](w.Indexer(), "b", Requirement{Key: "n", Op: In, Values: []string{"1"}})
+	found, err := SelectChecked[string](w.Indexer(), "b", parsed(t, "n=1"))
 	require.Empty(t, found)
 	require.ErrorIs(t, err, ErrType)
 	require.ErrorContains(t, err, key.String())
 	require.ErrorContains(t, err, "*indexer.item")
 	require.Empty(t, x.Snapshot().List())
-	_, err = SelectChecked[string](w.Indexer(), "b")
+	_, err = SelectChecked[string](w.Indexer(), "b", nil)
 	require.ErrorIs(t, err, ErrType)
 }
 
@@ -200,10 +200,10 @@ func TestAnIndexThatIsAddedDecodes(t *testing.T) {
 	decoded(0)
 	require.NoError(t, w.AddIndexes(Index[*item]{Name: "again", Append: words}.Untyped()))
 	decoded(10)
-	require.Len(t, w.Indexer().Select("", Requirement{Key: "n", Op: In, Values: []string{"1"}}), 1)
+	require.Len(t, selected(w.Indexer(), "", requirement{key: "n", op: opIn, values: []string{"1"}}), 1)
 	decoded(1, "what is found")
 	for range 10 {
-		w.Indexer().Select("", Requirement{Key: "n", Op: In, Values: []string{"none"}})
+		selected(w.Indexer(), "", requirement{key: "n", op: opIn, values: []string{"none"}})
 	}
 	decoded(0, "for the index of a label")
 	found, err := w.Indexer().Lookup("again", "all")

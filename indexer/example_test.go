@@ -102,9 +102,14 @@ func ExampleIndexer_Find() {
 
 func ExampleIndexer_Select() {
 	pods := podsOf(fleet())
-	printNames(pods.Select("prod", indexer.Requirement{Key: "app", Op: indexer.In, Values: []string{"web"}}))
-	printNames(pods.Select("", indexer.Requirement{Key: "app", Op: indexer.NotIn, Values: []string{"web"}}))
-	printNames(pods.Select("test"))
+	printNames(pods.Select("prod", labels.SelectorFromSet(labels.Set{"app": "web"})))
+	others, err := labels.Parse("app!=web")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	printNames(pods.Select("", others))
+	printNames(pods.Select("test", labels.Everything()))
 	// Output:
 	// [prod/web-1 prod/web-2]
 	// [prod/db-1]

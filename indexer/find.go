@@ -64,7 +64,7 @@ func (x *store) find(queries []Query, keyed bool) (Snapshot[any], []Key, error) 
 // search is a query on its way to its objects.
 type search struct {
 	terms     []term
-	checks    []Requirement // what no term answers
+	checks    []requirement // what no term answers
 	namespace string        // likewise; "" for none
 
 	// What is seen while mu is held: of the objects in lists, those are results that are also in a list
@@ -97,7 +97,7 @@ func (x *store) searches(queries []Query) (all []search, err error) {
 			}
 			s.terms = append(s.terms, term{name: name, values: []string{q.Fields[name]}})
 		}
-		if requirements, some := Requirements(q.Labels); some {
+		if requirements, some := requirementsOf(q.Labels); some {
 			s.narrow(x, q.Namespace, requirements)
 			all = append(all, s)
 		}
@@ -106,7 +106,7 @@ func (x *store) searches(queries []Query) (all []search, err error) {
 }
 
 // narrow adds the conditions for the namespace and the labels.
-func (s *search) narrow(x *store, namespace string, requirements []Requirement) {
+func (s *search) narrow(x *store, namespace string, requirements []requirement) {
 	inLists := namespace == ""
 	for i := range requirements {
 		ix, values := x.labelIndex(namespace, &requirements[i])

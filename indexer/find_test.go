@@ -228,11 +228,11 @@ func TestASelectorForAnyOfVeryManyValues(t *testing.T) {
 			searches, err := w.x.searches([]Query{with})
 			require.NoError(t, err)
 			require.Equal(t, n == manyLists, len(searches[0].terms) == 1)
-			requirements, _ := Requirements(with.Labels)
+			requirements, _ := requirementsOf(with.Labels)
 			require.Equal(t, n == manyLists, w.x.plan("", requirements).index != nil)
 			finds(t, items(w), all[:n], with)
 			finds(t, items(w), all[:n], Query{Namespace: "a", Labels: with.Labels})
-			require.Len(t, w.Indexer().Select("", Requirement{Key: "n", Op: Exists}), n)
+			require.Len(t, selected(w.Indexer(), "", requirement{key: "n", op: opExists}), n)
 		})
 	}
 }

@@ -217,12 +217,12 @@ func TestContract_D28_LabelsThatASelectorAsksFor(t *testing.T) {
 	})
 	exits = true
 	for range 2 * asksToBuild {
-		ends(t, func() { items(w).Select("", in("app", "x")) })
+		ends(t, func() { selected(items(w), "", in("app", "x")) })
 	}
 	exits = false
 	usable(t, w)
 	require.Empty(t, w.Indexer().LabelIndexSizes())
-	require.Equal(t, []*item{a}, items(w).Select("", in("app", "x")))
+	require.Equal(t, []*item{a}, selected(items(w), "", in("app", "x")))
 	require.Len(t, w.Indexer().LabelIndexSizes(), 1)
 }
 

@@ -51,9 +51,9 @@ func TestALabelBomb(t *testing.T) {
 	unchecked(t)
 	w := newTagged(t, nil)
 	const objects = 20_000
-	exists := Requirement{Key: "k", Op: Exists}
+	exists := requirement{key: "k", op: opExists}
 	for range asksToBuild {
-		require.Empty(t, w.Indexer().Select("", exists))
+		require.Empty(t, selected(w.Indexer(), "", exists))
 	}
 	most := 0
 	for i := range objects {
@@ -66,7 +66,7 @@ func TestALabelBomb(t *testing.T) {
 	}
 	require.Equal(t, tooManyFrom, most)
 	require.Zero(t, w.lists(byLabel))
-	require.Len(t, w.Indexer().Select("", exists), objects, "by a look at all of them")
+	require.Len(t, selected(w.Indexer(), "", exists), objects, "by a look at all of them")
 }
 
 // A label that no selector requires costs nothing. At most maxLabelIndexes keys have indexes,
@@ -81,7 +81,7 @@ func TestAFloodOfLabelKeys(t *testing.T) {
 	require.Zero(t, w.lists(byLabel))
 	for i := range 1000 {
 		for range asksToBuild {
-			require.Len(t, w.Indexer().Select("", Requirement{Key: fmt.Sprint(i), Op: Exists}), 1)
+			require.Len(t, selected(w.Indexer(), "", requirement{key: fmt.Sprint(i), op: opExists}), 1)
 		}
 	}
 	require.LessOrEqual(t, w.lists(byLabel), maxLabelIndexes)

@@ -23,7 +23,7 @@ type Indexer[T any] struct{ store }
 type store struct {
 	live    atomic.Pointer[contents]
 	version atomic.Pointer[string]
-	decode  Decoder // nil: the store holds the objects themselves
+	decode  decoder // nil: the store holds the objects themselves
 	options Options
 	writer  *Writer // builds the label indexes for selectors
 
@@ -47,7 +47,7 @@ func typed[T any](obj any) (t T, ok bool) {
 
 // read returns an object, given in its stored form, as a T. It returns false for one that is none, or
 // cannot be decoded.
-func read[T any](decode Decoder, stored any) (t T, ok bool) {
+func read[T any](decode decoder, stored any) (t T, ok bool) {
 	if decode == nil {
 		return typed[T](stored)
 	}
@@ -95,7 +95,7 @@ func GetChecked[T any](x *Indexer[any], key Key) (obj T, ok bool, err error) {
 	if r == nil {
 		return obj, false, nil
 	}
-	found := x.decode.Object(r.value.stored())
+	found := x.decode.object(r.value.stored())
 	if found == nil && x.decode != nil { // it cannot be decoded
 		return obj, false, nil
 	}

@@ -23,7 +23,7 @@ func withLabels(n int, labels func(i int) map[string]string) func(tx *Tx) {
 // ask selects by a key until the key has an index.
 func ask(x *Indexer[any], namespace, key string) {
 	for range asksToBuild {
-		x.Select(namespace, Requirement{Key: key, Op: In, Values: []string{"x"}})
+		selected(x, namespace, requirement{key: key, op: opIn, values: []string{"x"}})
 	}
 }
 
@@ -58,10 +58,10 @@ func TestALabelIndexIsBuiltWhenItIsAskedForRepeatedly(t *testing.T) {
 	require.NoError(t, err)
 	update(w, withLabels(100, func(int) map[string]string { return map[string]string{"app": "x"} }))
 	x := w.Indexer()
-	app := Requirement{Key: "app", Op: In, Values: []string{"x"}}
+	app := requirement{key: "app", op: opIn, values: []string{"x"}}
 	for i := range asksToBuild {
 		require.Empty(t, labelIndexes(x), "after %d selectors", i)
-		require.Len(t, x.Select("", app), 100)
+		require.Len(t, selected(x, "", app), 100)
 	}
 	require.Equal(t, []string{"app false"}, keysOf(labelIndexes(x)))
 	require.Equal(t, []IndexSize{{Name: "app", Values: 1, Entries: 100}}, x.LabelIndexSizes())
@@ -78,7 +78,7 @@ func TestADeclaredLabelIndexIsThereFromTheBeginning(t *testing.T) {
 	update(w, withLabels(n, func(i int) map[string]string { return map[string]string{"app": "x", "id": fmt.Sprint(i)} }))
 	require.Equal(t, []string{"app false", "id false"}, keysOf(labelIndexes(w.Indexer())), "who asks for an index has it")
 	require.Equal(t, n, w.Indexer().LabelIndexSizes()[1].Values)
-	require.Len(t, w.Indexer().Select("", Requirement{Key: "id", Op: In, Values: []string{"7"}}), 1)
+	require.Len(t, selected(w.Indexer(), "", requirement{key: "id", op: opIn, values: []string{"7"}}), 1)
 }
 
 func TestLabelIndexesThatAreAlmostUniqueAreDropped(t *testing.T) {
@@ -92,9 +92,9 @@ func TestLabelIndexesThatAreAlmostUniqueAreDropped(t *testing.T) {
 	require.Empty(t, keysOf(labelIndexes(x)))
 	require.Equal(t, 2, crowded(x))
 	for _, namespace := range []string{"", "a"} {
-		require.Len(t, x.Select(namespace, Requirement{Key: "id", Op: In, Values: []string{"7", "7", "8"}}), 2, "and still answered")
+		require.Len(t, selected(x, namespace, requirement{key: "id", op: opIn, values: []string{"7", "7", "8"}}), 2, "and still answered")
 	}
-	require.Empty(t, x.Select("b", Requirement{Key: "id", Op: In, Values: []string{"7"}}))
+	require.Empty(t, selected(x, "b", requirement{key: "id", op: opIn, values: []string{"7"}}))
 }
 
 // A label index that was dropped because most objects were gone is built again when they are back.
@@ -148,7 +148,7 @@ func TestALabelIndexThatNobodyAsksForIsGivenUp(t *testing.T) {
 		}
 		for range 3 {
 			time.Sleep(unaskedFor)
-			require.Len(t, x.Select("", Requirement{Key: "key7", Op: In, Values: []string{"x"}}), 2*chunkSize)
+			require.Len(t, selected(x, "", requirement{key: "key7", op: opIn, values: []string{"x"}}), 2*chunkSize)
 			writes()
 		}
 		require.Equal(t, []string{"key0 false", "key7 false"}, keysOf(labelIndexes(x)))
@@ -251,7 +251,7 @@ func TestTheKeysAskedForLastAreRemembered(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)
 	x := w.Indexer()
-	once := func(key string) { x.Select("", Requirement{Key: key, Op: Exists}) }
+	once := func(key string) { selected(x, "", requirement{key: key, op: opExists}) }
 	once("often")
 	for i := range maxAsked - 1 {
 		once(fmt.Sprint("early", i))

@@ -87,14 +87,14 @@ func (m model) either(one, other string) []*item {
 	return found
 }
 
-func (m model) sel(namespace string, rs []Requirement) (found []*item) {
+func (m model) sel(namespace string, rs []requirement) (found []*item) {
 next:
 	for _, it := range m {
 		if namespace != "" && it.key.Namespace != namespace {
 			continue
 		}
 		for i := range rs {
-			if !rs[i].Matches(it.labels) {
+			if !rs[i].matches(it.labels) {
 				continue next
 			}
 		}
@@ -160,7 +160,7 @@ func (d *world) decoded(stored any) *item {
 	if stored == nil {
 		return nil
 	}
-	return asItem(d.w.x.decode.Object(stored))
+	return asItem(d.w.x.decode.object(stored))
 }
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
@@ -386,17 +386,17 @@ func (d *world) freeze() {
 }
 
 func (d *world) query() {
-	var rs []Requirement
+	var rs []requirement
 	for range d.rand.IntN(3) {
-		r := Requirement{Key: d.pick("app", "tier", "odd", "never"), Op: Op(1 + d.rand.IntN(5))}
+		r := requirement{key: d.pick("app", "tier", "odd", "never"), op: operator(1 + d.rand.IntN(5))}
 		for range d.rand.IntN(3) {
-			r.Values = append(r.Values, d.pick("x", "y", "z", "none"))
+			r.values = append(r.values, d.pick("x", "y", "z", "none"))
 		}
-		r.Match = func(labels map[string]string) bool { return labels["app"] == "x" }
+		r.match = func(labels map[string]string) bool { return labels["app"] == "x" }
 		rs = append(rs, r)
 	}
 	namespace := d.pick("", "a", "b", "none")
-	sameSet(d.t, d.m.sel(namespace, rs), d.x.Select(namespace, rs...), "%q %+v", namespace, rs)
+	sameSet(d.t, d.m.sel(namespace, rs), selected(d.x, namespace, rs...), "%q %+v", namespace, rs)
 }
 
 // compare compares all reads with the twin's.
@@ -415,7 +415,7 @@ func (d *world) compare() {
 		require.NoError(d.t, err)
 		require.Len(d.t, keys, len(want))
 	}
-	either, err := d.x.Union("word", "red", "green", "red", "nope")
+	either, err := union(d.x, "word", "red", "green", "red", "nope")
 	require.NoError(d.t, err)
 	sameSet(d.t, d.m.either("red", "green"), either)
 	for k, it := range d.m {
@@ -502,9 +502,9 @@ func TestSelectorsInANamespaceStartFromItsOwnLists(t *testing.T) {
 		}
 	})
 	x := w.Indexer()
-	app := []Requirement{{Key: "app", Op: In, Values: []string{"app1", "app3"}}}
+	app := []requirement{{key: "app", op: opIn, values: []string{"app1", "app3"}}}
 	for range asksToBuild {
-		require.Len(t, x.Select("ns7", app...), 4)
+		require.Len(t, selected(x, "ns7", app...), 4)
 	}
 	best := x.plan("ns7", app)
 	require.Equal(t, byLabelIn, best.index.family)
@@ -532,7 +532,7 @@ func TestAddIndexes(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnknownIndex)
 	_, err = d.x.KeysBy("upper", "RED")
 	require.ErrorIs(t, err, ErrUnknownIndex)
-	_, err = d.x.Union("upper", "RED")
+	_, err = union(d.x, "upper", "RED")
 	require.ErrorIs(t, err, ErrUnknownIndex)
 	require.PanicsWithError(t, err.Error(), func() { _ = slices.Collect(d.x.By("upper", "RED")) })
 

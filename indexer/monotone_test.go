@@ -88,7 +88,7 @@ func (r *reader) ofNamespace() error {
 }
 
 func (r *reader) selected() error {
-	return r.found("a selector", r.in(r.x.Select("", Requirement{Key: "app", Op: Exists})))
+	return r.found("a selector", r.in(selected(r.x, "", requirement{key: "app", op: opExists})))
 }
 
 // underWords reads an index whose value changes: a chapter that is not under its value any more is

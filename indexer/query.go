@@ -27,7 +27,7 @@ type Query struct {
 // value, and "nothing" with labels.Nothing().
 func (q Query) String() string {
 	var with, words []string
-	if _, some := Requirements(q.Labels); !some {
+	if _, some := requirementsOf(q.Labels); !some {
 		return "nothing"
 	}
 	if q.Labels != nil && !q.Labels.Empty() {

@@ -127,19 +127,19 @@ func readers(x *Indexer[*item]) map[string]func(n int) error {
 		},
 		"By": func(n int) error { return whole(slices.Collect(x.By("word", fmt.Sprint("w", n%4)))) },
 		"Union": func(n int) error {
-			list, err := x.Union("word", "w0", fmt.Sprint("w", n%4), "!")
+			list, err := union(x, "word", "w0", fmt.Sprint("w", n%4), "!")
 			if err != nil {
 				return err
 			}
 			return whole(list)
 		},
-		"Select":   func(n int) error { return whole(x.Select("", in("app", fmt.Sprint("v", n%5)))) },
-		"Select 2": func(n int) error { return whole(x.Select("", in("app", "v0", "v1", fmt.Sprint("v", n%5)))) },
+		"Select":   func(n int) error { return whole(selected(x, "", in("app", fmt.Sprint("v", n%5)))) },
+		"Select 2": func(n int) error { return whole(selected(x, "", in("app", "v0", "v1", fmt.Sprint("v", n%5)))) },
 		"Select built on first use": func(n int) error {
-			return whole(x.Select("", Requirement{Key: fmt.Sprint("only", n%3), Op: Exists}))
+			return whole(selected(x, "", requirement{key: fmt.Sprint("only", n%3), op: opExists}))
 		},
 		"Select but": func(n int) error {
-			return whole(x.Select("", Requirement{Key: "app", Op: NotIn, Values: []string{fmt.Sprint("v", n%5)}}))
+			return whole(selected(x, "", requirement{key: "app", op: opNotIn, values: []string{fmt.Sprint("v", n%5)}}))
 		},
 		"Find": func(n int) error {
 			word := map[string]string{"word": fmt.Sprint("w", n%4)}
@@ -191,8 +191,24 @@ func readers(x *Indexer[*item]) map[string]func(n int) error {
 	}
 }
 
-func in(key string, values ...string) Requirement {
-	return Requirement{Key: key, Op: In, Values: values}
+// selected is Select, by requirements instead of a selector.
+func selected[T any](x *Indexer[T], namespace string, requirements ...requirement) []T {
+	found, _ := choose[T](&x.store, namespace, requirements)
+	return found
+}
+
+// union returns the objects under any of several values of an index.
+func union[T any](x *Indexer[T], index string, values ...string) ([]T, error) {
+	var queries []Query
+	for _, value := range values {
+		queries = append(queries, Query{Fields: map[string]string{index: value}})
+	}
+	found, err := x.Find(queries...)
+	return found.List(), err
+}
+
+func in(key string, values ...string) requirement {
+	return requirement{key: key, op: opIn, values: values}
 }
 
 // Each kind of list shows one moment of the store, while a writer writes.

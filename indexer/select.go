@@ -3,25 +3,35 @@ package indexer
 import (
 	"math"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Select returns the objects of a namespace ("" for all) whose labels meet all the
-// requirements, at one moment, in no promised order. The slice belongs to the caller; it is nil
-// if there are none. Objects of another type are left out.
+// Select returns the objects of a namespace ("" for all) that match a label selector, at one moment, in no
+// promised order. A nil selector matches everything, as labels.Everything does. The slice belongs to the caller; it
+// is nil if there are none. Objects of another type are left out.
 //
 // Select starts from the shortest list that holds all results (the namespace's, the lists for
-// the values of one requirement, or the list of all) and filters it by the remaining
+// the values of one label, or the list of all) and filters it by the remaining
 // conditions. Once selectors have required a label key several times, its index is built, for
 // each namespace if they named one. The indexes are kept, for a bounded number of keys that are
 // not almost unique and that selectors go on to require.
-func (x *Indexer[T]) Select(namespace string, requirements ...Requirement) []T {
+func (x *Indexer[T]) Select(namespace string, selector labels.Selector) []T {
+	requirements, some := requirementsOf(selector)
+	if !some {
+		return nil
+	}
 	result, _ := choose[T](&x.store, namespace, requirements)
 	return result
 }
 
 // SelectChecked is [Indexer.Select] of a typed view, with an error if a result is of another type:
 // [ErrType], with the key and both types, beside the other results.
-func SelectChecked[T any](x *Indexer[any], namespace string, requirements ...Requirement) ([]T, error) {
+func SelectChecked[T any](x *Indexer[any], namespace string, selector labels.Selector) ([]T, error) {
+	requirements, some := requirementsOf(selector)
+	if !some {
+		return nil, nil
+	}
 	result, left := choose[T](&x.store, namespace, requirements)
 	if len(left) == 0 {
 		return result, nil
@@ -32,7 +42,7 @@ func SelectChecked[T any](x *Indexer[any], namespace string, requirements ...Req
 // leftOut makes the error for an object left out of a result. It searches the table for the
 // key, since lists hold no keys.
 func leftOut[T any](x *store, stored any) error {
-	obj := x.decode.Object(stored)
+	obj := x.decode.object(stored)
 	for r := range x.live.Load().records.all {
 		if slotOf(r.value.stored()) == slotOf(stored) {
 			return keyedTypeError[T](r.key(), obj)
@@ -43,7 +53,7 @@ func leftOut[T any](x *store, stored any) error {
 
 // choose returns the results of a query and, in left, one result of another type in its stored
 // form, if there are any.
-func choose[T any](x *store, namespace string, requirements []Requirement) (result []T, left []any) {
+func choose[T any](x *store, namespace string, requirements []requirement) (result []T, left []any) {
 	if len(requirements) == 0 {
 		if s, ok := x.namespaceSnapshot(namespace); ok {
 			return joined[T](x, s)
@@ -87,7 +97,7 @@ type plan struct {
 }
 
 // plan chooses the cheapest start of a query.
-func (x *store) plan(namespace string, requirements []Requirement) plan {
+func (x *store) plan(namespace string, requirements []requirement) plan {
 	best := plan{namespace: namespace, size: math.MaxInt, requirement: -1}
 	if ix := x.live.Load().index(NamespaceIndex, named); ix != nil && namespace != "" {
 		best.consider([]string{namespace}, ix, -1)
@@ -102,21 +112,21 @@ func (x *store) plan(namespace string, requirements []Requirement) plan {
 
 // labelIndex returns an index that answers a requirement in a namespace ("" for all), and the values
 // whose lists do; nil stands for all values. It returns no index if there is none, or none yet.
-func (x *store) labelIndex(namespace string, r *Requirement) (ix *index, values []string) {
-	values, ok := r.values()
+func (x *store) labelIndex(namespace string, r *requirement) (ix *index, values []string) {
+	values, ok := r.lists()
 	switch {
 	case !ok:
 		return nil, nil
 	case values == nil:
-		if ix = x.writer.labelIndex(r.Key, byLabel); ix.hasManyLists() {
+		if ix = x.writer.labelIndex(r.key, byLabel); ix.hasManyLists() {
 			ix = nil
 		}
 		return ix, nil
 	case namespace == "":
-		return x.writer.labelIndex(r.Key, byLabel), values
+		return x.writer.labelIndex(r.key, byLabel), values
 	}
-	if ix = x.writer.labelIndex(r.Key, byLabelIn); ix == nil {
-		ix = x.live.Load().index(r.Key, byLabel) // not asked for: the other will take its place
+	if ix = x.writer.labelIndex(r.key, byLabelIn); ix == nil {
+		ix = x.live.Load().index(r.key, byLabel) // not asked for: the other will take its place
 	}
 	return ix, values
 }
@@ -146,7 +156,7 @@ func (p *plan) consider(values []string, ix *index, requirement int) {
 
 // filter returns the objects of the lists that meet the requirements and, unless checked, are
 // in the namespace.
-func filter[T any](x *store, lists []Snapshot[any], checked bool, namespace string, requirements []Requirement) (result []T, left []any) {
+func filter[T any](x *store, lists []Snapshot[any], checked bool, namespace string, requirements []requirement) (result []T, left []any) {
 	var met Snapshot[any] // with a codec: they are decoded as one list
 	for _, s := range lists {
 		for stored := range s.stored {
@@ -195,7 +205,7 @@ func joined[T any](x *store, lists ...Snapshot[any]) (result []T, left []any) {
 func otherType[T any](x *store, lists []Snapshot[any]) []any {
 	for _, s := range lists {
 		for stored := range s.stored {
-			obj := x.decode.Object(stored)
+			obj := x.decode.object(stored)
 			if _, ok := typed[T](obj); !ok && (obj != nil || x.decode == nil) {
 				return []any{stored}
 			}
@@ -205,13 +215,13 @@ func otherType[T any](x *store, lists []Snapshot[any]) []any {
 }
 
 // meets reports whether the labels of an object in its stored form meet all requirements.
-func (x *store) meets(stored any, requirements []Requirement) bool {
+func (x *store) meets(stored any, requirements []requirement) bool {
 	if len(requirements) == 0 {
 		return true
 	}
-	labels := x.options.Labels(stored)
+	set := x.options.Labels(stored)
 	for i := range requirements {
-		if !requirements[i].Matches(labels) {
+		if !requirements[i].matches(set) {
 			return false
 		}
 	}

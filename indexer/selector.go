@@ -7,13 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// Requirements returns the requirements of a label selector, for [Indexer.Select]: an object matches
-// the selector if its labels meet all of them. A nil selector has none, as labels.Everything has.
-// Requirements returns false for a selector that matches nothing.
+// requirementsOf returns the requirements of a label selector: an object matches the selector if its labels meet
+// all of them. A nil selector has none, as labels.Everything has. requirementsOf returns false for a selector that
+// matches nothing.
 //
 // A selector of a type that is not of package labels may have conditions beyond the requirements it
-// shows: it becomes one requirement that calls its Matches. Safe for any goroutine.
-func Requirements(s labels.Selector) (all []Requirement, some bool) {
+// shows: it becomes one requirement that calls its Matches.
+func requirementsOf(s labels.Selector) (all []requirement, some bool) {
 	switch {
 	case s == nil:
 		return nil, true
@@ -22,7 +22,7 @@ func Requirements(s labels.Selector) (all []Requirement, some bool) {
 	}
 	known, selectable := s.Requirements()
 	if !selectable || !ofLabelsPackage(s) {
-		return []Requirement{{Op: Other, Match: func(set map[string]string) bool { return s.Matches(labels.Set(set)) }}}, true
+		return []requirement{{op: opOther, match: func(set map[string]string) bool { return s.Matches(labels.Set(set)) }}}, true
 	}
 	for i := range known {
 		all = append(all, requirementOf(&known[i]))
@@ -38,21 +38,21 @@ func ofLabelsPackage(s labels.Selector) bool {
 	return false
 }
 
-func requirementOf(r *labels.Requirement) Requirement {
-	op := Other
+func requirementOf(r *labels.Requirement) requirement {
+	op := opOther
 	switch r.Operator() {
 	case selection.In, selection.Equals, selection.DoubleEquals:
-		op = In
+		op = opIn
 	case selection.NotIn, selection.NotEquals:
-		op = NotIn
+		op = opNotIn
 	case selection.Exists:
-		op = Exists
+		op = opExists
 	case selection.DoesNotExist:
-		op = NotExists
-	case selection.GreaterThan, selection.LessThan: // they compare numbers: Match decides
+		op = opNotExists
+	case selection.GreaterThan, selection.LessThan: // they compare numbers: match decides
 	}
-	return Requirement{
-		Key: r.Key(), Op: op, Values: r.ValuesUnsorted(),
-		Match: func(set map[string]string) bool { return r.Matches(labels.Set(set)) },
+	return requirement{
+		key: r.Key(), op: op, values: r.ValuesUnsorted(),
+		match: func(set map[string]string) bool { return r.Matches(labels.Set(set)) },
 	}
 }

@@ -22,29 +22,29 @@ func TestRequirementsOfASelector(t *testing.T) {
 	app := labels.Set{"app": "x"}
 	for _, c := range []struct {
 		selector labels.Selector
-		ops      []Op
+		ops      []operator
 		nothing  bool
 	}{
 		{selector: nil},
 		{selector: labels.Everything()},
 		{selector: labels.Nothing(), nothing: true},
-		{selector: app.AsSelector(), ops: []Op{In}},
-		{selector: labels.ValidatedSetSelector{"app": "x", "size": "3"}, ops: []Op{In, In}},
-		{selector: parsed(t, "app,!tier,app in (x,y),size notin (1),app!=y"), ops: []Op{Exists, In, NotIn, NotIn, NotExists}},
-		{selector: parsed(t, "size>2"), ops: []Op{Other}},
-		{selector: foreign{app.AsSelector()}, ops: []Op{Other}},
+		{selector: app.AsSelector(), ops: []operator{opIn}},
+		{selector: labels.ValidatedSetSelector{"app": "x", "size": "3"}, ops: []operator{opIn, opIn}},
+		{selector: parsed(t, "app,!tier,app in (x,y),size notin (1),app!=y"), ops: []operator{opExists, opIn, opNotIn, opNotIn, opNotExists}},
+		{selector: parsed(t, "size>2"), ops: []operator{opOther}},
+		{selector: foreign{app.AsSelector()}, ops: []operator{opOther}},
 	} {
-		all, some := Requirements(c.selector)
+		all, some := requirementsOf(c.selector)
 		require.Equal(t, !c.nothing, some)
-		var ops []Op
+		var ops []operator
 		for i := range all {
-			ops = append(ops, all[i].Op)
+			ops = append(ops, all[i].op)
 		}
 		require.ElementsMatch(t, c.ops, ops, "%v", c.selector)
 		for _, set := range []labels.Set{nil, app, {"app": "x", "size": "3"}, {"app": "y", "size": "1"}, {"app": "x", "tier": "db", "size": "30"}} {
 			meets := some
 			for i := range all {
-				meets = meets && all[i].Matches(set)
+				meets = meets && all[i].matches(set)
 			}
 			require.Equal(t, c.selector == nil || c.selector.Matches(set), meets, "%v of %v", c.selector, set)
 		}

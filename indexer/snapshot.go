@@ -16,7 +16,7 @@ type Snapshot[T any] struct {
 	chunks  []*chunk
 	size    int
 	version *string // nil for ""
-	decode  Decoder
+	decode  decoder
 }
 
 // Len returns the number of objects.
@@ -152,7 +152,7 @@ func (x *store) list(s *Snapshot[any], version *string) Snapshot[any] {
 }
 
 // at returns a copy of the snapshot with its version and decoder.
-func (s *Snapshot[T]) at(version *string, decode Decoder) Snapshot[T] {
+func (s *Snapshot[T]) at(version *string, decode decoder) Snapshot[T] {
 	return Snapshot[T]{chunks: s.chunks, size: s.size, version: version, decode: decode}
 }
 

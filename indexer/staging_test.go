@@ -103,7 +103,7 @@ func TestNothingOfALargeFullStateShowsBeforeItsCommit(t *testing.T) {
 		it, ok := x.Get(key)
 		require.True(t, ok)
 		require.Equal(t, serial, it.serial)
-		list, err := x.Union("word", key.Name)
+		list, err := union(x, "word", key.Name)
 		require.NoError(t, err)
 		require.Equal(t, []*item{it}, list)
 		all, _ := x.Lookup("word", "all")

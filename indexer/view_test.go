@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // titled is an interface that items have.
@@ -92,11 +93,11 @@ func showsAll[T any](t *testing.T, x *Indexer[T]) {
 	}
 	by, err := x.Lookup("word", "word")
 	require.NoError(t, err)
-	union, err := x.Union("word", "word", "none")
+	either, err := union(x, "word", "word", "none")
 	require.NoError(t, err)
 	for name, objects := range map[string][]T{
 		"All": slices.Collect(x.All()), "By": slices.Collect(x.By("word", "word")), "List": x.Snapshot().List(), "AppendTo": by.AppendTo(nil),
-		"Union": union, "Select": x.Select("a"), "Select by a label": x.Select("", Requirement{Key: "none", Op: NotExists}),
+		"Find": either, "Select": x.Select("a", nil), "Select by a label": x.Select("", parsed(t, "!none")),
 	} {
 		require.Equal(t, want, serials(objects), name)
 	}
@@ -148,19 +149,19 @@ func TestASelectionTellsOfAnObjectOfAnotherType(t *testing.T) {
 	it, other := &item{}, Key{Name: "other"}
 	update(w, func(tx *Tx) { tx.Put(0, other, 7, 0) })
 	for _, want := range [][]*item{nil, {it}} {
-		for _, requirements := range [][]Requirement{nil, {{Key: "none", Op: NotExists}}} {
-			got, err := SelectChecked[*item](w.Indexer(), "", requirements...)
+		for _, selector := range []labels.Selector{nil, parsed(t, "!none")} {
+			got, err := SelectChecked[*item](w.Indexer(), "", selector)
 			require.Equal(t, want, got)
 			require.ErrorIs(t, err, ErrType)
 			require.ErrorContains(t, err, `object "other": the object is of another type: want *indexer.item, got int`)
-			require.Equal(t, want, items(w).Select("", requirements...))
-			_, err = SelectChecked[any](w.Indexer(), "", requirements...)
+			require.Equal(t, want, items(w).Select("", selector))
+			_, err = SelectChecked[any](w.Indexer(), "", selector)
 			require.NoError(t, err)
 		}
 		update(w, func(tx *Tx) { tx.Put(0, Key{Name: "item"}, it, 0) })
 	}
 	update(w, func(tx *Tx) { tx.Delete(other) })
-	got, err := SelectChecked[*item](w.Indexer(), "")
+	got, err := SelectChecked[*item](w.Indexer(), "", nil)
 	require.NoError(t, err)
 	require.Equal(t, []*item{it}, got)
 	require.ErrorIs(t, leftOut[*item](&w.Indexer().store, 7), ErrType, "one that is gone by now")

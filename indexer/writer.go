@@ -195,7 +195,7 @@ func (w *Writer) appendIndexKeys(indexes []*index, from int, r *record, stored a
 	for ; next < len(indexes); next++ {
 		ix := indexes[next]
 		if obj == nil && ix.readsObject() {
-			obj = w.x.decode.Object(stored)
+			obj = w.x.decode.object(stored)
 		}
 		w.values = ix.valuesOf(w.values, r, stored, obj)
 		for _, value := range w.values {

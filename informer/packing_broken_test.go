@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	goruntime "runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -82,7 +83,7 @@ func newBroken(t *testing.T, o Options[*corev1.Pod]) *broken {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.told = append(w.told, e)
-			w.seen = append(w.seen, len(w.Indexer().Select("", indexer.Requirement{Key: "app", Op: indexer.Exists})))
+			w.seen = append(w.seen, len(w.Indexer().Select("", kit.Selector("app"))))
 		}
 	}
 	w.Informer = New(sourceOf(w.script), o)
@@ -113,8 +114,7 @@ var damages = map[string]damage{
 // reported, and the others are counted.
 func TestAnObjectThatCannotBeDecoded(t *testing.T) {
 	unverified(t)
-	web := indexer.Requirement{Key: "app", Op: indexer.In, Values: []string{"web"}}
-	odd := indexer.Requirement{Key: "odd", Op: indexer.NotExists}
+	web, webAndOdd := kit.Selector("app=web"), kit.Selector("app=web,!odd")
 	reads := map[string]func(t *testing.T, w *broken, left int){
 		"Get": func(t *testing.T, w *broken, _ int) {
 			_, ok := w.Indexer().Get(named("b"))
@@ -157,9 +157,9 @@ func TestAnObjectThatCannotBeDecoded(t *testing.T) {
 			require.Len(t, found.List(), left-1)
 		},
 		"a union": func(t *testing.T, w *broken, left int) {
-			found, err := w.Indexer().Union("app", "web", "")
+			found, err := w.Indexer().Find(indexer.Query{Fields: map[string]string{"app": "web"}}, indexer.Query{Fields: map[string]string{"app": ""}})
 			require.NoError(t, err)
-			require.Len(t, found, left)
+			require.Len(t, found.List(), left)
 		},
 		"client-go's index": func(t *testing.T, w *broken, left int) {
 			found, err := w.Shared().GetIndexer().ByIndex("app", "web")
@@ -167,14 +167,14 @@ func TestAnObjectThatCannotBeDecoded(t *testing.T) {
 			require.Len(t, found, left-1)
 		},
 		"a selector":                  func(t *testing.T, w *broken, left int) { require.Len(t, w.Indexer().Select("default", web), left-1) },
-		"a selector without an index": func(t *testing.T, w *broken, _ int) { require.NotEmpty(t, w.Indexer().Select("", web, odd)) },
+		"a selector without an index": func(t *testing.T, w *broken, _ int) { require.NotEmpty(t, w.Indexer().Select("", webAndOdd)) },
 		"SelectChecked": func(t *testing.T, w *broken, left int) {
 			found, err := indexer.SelectChecked[*corev1.Pod](w.core.writer.Indexer(), "default", web)
 			require.NoError(t, err)
 			require.Len(t, found, left-1)
 		},
 		"SelectChecked of all": func(t *testing.T, w *broken, left int) {
-			found, err := indexer.SelectChecked[*corev1.Pod](w.core.writer.Indexer(), "")
+			found, err := indexer.SelectChecked[*corev1.Pod](w.core.writer.Indexer(), "", nil)
 			require.NoError(t, err)
 			require.Len(t, found, left)
 		},
@@ -297,9 +297,9 @@ func TestADecoderThatEndsItsGoroutine(t *testing.T) {
 		for name, read := range map[string]func(){
 			"Get":      func() { w.Indexer().Get(named("b")) },
 			"a list":   func() { w.Indexer().Snapshot().List() },
-			"By":       func() { _, _ = w.Indexer().Union("app", "web") },
-			"Select":   func() { w.Indexer().Select("default", indexer.Requirement{Key: "app", Op: indexer.Exists}) },
-			"metadata": func() { w.Indexer().Select("", indexer.Requirement{Key: "odd", Op: indexer.Exists}) },
+			"By":       func() { _ = slices.Collect(w.Indexer().By("app", "web")) },
+			"Select":   func() { w.Indexer().Select("default", kit.Selector("app")) },
+			"metadata": func() { w.Indexer().Select("", kit.Selector("odd")) },
 		} {
 			for _, metadata := range []bool{false, true} {
 				exit.metadata = metadata

@@ -328,7 +328,7 @@ func TestAProgramThatWritesIntoAHotObject(t *testing.T) {
 	again := podAt(t, f.core, "a")
 	require.NotSame(t, a, again)
 	require.Equal(t, kit.Pod("a", "1", kit.Label("app", "web")), again)
-	require.Len(t, podsIn(f.core).Select("", indexer.Requirement{Key: "app", Op: indexer.In, Values: []string{"web"}}), 1)
+	require.Len(t, podsIn(f.core).Select("", labels.SelectorFromSet(labels.Set{"app": "web"})), 1)
 	require.Empty(t, f.packing.untold())
 }
 
@@ -433,7 +433,7 @@ func TestReadersRaceEviction(t *testing.T) {
 					t.Errorf("pod %d: %v %v", i, ok, p)
 					return
 				}
-				if n := len(podsIn(f.core).Select("default", indexer.Requirement{Key: "app", Op: indexer.In, Values: []string{"1"}})); n != pods/4 {
+				if n := len(podsIn(f.core).Select("default", labels.SelectorFromSet(labels.Set{"app": "1"}))); n != pods/4 {
 					t.Errorf("%d pods", n)
 				}
 				podsIn(f.core).Snapshot().List()

@@ -330,7 +330,7 @@ func (p *packedPlay[T]) check() {
 		require.Equal(p.t, p.o.budget.Limit() > 0, got == again)
 		require.LessOrEqual(p.t, p.o.budget.Used(), p.o.budget.Limit())
 	}
-	tier := indexer.Requirement{Key: "tier", Op: indexer.In, Values: []string{"backend", "frontend-1"}}
+	tier := kit.Selector("tier in (backend,frontend-1)")
 	require.Equal(p.t, byName(p.twin.Indexer().Select("", tier)), byName(p.packed.Indexer().Select("", tier)))
 	nodes, err := p.twin.Indexer().Values("node")
 	require.NoError(p.t, err)

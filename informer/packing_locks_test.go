@@ -70,14 +70,14 @@ func TestNothingIsDecodedUnderALock(t *testing.T) {
 		require.True(t, ok)
 		require.Len(t, x.Snapshot().List(), pods-1)
 		for range 4 { // the third one builds an index
-			require.NotEmpty(t, x.Select("", indexer.Requirement{Key: "app", Op: indexer.In, Values: []string{"1"}}))
+			require.NotEmpty(t, x.Select("", labels.SelectorFromSet(labels.Set{"app": "1"})))
 		}
 		found, err := x.Find(indexer.Query{Namespace: "default", Labels: labels.SelectorFromSet(labels.Set{"app": "0"})})
 		require.NoError(t, err)
 		require.NotEmpty(t, found.List())
-		union, err := x.Union(indexer.NamespaceIndex, "default", "other")
+		either, err := x.Find(indexer.Query{Namespace: "default"}, indexer.Query{Namespace: "other"})
 		require.NoError(t, err)
-		require.Len(t, union, pods-1)
+		require.Len(t, either.List(), pods-1)
 		require.Len(t, f.clientgo.GetStore().List(), pods-1)
 		require.NoError(t, f.clientgo.GetStore().Update(kit.Pod("p1", "103")))
 		_ = f.Status()

@@ -273,7 +273,7 @@ func TestAnInterfaceTypePinsAll(t *testing.T) {
 	got, ok := i.Indexer().Get(named("a"))
 	require.True(t, ok)
 	require.Same(t, a, got)
-	require.Len(t, i.Indexer().Select("default"), 2)
+	require.Len(t, i.Indexer().Select("default", nil), 2)
 	require.Equal(t, 2, i.Status().Storage.Pinned)
 	errs := i.core.packing.untold()
 	require.Len(t, errs, 1)
@@ -423,7 +423,7 @@ func TestErrorsAreReportedByTheRun(t *testing.T) {
 		i = New(sourceOf(s), Options[*corev1.Pod]{Storage: packedCold().Storage, Observe: func(e Event) {
 			if e, ok := e.(*StorageError); ok {
 				_ = i.Status()
-				_ = i.Indexer().Select("")
+				_ = i.Indexer().Select("", nil)
 				if told = append(told, e.Key); len(told) == 1 {
 					goruntime.Goexit()
 				}

@@ -66,9 +66,5 @@ func (l Lister[T]) missing(name string) (T, error) {
 // type, List returns the others with [indexer.ErrType], its key and both types; otherwise the
 // error is nil.
 func (l Lister[T]) List(selector labels.Selector) ([]T, error) {
-	requirements, some := indexer.Requirements(selector)
-	if !some {
-		return nil, nil
-	}
-	return indexer.SelectChecked[T](l.objects, l.namespace, requirements...)
+	return indexer.SelectChecked[T](l.objects, l.namespace, selector)
 }

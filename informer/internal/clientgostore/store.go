@@ -224,14 +224,15 @@ func (s *Store) Index(name string, obj any) ([]any, error) {
 	if len(values) == 1 {
 		return s.ByIndex(name, values[0])
 	}
-	found, err := s.writer.Indexer().Union(name, values...)
+	queries := make([]indexer.Query, len(values))
+	for i, value := range values {
+		queries[i].Fields = map[string]string{name: value}
+	}
+	found, err := s.writer.Indexer().Find(queries...)
 	if err != nil {
 		return nil, noIndex(name)
 	}
-	if found == nil {
-		found = []any{}
-	}
-	return found, nil
+	return anys(found), nil
 }
 
 // indexFunc returns the function of an index, nil if there is no such index. An index not made from

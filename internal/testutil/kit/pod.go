@@ -5,8 +5,16 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
+
+// APIObject is any API object with metadata.
+type APIObject interface {
+	metav1.Object
+	runtime.Object
+}
 
 // Pod returns a pod of the namespace "default". Its UID follows from its name, unless an option
 // sets another.
@@ -19,6 +27,15 @@ func Pod(name, version string, options ...func(*corev1.Pod)) *corev1.Pod {
 		option(p)
 	}
 	return p
+}
+
+// Selector parses a label selector, such as "app=web".
+func Selector(text string) labels.Selector {
+	s, err := labels.Parse(text)
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
 
 // Label gives a pod one label.
