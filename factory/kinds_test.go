@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // The table has every kind that kubernetes.Interface can list and watch. Unlike the generator,
@@ -65,8 +66,8 @@ func TestTableIsSmall(t *testing.T) {
 }
 
 // newObject returns an object of a kind.
-func newObject(k kind, name string) informertest.Object {
-	obj := reflect.New(k.object.Elem()).Interface().(informertest.Object)
+func newObject(k kind, name string) kit.APIObject {
+	obj := reflect.New(k.object.Elem()).Interface().(kit.APIObject)
 	obj.SetName(name)
 	if k.namespaced {
 		obj.SetNamespace("prod")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
@@ -17,7 +18,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // on runs a program on a cluster with some objects.
-func on(program func(context.Context, *rest.Config, *log.Logger) error, objects ...informertest.Object) {
+func on(program func(context.Context, *rest.Config, *log.Logger) error, objects ...runtime.Object) {
 	out := log.New(os.Stdout, "", 0)
 	server := informertest.New(informertest.Options{})
 	defer server.Close()

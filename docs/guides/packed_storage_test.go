@@ -7,13 +7,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/tidemark-k8s/tidemark/factory"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
-	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
 // packed holds the pods packed, and up to 64 MiB of them decoded.
@@ -43,7 +43,7 @@ func packed(ctx context.Context, config *rest.Config, out *log.Logger) error {
 }
 
 func Example_packedStorage() {
-	var pods []informertest.Object
+	var pods []runtime.Object
 	for n := range 100 {
 		pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprint("web-", n)}})
 	}

@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/examples/internal/demo"
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
@@ -27,7 +28,7 @@ func populate(ctx context.Context, server *informertest.Server) error {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "tls"}, StringData: map[string]string{"key": "v1"}}
 	web := newDeployment("web")
 	web.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: secret.Name}}}}
-	for _, o := range []informertest.Object{secret, web, newDeployment("cart")} {
+	for _, o := range []runtime.Object{secret, web, newDeployment("cart")} {
 		if err := server.Create(ctx, o); err != nil {
 			return err
 		}

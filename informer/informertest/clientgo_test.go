@@ -55,7 +55,7 @@ func stored(i cache.SharedIndexInformer) map[string]string {
 func changes(t *testing.T, s *Server, g *requestGate, i cache.SharedIndexInformer, settle func(want map[string]string)) {
 	t.Helper()
 	want := map[string]string{}
-	put := func(do func(context.Context, Object) error, p *corev1.Pod) {
+	put := func(do func(context.Context, runtime.Object) error, p *corev1.Pod) {
 		require.NoError(t, do(t.Context(), p))
 		want[p.Namespace+"/"+p.Name] = p.ResourceVersion
 	}

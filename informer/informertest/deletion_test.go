@@ -18,7 +18,7 @@ func newHosted(name string, period int64) *corev1.Pod {
 }
 
 // remove deletes a pod as a client does.
-func (m *model) remove(t *testing.T, name string, at time.Time, period *int64) Object {
+func (m *model) remove(t *testing.T, name string, at time.Time, period *int64) apiObject {
 	t.Helper()
 	w := writing{view: viewMain, now: metav1.Time{Time: at}}
 	obj, _, err := m.delete(pods, "a", name, w, metav1.DeleteOptions{GracePeriodSeconds: period})
@@ -63,7 +63,7 @@ func TestGracePeriods(t *testing.T) {
 	}
 }
 
-func version(t *testing.T, obj Object) uint64 {
+func version(t *testing.T, obj apiObject) uint64 {
 	t.Helper()
 	v, err := parseVersion(obj.GetResourceVersion())
 	require.NoError(t, err)

@@ -127,7 +127,7 @@ func addObjects(t *testing.T, s *Server) {
 	pod.Spec.Containers = []corev1.Container{{Name: "a", Image: "1"}, {Name: "b", Image: "1"}}
 	cron, hosted := newCron("a", "c", "daily"), newHosted("p", 30)
 	hosted.Namespace = "b"
-	for _, obj := range []Object{
+	for _, obj := range []apiObject{
 		pod, newPod("a", "q"), hosted, cron,
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}},

@@ -8,7 +8,7 @@ import (
 )
 
 // beginDeletion gives an object a deletionTimestamp, at the end of its grace period.
-func beginDeletion(obj Object, now metav1.Time, period int64) {
+func beginDeletion(obj apiObject, now metav1.Time, period int64) {
 	obj.SetDeletionTimestamp(&metav1.Time{Time: now.Add(time.Duration(period) * time.Second)})
 	obj.SetDeletionGracePeriodSeconds(&period)
 	if generation := obj.GetGeneration(); generation > 0 {
@@ -18,7 +18,7 @@ func beginDeletion(obj Object, now metav1.Time, period int64) {
 
 // markGracefully is mark for an object of a kind with grace periods. A client may ask for a period. A
 // later deletion can shorten the period, and does nothing else.
-func (k kind) markGracefully(old Object, now metav1.Time, asked *int64, finalizers []string) (marked Object, kept bool) {
+func (k kind) markGracefully(old apiObject, now metav1.Time, asked *int64, finalizers []string) (marked apiObject, kept bool) {
 	if asked != nil && *asked < 0 {
 		asked = new(int64(1))
 	}
@@ -38,7 +38,7 @@ func (k kind) markGracefully(old Object, now metav1.Time, asked *int64, finalize
 
 // shorten shortens the grace period of an object. The period does not end in the past: if it would, and
 // the client has asked for one at all, a second is left.
-func shorten(obj Object, now metav1.Time, period int64) {
+func shorten(obj apiObject, now metav1.Time, period int64) {
 	had := *obj.GetDeletionGracePeriodSeconds()
 	end := metav1.Time{Time: obj.GetDeletionTimestamp().Add(time.Duration(period-had) * time.Second)}
 	if end.Before(&now) {
@@ -49,7 +49,7 @@ func shorten(obj Object, now metav1.Time, period int64) {
 }
 
 // podGrace returns the grace period of a pod: none, unless it runs on a node.
-func podGrace(obj Object, asked *int64) int64 {
+func podGrace(obj apiObject, asked *int64) int64 {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok || pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
 		return 0

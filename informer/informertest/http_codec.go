@@ -71,7 +71,7 @@ func decoder(media string, scheme *runtime.Scheme) (runtime.Decoder, error) {
 
 // decode reads an object of a kind. A body that does not name its kind is of the path's kind, if that
 // has a Go type.
-func (s *Server) decode(k kind, media string, body []byte) (Object, error) {
+func (s *Server) decode(k kind, media string, body []byte) (apiObject, error) {
 	if media == runtime.ContentTypeProtobuf && !k.protobuf() {
 		return nil, errMediaType(runtime.ContentTypeJSON)
 	}
@@ -86,7 +86,7 @@ func (s *Server) decode(k kind, media string, body []byte) (Object, error) {
 	if *gvk != k.GVK {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s", gvk.Kind, gvk.GroupVersion(), k.GVK.Kind))
 	}
-	return decoded.(Object), nil // the type of k.object
+	return decoded.(apiObject), nil // the type of k.object
 }
 
 // patchForm returns the form of a patch, if the kind accepts it.

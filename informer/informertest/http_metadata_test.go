@@ -19,7 +19,7 @@ func TestMetadataClient(t *testing.T) {
 			s := startServer(t, Options{})
 			ctx := t.Context()
 			require.NoError(t, s.Register(cronKind))
-			objects := map[schema.GroupVersionResource][]Object{
+			objects := map[schema.GroupVersionResource][]apiObject{
 				pods:         {newPod("a", "c", "n", "1"), newPod("a", "d")},
 				cronKind.GVR: {newCron("a", "c", "daily"), newCron("a", "d", "daily")},
 			}[r]

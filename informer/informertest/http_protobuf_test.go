@@ -100,7 +100,7 @@ func roundTrip(t *testing.T, s *Server, c *rest.Config, k Kind) {
 	require.NoError(t, err)
 	made, err := scheme.Scheme.New(k.GVK)
 	require.NoError(t, err)
-	obj, namespace := made.(Object), ""
+	obj, namespace := made.(apiObject), ""
 	obj.SetName("x")
 	if k.Namespaced {
 		namespace = "a"
@@ -113,9 +113,9 @@ func roundTrip(t *testing.T, s *Server, c *rest.Config, k Kind) {
 	items, err := meta.ExtractList(list)
 	require.NoError(t, err)
 	require.Len(t, items, 1, k.GVR)
-	assert.Equal(t, created.(Object).GetUID(), items[0].(Object).GetUID())
+	assert.Equal(t, created.(apiObject).GetUID(), items[0].(apiObject).GetUID())
 	require.NoError(t, s.Get(t.Context(), namespace, "x", obj))
-	assert.Equal(t, created.(Object).GetUID(), obj.GetUID())
+	assert.Equal(t, created.(apiObject).GetUID(), obj.GetUID())
 }
 
 // The served kinds are those of the typed clients.

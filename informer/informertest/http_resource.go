@@ -25,7 +25,7 @@ func (x *exchange) serveGet() error {
 	if _, err := x.begin(x.r.Context(), x.asked("get")); err != nil {
 		return err
 	}
-	obj, err := x.read(x.r.Context(), func() (Object, error) {
+	obj, err := x.read(x.r.Context(), func() (apiObject, error) {
 		return x.model.get(x.resource, x.namespace, x.name, x.view, x.r.URL.Query().Get("resourceVersion"))
 	})
 	if err != nil {
@@ -39,7 +39,7 @@ func (x *exchange) serveCreate() error {
 	if err != nil {
 		return err
 	}
-	return x.answerWrite(http.StatusCreated, func() (Object, error) {
+	return x.answerWrite(http.StatusCreated, func() (apiObject, error) {
 		return x.model.create(x.resource, x.namespace, w, obj)
 	})
 }
@@ -52,7 +52,7 @@ func (x *exchange) serveUpdate() error {
 	if obj.GetName() != x.name {
 		return errOtherName(obj.GetName(), x.name)
 	}
-	return x.answerPut(func() (Object, bool, error) {
+	return x.answerPut(func() (apiObject, bool, error) {
 		return x.model.put(x.resource, x.namespace, x.name, w, obj)
 	})
 }
@@ -74,13 +74,13 @@ func (x *exchange) servePatch() error {
 	if form == types.ApplyYAMLPatchType {
 		return x.serveApply(w, p)
 	}
-	return x.answerWrite(http.StatusOK, func() (Object, error) {
+	return x.answerWrite(http.StatusOK, func() (apiObject, error) {
 		return x.model.patch(x.resource, x.namespace, x.name, w, p)
 	})
 }
 
 func (x *exchange) serveApply(w writing, p patch) error {
-	return x.answerPut(func() (Object, bool, error) {
+	return x.answerPut(func() (apiObject, bool, error) {
 		return x.model.apply(x.resource, x.namespace, x.name, w, p)
 	})
 }
@@ -97,7 +97,7 @@ func (x *exchange) serveDelete() error {
 		return err
 	}
 	var gone bool
-	obj, err := x.write(x.r.Context(), func() (obj Object, err error) {
+	obj, err := x.write(x.r.Context(), func() (obj apiObject, err error) {
 		obj, gone, err = x.model.delete(x.resource, x.namespace, x.name, x.deleting(o), o)
 		return obj, err
 	})
@@ -139,7 +139,7 @@ func (x *exchange) deleting(o metav1.DeleteOptions) writing {
 }
 
 // answerWrite makes a write, and answers with its result.
-func (x *exchange) answerWrite(code int, do func() (Object, error)) error {
+func (x *exchange) answerWrite(code int, do func() (apiObject, error)) error {
 	obj, err := x.write(x.r.Context(), do)
 	if err != nil {
 		return err
@@ -148,9 +148,9 @@ func (x *exchange) answerWrite(code int, do func() (Object, error)) error {
 }
 
 // answerPut makes a write that creates the object if need be, and answers with its result.
-func (x *exchange) answerPut(do func() (obj Object, created bool, err error)) error {
+func (x *exchange) answerPut(do func() (obj apiObject, created bool, err error)) error {
 	code := http.StatusOK
-	obj, err := x.write(x.r.Context(), func() (Object, error) {
+	obj, err := x.write(x.r.Context(), func() (apiObject, error) {
 		obj, created, err := do()
 		if created {
 			code = http.StatusCreated
@@ -182,7 +182,7 @@ func (x *exchange) begun(r Request) (body []byte, err error) {
 }
 
 // receive reads the object of a request, and the options for storing it.
-func (x *exchange) receive(verb, options string) (writing, Object, error) {
+func (x *exchange) receive(verb, options string) (writing, apiObject, error) {
 	body, err := x.begun(x.asked(verb))
 	if err != nil {
 		return writing{}, nil, err

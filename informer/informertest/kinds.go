@@ -69,7 +69,7 @@ func resolve(scheme *runtime.Scheme, k Kind) (kind, error) {
 	if err != nil {
 		return kind{}, fmt.Errorf("%w: %w", ErrKind, err)
 	}
-	object, ok := made.(Object)
+	object, ok := made.(apiObject)
 	if !ok {
 		return kind{}, fmt.Errorf("%w: %T has no metadata", ErrKind, made)
 	}
@@ -96,23 +96,27 @@ func untyped(k Kind) kind {
 	return resolved
 }
 
-// kindOf returns the kind of a test's object.
-func (s *Server) kindOf(obj Object) (kind, error) {
+// kindOf returns the kind of a test's object, and the object with its metadata.
+func (s *Server) kindOf(obj runtime.Object) (kind, apiObject, error) {
 	if u, ok := obj.(*unstructured.Unstructured); ok && u == nil {
-		return kind{}, fmt.Errorf("%w: the object is nil", ErrKind)
+		return kind{}, nil, fmt.Errorf("%w: the object is nil", ErrKind)
+	}
+	with, ok := obj.(apiObject)
+	if !ok {
+		return kind{}, nil, fmt.Errorf("%w: %T has no metadata", ErrKind, obj)
 	}
 	known, _, err := s.scheme.ObjectKinds(obj)
 	if err != nil {
-		return kind{}, fmt.Errorf("%w: Options.Scheme lacks the type: %w", ErrKind, err)
+		return kind{}, nil, fmt.Errorf("%w: Options.Scheme lacks the type: %w", ErrKind, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.model.collections {
 		if c.kind.GVK == known[0] && reflect.TypeOf(c.kind.object) == reflect.TypeOf(obj) {
-			return c.kind, nil
+			return c.kind, with, nil
 		}
 	}
-	return kind{}, fmt.Errorf("%w: %T is not registered", ErrKind, obj)
+	return kind{}, nil, fmt.Errorf("%w: %T is not registered", ErrKind, obj)
 }
 
 // served returns the served kinds, for discovery.

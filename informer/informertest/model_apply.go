@@ -14,7 +14,7 @@ import (
 // view shows it. From then on the manager owns the fields of the configuration. A field that the
 // manager owned before and that the configuration leaves out is removed, unless another manager
 // owns it too.
-func (m *model) apply(r schema.GroupVersionResource, namespace, name string, w writing, p patch) (obj Object, created bool, err error) {
+func (m *model) apply(r schema.GroupVersionResource, namespace, name string, w writing, p patch) (obj apiObject, created bool, err error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
 		return nil, false, err
@@ -97,7 +97,7 @@ func part(u *unstructured.Unstructured, field string) map[string]any {
 
 // merge returns a copy of an object with a configuration applied. If old is nil, it returns a new
 // object.
-func (w writing) merge(k kind, old Object, wanted *unstructured.Unstructured) (Object, error) {
+func (w writing) merge(k kind, old apiObject, wanted *unstructured.Unstructured) (apiObject, error) {
 	live, err := k.live(old)
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (w writing) merge(k kind, old Object, wanted *unstructured.Unstructured) (O
 
 // live returns an object in the form that a configuration is applied to: with managers for its
 // fields. If old is nil, it returns an empty object.
-func (k kind) live(old Object) (*unstructured.Unstructured, error) {
+func (k kind) live(old apiObject) (*unstructured.Unstructured, error) {
 	if old == nil {
 		empty := &unstructured.Unstructured{}
 		empty.SetGroupVersionKind(k.GVK)

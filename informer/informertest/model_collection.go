@@ -32,7 +32,7 @@ type collection struct {
 // state is an object's content from a version on. The object is nil after a deletion.
 type state struct {
 	version uint64
-	object  Object
+	object  apiObject
 }
 
 // change is one entry of a collection's history: a write, or a bookmark. Old is nil for a creation,
@@ -41,7 +41,7 @@ type state struct {
 type change struct {
 	version  uint64
 	path     string
-	old, new Object
+	old, new apiObject
 	bookmark uint64
 	next     *change
 }
@@ -63,7 +63,7 @@ func prefix(namespace string) string {
 }
 
 // current returns the object at a path, or nil.
-func (c *collection) current(path string) Object {
+func (c *collection) current(path string) apiObject {
 	if states := c.items[path]; len(states) > 0 {
 		return states[len(states)-1].object
 	}
@@ -71,7 +71,7 @@ func (c *collection) current(path string) Object {
 }
 
 // at returns the object at a path and a version, or nil.
-func (c *collection) at(path string, version uint64) Object {
+func (c *collection) at(path string, version uint64) apiObject {
 	for _, s := range slices.Backward(c.items[path]) {
 		if s.version <= version {
 			return s.object
@@ -82,8 +82,8 @@ func (c *collection) at(path string, version uint64) Object {
 
 // scan yields the objects with a path prefix as they were at a version, sorted by path. It starts
 // at the path from.
-func (c *collection) scan(prefix, from string, version uint64) iter.Seq2[string, Object] {
-	return func(yield func(string, Object) bool) {
+func (c *collection) scan(prefix, from string, version uint64) iter.Seq2[string, apiObject] {
+	return func(yield func(string, apiObject) bool) {
 		if !c.sorted {
 			slices.Sort(c.paths)
 			c.sorted = true

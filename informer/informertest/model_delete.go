@@ -12,7 +12,7 @@ import (
 // delete removes an object and returns its last state, with gone set. An object that something keeps is
 // only marked, and returned as it is then: one with finalizers goes with the update that removes the last
 // of them, one with a grace period with a deletion that grants none.
-func (m *model) delete(r schema.GroupVersionResource, namespace, name string, w writing, o metav1.DeleteOptions) (obj Object, gone bool, err error) {
+func (m *model) delete(r schema.GroupVersionResource, namespace, name string, w writing, o metav1.DeleteOptions) (obj apiObject, gone bool, err error) {
 	c, old, err := m.find(r, namespace, name)
 	if err != nil {
 		return nil, false, err
@@ -37,7 +37,7 @@ func (m *model) delete(r schema.GroupVersionResource, namespace, name string, w 
 }
 
 // deletedAt returns the last state of an object with the version of its deletion.
-func deletedAt(last Object, version uint64) Object {
+func deletedAt(last apiObject, version uint64) apiObject {
 	gone := copyOf(last)
 	gone.SetResourceVersion(format(version))
 	return gone
@@ -45,7 +45,7 @@ func deletedAt(last Object, version uint64) Object {
 
 // mark returns an object as a delete request leaves it, and whether something keeps it then. The object
 // itself is returned if it does not change before it goes.
-func (k kind) mark(old Object, w writing, o metav1.DeleteOptions) (marked Object, kept bool) {
+func (k kind) mark(old apiObject, w writing, o metav1.DeleteOptions) (marked apiObject, kept bool) {
 	begun, finalizers := old.GetDeletionTimestamp() != nil, k.finalizers(old, o)
 	switch byTest := w.view == viewWhole; {
 	case begun && k.heldBySpec(old):
@@ -67,7 +67,7 @@ func (k kind) mark(old Object, w writing, o metav1.DeleteOptions) (marked Object
 
 // finalizers returns the finalizers of an object after a delete request. Two finalizers belong to
 // the garbage collector and tell it what to do with dependents.
-func (k kind) finalizers(obj Object, o metav1.DeleteOptions) []string {
+func (k kind) finalizers(obj apiObject, o metav1.DeleteOptions) []string {
 	collectors := []string{metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents}
 	others := slices.DeleteFunc(slices.Clone(obj.GetFinalizers()), func(f string) bool { return slices.Contains(collectors, f) })
 	orphan, policy := o.OrphanDependents, value(o.PropagationPolicy) //nolint:staticcheck // clients of old set it
@@ -90,7 +90,7 @@ func (m *model) deleteCollection(r schema.GroupVersionResource, namespace string
 		return kind{}, page{}, err
 	}
 	for _, item := range found.objects {
-		obj := item.(Object)
+		obj := item.(apiObject)
 		if _, _, err := m.delete(r, obj.GetNamespace(), obj.GetName(), w, o); err != nil && !apierrors.IsNotFound(err) {
 			return kind{}, page{}, err
 		}

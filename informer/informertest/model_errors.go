@@ -41,7 +41,7 @@ func errOtherUID(k kind, name string, believed, uid types.UID) *apierrors.Status
 		"The object might have been deleted and then recreated", believed, uid))
 }
 
-func errChangedUID(k kind, obj Object) *apierrors.StatusError {
+func errChangedUID(k kind, obj apiObject) *apierrors.StatusError {
 	return errInvalid(k, obj.GetName(), field.ErrorList{field.Invalid(field.NewPath("metadata", "uid"), obj.GetUID(), "field is immutable")})
 }
 

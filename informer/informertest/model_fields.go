@@ -51,7 +51,7 @@ func (asIs) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 }
 
 // toUnstructured returns an unstructured deep copy of an object.
-func (k kind) toUnstructured(obj Object) (*unstructured.Unstructured, error) {
+func (k kind) toUnstructured(obj apiObject) (*unstructured.Unstructured, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(withKind(copyOf(obj), k.GVK))
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (k kind) toUnstructured(obj Object) (*unstructured.Unstructured, error) {
 
 // updateManagers lists the writer among an object's managers, if the replaced object has managed
 // fields.
-func (w writing) updateManagers(k kind, old, updated Object) error {
+func (w writing) updateManagers(k kind, old, updated apiObject) error {
 	if w.hasManagers || len(old.GetManagedFields()) == 0 {
 		return nil
 	}

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
-// Object is what a [Server] stores: any API object with metadata.
-type Object interface {
+// apiObject is what a [Server] stores: any object with metadata.
+type apiObject interface {
 	metav1.Object
 	runtime.Object
 }
@@ -43,7 +43,7 @@ type Kind struct {
 type kind struct {
 	Kind
 	traits
-	object Object
+	object apiObject
 	list   runtime.Object
 	// builtin: the kind is Kubernetes's own, not a CRD's.
 	builtin bool
@@ -63,7 +63,7 @@ func (k kind) listGVK() schema.GroupVersionKind {
 }
 
 // fieldsOf returns all fields of an object for field selectors.
-func (k kind) fieldsOf(obj Object) fields.Set {
+func (k kind) fieldsOf(obj apiObject) fields.Set {
 	set := fields.Set{"metadata.name": obj.GetName()}
 	if k.Namespaced || !k.declaresFields {
 		set["metadata.namespace"] = obj.GetNamespace()
@@ -75,7 +75,7 @@ func (k kind) fieldsOf(obj Object) fields.Set {
 }
 
 // bookmark returns an object with only a version.
-func (k kind) bookmark(version uint64) Object {
+func (k kind) bookmark(version uint64) apiObject {
 	b := copyOf(k.object)
 	b.SetResourceVersion(format(version))
 	return b
@@ -112,4 +112,4 @@ func withKind(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Object {
 }
 
 // copyOf returns a deep copy. An object's copy is of the object's own type.
-func copyOf(obj Object) Object { return obj.DeepCopyObject().(Object) }
+func copyOf(obj apiObject) apiObject { return obj.DeepCopyObject().(apiObject) }

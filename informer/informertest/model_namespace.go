@@ -12,12 +12,12 @@ import (
 // removes the finalizer "kubernetes" through the subresource finalize.
 
 // heldBySpec reports whether finalizers of its spec keep an object.
-func (k kind) heldBySpec(obj Object) bool {
+func (k kind) heldBySpec(obj apiObject) bool {
 	return k.specFinalizers && len(obj.(*corev1.Namespace).Spec.Finalizers) > 0
 }
 
 // holdBySpec gives a new Namespace of a client the finalizer that all of them have.
-func holdBySpec(obj Object) {
+func holdBySpec(obj apiObject) {
 	spec := &obj.(*corev1.Namespace).Spec
 	if !slices.Contains(spec.Finalizers, corev1.FinalizerKubernetes) {
 		spec.Finalizers = append(spec.Finalizers, corev1.FinalizerKubernetes)
@@ -25,13 +25,13 @@ func holdBySpec(obj Object) {
 }
 
 // keepSpecFinalizers sets the finalizers of a Namespace's spec to those of another Namespace.
-func keepSpecFinalizers(obj, old Object) {
+func keepSpecFinalizers(obj, old apiObject) {
 	obj.(*corev1.Namespace).Spec.Finalizers = old.(*corev1.Namespace).Spec.Finalizers
 }
 
 // terminate returns a Namespace as its first deletion leaves it: with a deletionTimestamp, and without a
 // grace period.
-func terminate(old Object, now metav1.Time, finalizers []string) Object {
+func terminate(old apiObject, now metav1.Time, finalizers []string) apiObject {
 	marked := copyOf(old).(*corev1.Namespace)
 	marked.DeletionTimestamp = &now
 	marked.Finalizers = finalizers

@@ -14,7 +14,7 @@ import (
 
 // goField returns the field of a struct at a path of field names. The result is invalid if the type
 // has no such field.
-func goField(obj Object, path ...string) reflect.Value {
+func goField(obj apiObject, path ...string) reflect.Value {
 	v := reflect.ValueOf(obj).Elem()
 	for _, name := range path {
 		if v.Kind() != reflect.Struct {
@@ -27,11 +27,11 @@ func goField(obj Object, path ...string) reflect.Value {
 
 // sameSpec reports whether two objects have the same spec. For unstructured objects, as for CRDs,
 // the spec is everything but the metadata and a status with a subresource.
-func (k kind) sameSpec(a, b Object) bool {
+func (k kind) sameSpec(a, b apiObject) bool {
 	return equality.Semantic.DeepEqual(k.specOf(a), k.specOf(b))
 }
 
-func (k kind) specOf(obj Object) any {
+func (k kind) specOf(obj apiObject) any {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		spec := maps.Clone(u.Object)
 		delete(spec, "metadata")
@@ -48,7 +48,7 @@ func (k kind) specOf(obj Object) any {
 
 // setStatus sets the status of an object to that of another object of the kind. The two share it
 // then.
-func setStatus(obj, from Object) {
+func setStatus(obj, from apiObject) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
 		goField(obj, "Status").Set(goField(from, "Status"))
@@ -63,7 +63,7 @@ func setStatus(obj, from Object) {
 
 // resetStatus sets the status of a new object as a server does: to that of an empty object, with the
 // kind's first phase.
-func (k kind) resetStatus(obj Object) {
+func (k kind) resetStatus(obj apiObject) {
 	if !k.Status || k.bornWithStatus {
 		return
 	}

@@ -33,7 +33,7 @@ func (k kind) patches() []types.PatchType {
 // patch changes the view of an object, and returns the view of the result. A patch with a version
 // other than the current one is a conflict. A patch with another UID is Invalid, where an update is
 // a conflict.
-func (m *model) patch(r schema.GroupVersionResource, namespace, name string, w writing, p patch) (Object, error) {
+func (m *model) patch(r schema.GroupVersionResource, namespace, name string, w writing, p patch) (apiObject, error) {
 	c, old, err := m.find(r, namespace, name)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (m *model) patch(r schema.GroupVersionResource, namespace, name string, w w
 }
 
 // apply returns a patched copy of an object.
-func (p patch) apply(k kind, obj Object) (Object, error) {
+func (p patch) apply(k kind, obj apiObject) (apiObject, error) {
 	text, err := json.Marshal(withKind(obj, k.GVK))
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (p patch) apply(k kind, obj Object) (Object, error) {
 
 // result decodes a patched object. Its kind must be the same; a strategic merge patch does not reach
 // the kind.
-func (p patch) result(k kind, text []byte) (Object, error) {
+func (p patch) result(k kind, text []byte) (apiObject, error) {
 	patched, err := k.parse(text)
 	if err != nil {
 		return nil, errPatched(text, err)
@@ -109,7 +109,7 @@ func applyMergePatch(text, body []byte) ([]byte, error) {
 	return text, err
 }
 
-func applyStrategicPatch(text, body []byte, like Object) (patched []byte, err error) {
+func applyStrategicPatch(text, body []byte, like apiObject) (patched []byte, err error) {
 	defer func() { // strategicpatch panics on a null in a list
 		if r := recover(); r != nil {
 			err = errMalformed(fmt.Errorf("the patch is not understood: %v", r))
@@ -126,7 +126,7 @@ func applyStrategicPatch(text, body []byte, like Object) (patched []byte, err er
 }
 
 // parse decodes an object of the kind from JSON.
-func (k kind) parse(text []byte) (Object, error) {
+func (k kind) parse(text []byte) (apiObject, error) {
 	obj := copyOf(k.object)
 	var err error
 	if u, ok := obj.(*unstructured.Unstructured); ok {

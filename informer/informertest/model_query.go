@@ -49,7 +49,7 @@ func (m *model) query(r schema.GroupVersionResource, namespace string, o *intern
 // everything reports whether the request has no selectors.
 func (s selection) everything() bool { return s.labels.Empty() && s.fields.Empty() && s.shards.Empty() }
 
-func (s selection) matches(obj Object) bool {
+func (s selection) matches(obj apiObject) bool {
 	return s.labels.Matches(labels.Set(obj.GetLabels())) &&
 		(s.fields.Empty() || s.fields.Matches(s.kind.fieldsOf(obj))) && s.inShards(obj)
 }

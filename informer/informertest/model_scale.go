@@ -20,13 +20,13 @@ func (k kind) scaleKind() kind {
 }
 
 // canScale reports whether a Go type has a field for the desired number of replicas.
-func canScale(obj Object) bool {
+func canScale(obj apiObject) bool {
 	replicas := goField(obj, "Spec", "Replicas")
 	return replicas.IsValid() && replicas.Type() == reflect.TypeFor[*int32]()
 }
 
 // scaleOf returns an object's scale.
-func scaleOf(obj Object) *autoscalingv1.Scale {
+func scaleOf(obj apiObject) *autoscalingv1.Scale {
 	s := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{
 		Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID(),
 		ResourceVersion: obj.GetResourceVersion(), CreationTimestamp: obj.GetCreationTimestamp(),
@@ -67,7 +67,7 @@ func spellSelector(selector any) string {
 }
 
 // setReplicas returns a copy of an object with the number of replicas of a scale.
-func setReplicas(k kind, obj Object, s *autoscalingv1.Scale) (Object, error) {
+func setReplicas(k kind, obj apiObject, s *autoscalingv1.Scale) (apiObject, error) {
 	if s.Spec.Replicas < 0 {
 		return nil, errInvalid(k.scaleKind(), s.Name, field.ErrorList{
 			field.Invalid(field.NewPath("spec", "replicas"), s.Spec.Replicas, "must be greater than or equal to 0"),

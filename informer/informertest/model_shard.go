@@ -45,7 +45,7 @@ func (m *model) shardsOf(selector string) (sharding.Selector, error) {
 }
 
 // inShards reports whether an object is in the selected shards.
-func (s selection) inShards(obj Object) bool {
+func (s selection) inShards(obj apiObject) bool {
 	if s.shards.Empty() {
 		return true
 	}

@@ -47,7 +47,7 @@ func (m *model) check() {
 	}
 }
 
-func (m *model) mustCreate(t *testing.T, obj Object) Object {
+func (m *model) mustCreate(t *testing.T, obj apiObject) apiObject {
 	t.Helper()
 	created, err := m.create(pods, obj.GetNamespace(), testWrite, obj)
 	require.NoError(t, err)
@@ -55,7 +55,7 @@ func (m *model) mustCreate(t *testing.T, obj Object) Object {
 	return created
 }
 
-func (m *model) mustUpdate(t *testing.T, obj Object) Object {
+func (m *model) mustUpdate(t *testing.T, obj apiObject) apiObject {
 	t.Helper()
 	updated, err := m.update(pods, obj.GetNamespace(), testWrite, obj)
 	require.NoError(t, err)
@@ -99,12 +99,12 @@ func (m *model) mustWatch(t *testing.T, namespace string, o metav1.ListOptions) 
 func names(p page) []string {
 	spelled := []string{}
 	for _, obj := range p.objects {
-		spelled = append(spelled, spell(obj.(Object)))
+		spelled = append(spelled, spell(obj.(apiObject)))
 	}
 	return spelled
 }
 
-func spell(obj Object) string {
+func spell(obj apiObject) string {
 	return pathOf(obj.GetNamespace(), obj.GetName()) + "@" + obj.GetResourceVersion()
 }
 
@@ -116,7 +116,7 @@ func spellEvents(events []watch.Event) []string {
 		switch obj := e.Object.(type) {
 		case *metav1.Status:
 			spelled = append(spelled, fmt.Sprintf("ERROR %d %s", obj.Code, obj.Reason))
-		case Object:
+		case apiObject:
 			word := string(e.Type)
 			if obj.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true" {
 				word = "END"

@@ -190,7 +190,7 @@ func (w *twins) write() {
 	dying := known != nil && known.DeletionTimestamp != nil
 	same := known != nil && labels.Equals(known.Labels, pod.Labels) && slices.Equal(known.Finalizers, pod.Finalizers)
 	version := w.model.version
-	var stored Object
+	var stored apiObject
 	var err error
 	var changed, gone bool
 	switch w.rand.IntN(3) {
@@ -317,7 +317,7 @@ func (w *twins) read(c *openCursor) {
 
 func (c *openCursor) fold(events []watch.Event) {
 	for _, e := range events {
-		obj := e.Object.(Object)
+		obj := e.Object.(apiObject)
 		switch path := pathOf(obj.GetNamespace(), obj.GetName()); e.Type {
 		case watch.Added, watch.Modified:
 			c.state[path] = obj.GetResourceVersion()

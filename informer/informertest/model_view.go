@@ -41,7 +41,7 @@ func (k kind) seen(v view) kind {
 }
 
 // show returns the view of an object.
-func (v view) show(obj Object) Object {
+func (v view) show(obj apiObject) apiObject {
 	if v == viewScale {
 		return scaleOf(obj)
 	}
@@ -50,7 +50,7 @@ func (v view) show(obj Object) Object {
 
 // replace returns the object that results from writing in through the view. It may change and
 // return in, and does not change old.
-func (v view) replace(k kind, old, in Object) (Object, error) {
+func (v view) replace(k kind, old, in apiObject) (apiObject, error) {
 	switch v {
 	case viewScale:
 		return setReplicas(k, old, in.(*autoscalingv1.Scale))

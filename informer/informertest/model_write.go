@@ -29,7 +29,7 @@ type writing struct {
 
 // create stores a new object and returns it as stored. Only a test's view may create it with a
 // status, and a Namespace without a finalizer in its spec.
-func (m *model) create(r schema.GroupVersionResource, namespace string, w writing, obj Object) (Object, error) {
+func (m *model) create(r schema.GroupVersionResource, namespace string, w writing, obj apiObject) (apiObject, error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func generateName(base string, version uint64) string {
 
 // put updates an object, or creates it if it does not exist and the kind allows that: in any version,
 // but not with a UID.
-func (m *model) put(r schema.GroupVersionResource, namespace, name string, w writing, obj Object) (stored Object, created bool, err error) {
+func (m *model) put(r schema.GroupVersionResource, namespace, name string, w writing, obj apiObject) (stored apiObject, created bool, err error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
 		return nil, false, err
@@ -96,7 +96,7 @@ func (m *model) put(r schema.GroupVersionResource, namespace, name string, w wri
 
 // update replaces a view's part of an object, and returns the view's result. An object without a
 // version replaces any version, if the kind allows that. An update without a difference is no change.
-func (m *model) update(r schema.GroupVersionResource, namespace string, w writing, obj Object) (Object, error) {
+func (m *model) update(r schema.GroupVersionResource, namespace string, w writing, obj apiObject) (apiObject, error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (m *model) update(r schema.GroupVersionResource, namespace string, w writin
 }
 
 // keep copies the parts that no update changes, and counts the object's generation.
-func (k kind) keep(updated, old Object) {
+func (k kind) keep(updated, old apiObject) {
 	updated.SetUID(old.GetUID())
 	updated.SetResourceVersion(old.GetResourceVersion())
 	updated.SetCreationTimestamp(old.GetCreationTimestamp())
@@ -148,14 +148,14 @@ func (k kind) keep(updated, old Object) {
 
 // ends reports whether an update is the end of an object: it was deleted, and has no grace period
 // and no finalizer any more.
-func (k kind) ends(old, updated Object) bool {
+func (k kind) ends(old, updated apiObject) bool {
 	return old.GetDeletionTimestamp() != nil && value(old.GetDeletionGracePeriodSeconds()) == 0 &&
 		len(updated.GetFinalizers()) == 0 && !k.heldBySpec(updated)
 }
 
 // replace stores an update. If it removes the last finalizer of an object being deleted, the object
 // is removed, and the rest of the update is not stored: it is returned at the version before.
-func (m *model) replace(c *collection, w writing, old, updated Object) Object {
+func (m *model) replace(c *collection, w writing, old, updated apiObject) apiObject {
 	path := pathOf(old.GetNamespace(), old.GetName())
 	switch {
 	case c.kind.ends(old, updated):
@@ -168,7 +168,7 @@ func (m *model) replace(c *collection, w writing, old, updated Object) Object {
 }
 
 // get returns a view of an object, at a version no older than the requested one.
-func (m *model) get(r schema.GroupVersionResource, namespace, name string, v view, version string) (Object, error) {
+func (m *model) get(r schema.GroupVersionResource, namespace, name string, v view, version string) (apiObject, error) {
 	asked, err := parseVersion(version)
 	if err != nil {
 		return nil, errPlain(err.Error())
@@ -183,7 +183,7 @@ func (m *model) get(r schema.GroupVersionResource, namespace, name string, v vie
 	return v.show(obj), nil
 }
 
-func (m *model) find(r schema.GroupVersionResource, namespace, name string) (*collection, Object, error) {
+func (m *model) find(r schema.GroupVersionResource, namespace, name string) (*collection, apiObject, error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
 		return nil, nil, err
@@ -196,7 +196,7 @@ func (m *model) find(r schema.GroupVersionResource, namespace, name string) (*co
 }
 
 // commit gives a change the next version and stores it.
-func (m *model) commit(c *collection, w writing, ch *change) Object {
+func (m *model) commit(c *collection, w writing, ch *change) apiObject {
 	if w.dryRun {
 		return ch.new
 	}
@@ -211,7 +211,7 @@ func (m *model) commit(c *collection, w writing, ch *change) Object {
 
 // incoming copies a client's object into the namespace of the request, without the fields that a
 // client cannot set.
-func incoming(k kind, namespace string, obj Object) (Object, error) {
+func incoming(k kind, namespace string, obj apiObject) (apiObject, error) {
 	in, err := copyIn(obj)
 	if err != nil {
 		return nil, err
@@ -230,7 +230,7 @@ func incoming(k kind, namespace string, obj Object) (Object, error) {
 
 // copyIn copies a client's object. An unstructured object may hold any values: it is converted as
 // JSON would convert it, and its metadata must have the right form.
-func copyIn(obj Object) (Object, error) {
+func copyIn(obj apiObject) (apiObject, error) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
 		return copyOf(obj), nil
@@ -281,14 +281,14 @@ func checkMetadata(u *unstructured.Unstructured) error {
 
 // validate checks the metadata, by rules common to all kinds, and the finalizers by those of the
 // kind.
-func (c *collection) validate(obj Object) field.ErrorList {
+func (c *collection) validate(obj apiObject) field.ErrorList {
 	problems := validation.ValidateObjectMetaAccessor(obj, c.kind.Namespaced, validateName, field.NewPath("metadata"))
 	return append(problems, c.kind.checkFinalizers(obj)...)
 }
 
 // validateUpdate checks the metadata of an update. An object being deleted gets no new finalizers,
 // and no update begins a deletion or takes one back.
-func (c *collection) validateUpdate(obj, old Object) field.ErrorList {
+func (c *collection) validateUpdate(obj, old apiObject) field.ErrorList {
 	return append(c.validate(obj), validation.ValidateObjectMetaAccessorUpdate(obj, old, field.NewPath("metadata"))...)
 }
 
@@ -302,7 +302,7 @@ func validateName(name string, isPrefix bool) []string {
 
 // meets compares an object with a client's preconditions. An empty value is no precondition, nor is
 // version "0".
-func meets(k kind, obj Object, uid types.UID, version string) error {
+func meets(k kind, obj apiObject, uid types.UID, version string) error {
 	if uid != "" && uid != obj.GetUID() {
 		return errOtherUID(k, obj.GetName(), uid, obj.GetUID())
 	}

@@ -12,16 +12,16 @@ import (
 
 // Create stores an object in its namespace, with its status. It sets obj to the stored object, with
 // its version and UID.
-func (s *Server) Create(ctx context.Context, obj Object) error {
-	return s.put(ctx, obj, func(k kind) (Object, error) {
+func (s *Server) Create(ctx context.Context, obj runtime.Object) error {
+	return s.put(ctx, obj, func(k kind, obj apiObject) (apiObject, error) {
 		return s.model.create(k.GVR, namespaceOf(k, obj), byTest(), obj)
 	})
 }
 
 // Update replaces an object and its status at once, as no client can. If obj has a version, it must
 // be the current one. Update sets obj to the stored object.
-func (s *Server) Update(ctx context.Context, obj Object) error {
-	return s.put(ctx, obj, func(k kind) (Object, error) {
+func (s *Server) Update(ctx context.Context, obj runtime.Object) error {
+	return s.put(ctx, obj, func(k kind, obj apiObject) (apiObject, error) {
 		return s.model.update(k.GVR, namespaceOf(k, obj), byTest(), obj)
 	})
 }
@@ -29,13 +29,13 @@ func (s *Server) Update(ctx context.Context, obj Object) error {
 // Delete removes the object with the namespace and the name of obj, at any version and without a grace
 // period. An object with finalizers, a Namespace also with some in its spec, gets a deletionTimestamp
 // instead, and is removed with its last finalizer. Obj stays as it is.
-func (s *Server) Delete(ctx context.Context, obj Object) error {
-	k, err := s.kindOf(obj)
+func (s *Server) Delete(ctx context.Context, obj runtime.Object) error {
+	k, named, err := s.kindOf(obj)
 	if err != nil {
 		return err
 	}
-	_, err = s.write(ctx, func() (Object, error) {
-		last, _, err := s.model.delete(k.GVR, namespaceOf(k, obj), obj.GetName(), byTest(), metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
+	_, err = s.write(ctx, func() (apiObject, error) {
+		last, _, err := s.model.delete(k.GVR, namespaceOf(k, named), named.GetName(), byTest(), metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))})
 		return last, err
 	})
 	return err
@@ -43,37 +43,37 @@ func (s *Server) Delete(ctx context.Context, obj Object) error {
 
 // Get reads the object with a namespace and a name into obj. The Go type of obj determines the
 // kind.
-func (s *Server) Get(ctx context.Context, namespace, name string, obj Object) error {
-	k, err := s.kindOf(obj)
+func (s *Server) Get(ctx context.Context, namespace, name string, obj runtime.Object) error {
+	k, into, err := s.kindOf(obj)
 	if err != nil {
 		return err
 	}
-	found, err := s.read(ctx, func() (Object, error) {
+	found, err := s.read(ctx, func() (apiObject, error) {
 		return s.model.get(k.GVR, namespace, name, viewWhole, "")
 	})
 	if err != nil {
 		return err
 	}
-	assign(obj, found)
+	assign(into, found)
 	return nil
 }
 
 // put stores obj and brings it up to date.
-func (s *Server) put(ctx context.Context, obj Object, do func(kind) (Object, error)) error {
-	k, err := s.kindOf(obj)
+func (s *Server) put(ctx context.Context, obj runtime.Object, do func(kind, apiObject) (apiObject, error)) error {
+	k, into, err := s.kindOf(obj)
 	if err != nil {
 		return err
 	}
-	stored, err := s.write(ctx, func() (Object, error) { return do(k) })
+	stored, err := s.write(ctx, func() (apiObject, error) { return do(k, into) })
 	if err != nil {
 		return err
 	}
-	assign(obj, stored)
+	assign(into, stored)
 	return nil
 }
 
 // read asks the model for an object.
-func (s *Server) read(ctx context.Context, do func() (Object, error)) (Object, error) {
+func (s *Server) read(ctx context.Context, do func() (apiObject, error)) (apiObject, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.openLocked(ctx); err != nil {
@@ -83,8 +83,8 @@ func (s *Server) read(ctx context.Context, do func() (Object, error)) (Object, e
 }
 
 // write changes the model, and notifies the watches.
-func (s *Server) write(ctx context.Context, do func() (Object, error)) (Object, error) {
-	return s.read(ctx, func() (Object, error) {
+func (s *Server) write(ctx context.Context, do func() (apiObject, error)) (apiObject, error) {
+	return s.read(ctx, func() (apiObject, error) {
 		obj, err := do()
 		if err == nil {
 			s.wakeLocked()
@@ -109,7 +109,7 @@ func (s *Server) deleteCollection(ctx context.Context, t target, w writing, o me
 }
 
 // namespaceOf is the namespace that a client puts into the path of a request.
-func namespaceOf(k kind, obj Object) string {
+func namespaceOf(k kind, obj apiObject) string {
 	if !k.Namespaced {
 		return ""
 	}
@@ -123,6 +123,6 @@ func byTest() writing { return writing{view: viewWhole, now: now(), manager: "in
 func now() metav1.Time { return metav1.Unix(time.Now().Unix(), 0) }
 
 // assign copies an object into another one of the same type.
-func assign(into, from Object) {
+func assign(into, from apiObject) {
 	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(copyOf(from)).Elem())
 }

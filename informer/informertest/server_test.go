@@ -62,7 +62,7 @@ func TestObjectsOfTests(t *testing.T) {
 func TestObjectsThatAreNone(t *testing.T) {
 	s := New(Options{})
 	defer s.Close()
-	for name, obj := range map[string]Object{
+	for name, obj := range map[string]apiObject{
 		"nil":                nil,
 		"nil pod":            (*corev1.Pod)(nil),
 		"nil unstructured":   (*unstructured.Unstructured)(nil),
@@ -129,7 +129,7 @@ func TestUnregister(t *testing.T) {
 	require.NoError(t, s.Unregister(k.GVR))
 	e := <-w.ResultChan()
 	require.Equal(t, watch.Deleted, e.Type)
-	require.Equal(t, "g", e.Object.(Object).GetName())
+	require.Equal(t, "g", e.Object.(apiObject).GetName())
 	_, open := <-w.ResultChan()
 	require.False(t, open, "the watch ends")
 	_, err = source.List(t.Context(), metav1.ListOptions{})

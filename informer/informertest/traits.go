@@ -23,7 +23,7 @@ type traits struct {
 	answersDeleted bool
 	// grace returns the grace period of an object that is deleted: asked, if a client has asked for one,
 	// or its own. It is nil for kinds without grace periods.
-	grace func(obj Object, asked *int64) int64
+	grace func(obj apiObject, asked *int64) int64
 	// specFinalizers says that the finalizers of its spec keep an object, too.
 	specFinalizers bool
 	// generation says that metadata.generation counts the changes of the spec.
@@ -43,7 +43,7 @@ type traits struct {
 	// metadata.namespace belongs to namespaced kinds only.
 	declaresFields bool
 	// normalize changes an incoming object as it is stored. It may be nil.
-	normalize func(Object)
+	normalize func(apiObject)
 }
 
 // customTraits are those of all kinds but the built-in ones.
@@ -135,7 +135,7 @@ func podFields(obj runtime.Object) fields.Set {
 }
 
 // moveStringData moves the stringData of a secret into its data.
-func moveStringData(obj Object) {
+func moveStringData(obj apiObject) {
 	secret, ok := obj.(*corev1.Secret)
 	if !ok {
 		return
@@ -151,7 +151,7 @@ func moveStringData(obj Object) {
 
 // checkFinalizers checks that the finalizers have a domain: all but those of Kubernetes itself have
 // one, unless the kind is free.
-func (k kind) checkFinalizers(obj Object) (problems field.ErrorList) {
+func (k kind) checkFinalizers(obj apiObject) (problems field.ErrorList) {
 	if k.freeFinalizers {
 		return nil
 	}

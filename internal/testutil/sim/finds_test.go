@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/indexer/refs"
-	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // In all worlds objects are asked for by compound queries, by their owners and by what they refer to:
@@ -121,16 +121,16 @@ func (a *handler) ask() {
 
 // ownQuestions are those about the objects of a world of own writes.
 func ownQuestions() (all []asked[any]) {
-	zoneOf := func(o any) string { return o.(informertest.Object).GetLabels()["zone"] }
+	zoneOf := func(o any) string { return o.(kit.APIObject).GetLabels()["zone"] }
 	for z := range 3 {
 		name, next := fmt.Sprint("z", z), fmt.Sprint("z", (z+1)%3)
 		all = append(all,
 			asked[any]{[]indexer.Query{{Fields: map[string]string{"zone": name}, Labels: labels.Set{"zone": next}.AsSelector()}}, func(any) bool { return false }},
 			asked[any]{[]indexer.Query{{Fields: map[string]string{"zone": name}, Labels: labels.Set{"zone": name}.AsSelector()}}, func(o any) bool { return zoneOf(o) == name }},
 			asked[any]{[]indexer.Query{{Labels: labels.Set{"zone": name}.AsSelector()}, {Namespace: "a"}}, func(o any) bool {
-				return zoneOf(o) == name || o.(informertest.Object).GetNamespace() == "a"
+				return zoneOf(o) == name || o.(kit.APIObject).GetNamespace() == "a"
 			}},
-			asked[any]{[]indexer.Query{refs.OwnedBy(ownerOf(name))}, func(o any) bool { return owns(name, o.(informertest.Object)) }},
+			asked[any]{[]indexer.Query{refs.OwnedBy(ownerOf(name))}, func(o any) bool { return owns(name, o.(kit.APIObject)) }},
 		)
 	}
 	return all
@@ -150,7 +150,7 @@ func ownFoundWrong(w *ownWorld) (problems []string) {
 			}
 			return found
 		}
-		problems = append(problems, answerWrong(w.indexer, all, q, func(o any) key { return keyOfAny(o.(informertest.Object)) }, w.oneOf, seen)...)
+		problems = append(problems, answerWrong(w.indexer, all, q, func(o any) key { return keyOfAny(o.(kit.APIObject)) }, w.oneOf, seen)...)
 	}
 	return problems
 }

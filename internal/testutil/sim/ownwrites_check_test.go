@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // ownCheckers check an idle world of own writes after each step.
@@ -68,8 +68,8 @@ func readsWrong(w *ownWorld) (problems []string) {
 			found = found[1:]
 		}
 		for _, o := range found {
-			if all[keyOfAny(o.(informertest.Object))] != w.oneOf(o) {
-				problems = append(problems, fmt.Sprintf("the index has %s", spellOwn(o.(informertest.Object))))
+			if all[keyOfAny(o.(kit.APIObject))] != w.oneOf(o) {
+				problems = append(problems, fmt.Sprintf("the index has %s", spellOwn(o.(kit.APIObject))))
 			}
 		}
 		if len(found) != zones[name] {
@@ -202,7 +202,7 @@ func storeOld(w *ownWorld) (problems []string) {
 
 // explains returns the lowest version, not below from, at which a right store shows this object under the key,
 // or none for nil. It returns false if there is no such version.
-func (w *ownWorld) explains(k key, o informertest.Object, from int) (version int, ok bool) {
+func (w *ownWorld) explains(k key, o kit.APIObject, from int) (version int, ok bool) {
 	if o != nil {
 		return versionOf(o), versionOf(o) >= from
 	}
@@ -255,7 +255,7 @@ func (w *ownWorld) concerns(k key, s ownState) bool {
 }
 
 // unreal says what is wrong with an object in the store, "" for nothing.
-func (w *ownWorld) unreal(o informertest.Object) (what string) {
+func (w *ownWorld) unreal(o kit.APIObject) (what string) {
 	what = "what the server never had"
 	k := keyOfAny(o)
 	for _, h := range w.histories() {
@@ -284,12 +284,12 @@ func (w *ownWorld) unreal(o informertest.Object) (what string) {
 }
 
 // decoded returns an object of the server as the world's source decodes it.
-func (w *ownWorld) decoded(o *unstructured.Unstructured) informertest.Object {
+func (w *ownWorld) decoded(o *unstructured.Unstructured) kit.APIObject {
 	o = o.DeepCopy()
 	if w.kind.object == reflect.TypeOf(o) {
 		return o
 	}
-	want := reflect.New(w.kind.object.Elem()).Interface().(informertest.Object)
+	want := reflect.New(w.kind.object.Elem()).Interface().(kit.APIObject)
 	must(runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, want))
 	return want
 }
@@ -327,7 +327,7 @@ func (w *ownWorld) unsettled() (problems []string) {
 }
 
 // isOfThePast reports whether the server had an object before it was set back.
-func (w *ownWorld) isOfThePast(o informertest.Object) bool {
+func (w *ownWorld) isOfThePast(o kit.APIObject) bool {
 	return slices.ContainsFunc(w.server.past, func(h *ownHistory) bool {
 		s, _, ok := h.at(keyOfAny(o), versionOf(o))
 		return ok && s.object != nil && serialOf(s.object) == serialOf(o)

@@ -10,18 +10,17 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/informer"
-	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // ownEvent is a call of a handler in a world of own writes.
-type ownEvent = kit.Change[informertest.Object]
+type ownEvent = kit.Change[kit.APIObject]
 
 // ownHandler records the events of a handler.
 type ownHandler struct {
 	name   string
 	merged bool
-	known  map[key]informertest.Object // by stored keys; the driver's
+	known  map[key]kit.APIObject // by stored keys; the driver's
 
 	mu     sync.Mutex
 	events []ownEvent // that no checker has seen; guarded by mu
@@ -30,12 +29,12 @@ type ownHandler struct {
 // handleOwn adds a typed handler.
 func handleOwn[T informer.Object](s informer.Shared, o informer.HandlerOptions, f func(ownEvent)) informer.Registration {
 	typed, _ := informer.As[T](s)
-	object := func(o T) informertest.Object {
+	object := func(o T) kit.APIObject {
 		var none T
 		if o == none {
 			return nil
 		}
-		return any(o).(informertest.Object)
+		return any(o).(kit.APIObject)
 	}
 	reg, err := typed.Handle(informer.HandlerFunc[T](func(c informer.Change[T]) {
 		f(ownEvent{Kind: c.Kind.String(), Old: object(c.Old), New: object(c.New), Initial: c.Initial, Lost: c.Lost})
@@ -55,7 +54,7 @@ func handleOwnKeys[T informer.Object](s informer.Shared, f func(key)) informer.R
 // addHandlers adds the handlers of a world: typed ones of both deliveries, and client-go's.
 func (w *ownWorld) addHandlers() {
 	add := func(name string, merged bool) *ownHandler {
-		h := &ownHandler{name: name, merged: merged, known: map[key]informertest.Object{}}
+		h := &ownHandler{name: name, merged: merged, known: map[key]kit.APIObject{}}
 		w.handlers = append(w.handlers, h)
 		return h
 	}
@@ -73,24 +72,24 @@ func (w *ownWorld) addHandlers() {
 	}))
 	_, err := w.informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(o any, initial bool) {
-			w.tell(clientgo, ownEvent{Kind: "added", New: o.(informertest.Object), Initial: initial})
+			w.tell(clientgo, ownEvent{Kind: "added", New: o.(kit.APIObject), Initial: initial})
 		},
 		UpdateFunc: func(o, n any) {
-			w.tell(clientgo, ownEvent{Kind: "updated", Old: o.(informertest.Object), New: n.(informertest.Object)})
+			w.tell(clientgo, ownEvent{Kind: "updated", Old: o.(kit.APIObject), New: n.(kit.APIObject)})
 		},
 		DeleteFunc: func(o any) {
 			tombstone, lost := o.(cache.DeletedFinalStateUnknown)
 			if lost {
 				o = tombstone.Obj
 			}
-			w.tell(clientgo, ownEvent{Kind: "deleted", Old: o.(informertest.Object), Lost: lost})
+			w.tell(clientgo, ownEvent{Kind: "deleted", Old: o.(kit.APIObject), Lost: lost})
 		},
 	})
 	must(err)
 }
 
 func (w *ownWorld) tell(h *ownHandler, e ownEvent) {
-	for _, o := range []*informertest.Object{&e.Old, &e.New} {
+	for _, o := range []*kit.APIObject{&e.Old, &e.New} {
 		w.frozen.note(*o)
 		*o = w.one(*o)
 	}
@@ -169,7 +168,7 @@ func eventsWrong(w *ownWorld) (problems []string) {
 	return problems
 }
 
-func (w *ownWorld) eventWrong(h *ownHandler, e ownEvent, known informertest.Object) (problems []string) {
+func (w *ownWorld) eventWrong(h *ownHandler, e ownEvent, known kit.APIObject) (problems []string) {
 	say := func(what string) {
 		if what != "" {
 			problems = append(problems, what)
@@ -236,7 +235,7 @@ func (w *ownWorld) oneWrite(a madeAnswer) bool {
 	return false
 }
 
-func spellOwn(o informertest.Object) string {
+func spellOwn(o kit.APIObject) string {
 	if o == nil {
 		return "nothing"
 	}
@@ -251,7 +250,7 @@ func spellEvent(e ownEvent) string {
 		}
 	}
 	words = append(words, e.Kind)
-	for _, o := range []informertest.Object{e.Old, e.New} {
+	for _, o := range []kit.APIObject{e.Old, e.New} {
 		if o != nil {
 			words = append(words, spellOwn(o))
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/tidemark-k8s/tidemark/informer"
-	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
@@ -31,7 +31,7 @@ type ownMutant struct {
 	countsWaiting    bool   // each write counts as one that could not be shown
 	skipsFresh       bool   // WaitFresh is not called
 	ghosts           uint64 // added to those of the status
-	shows            func(all map[key]informertest.Object) map[key]informertest.Object
+	shows            func(all map[key]kit.APIObject) map[key]kit.APIObject
 	tells            func(e ownEvent) []ownEvent
 	offByOne         func(shard.Set) shard.Set // the informer's share is another
 	forgetsSelector  bool                      // requests have no shardSelector
@@ -40,7 +40,7 @@ type ownMutant struct {
 	cancels          bool // watches break as if somebody had canceled them
 }
 
-func (m ownMutant) store(all map[key]informertest.Object) map[key]informertest.Object {
+func (m ownMutant) store(all map[key]kit.APIObject) map[key]kit.APIObject {
 	if m.shows == nil {
 		return all
 	}
@@ -55,8 +55,8 @@ func (m ownMutant) event(e ownEvent) []ownEvent {
 }
 
 // showsAnother returns a mutant in which the store shows something else of its first object.
-func showsAnother(change func(all map[key]informertest.Object, k key)) ownMutant {
-	return ownMutant{shows: func(all map[key]informertest.Object) map[key]informertest.Object {
+func showsAnother(change func(all map[key]kit.APIObject, k key)) ownMutant {
+	return ownMutant{shows: func(all map[key]kit.APIObject) map[key]kit.APIObject {
 		if keys := slices.SortedFunc(maps.Keys(all), byName); len(keys) > 0 {
 			change(all, keys[0])
 		}
@@ -103,19 +103,19 @@ var ownMutants = []struct {
 	mutant                ownMutant
 }{
 	{"a write that the store does not show", "current", "its own write", ownMutant{unseen: true}},
-	{"an old list removes a write", "current", "older than", showsAnother(func(all map[key]informertest.Object, k key) { delete(all, k) })},
-	{"a transform that is skipped", "current", "otherwise", showsAnother(func(all map[key]informertest.Object, k key) {
-		o := all[k].DeepCopyObject().(informertest.Object)
+	{"an old list removes a write", "current", "older than", showsAnother(func(all map[key]kit.APIObject, k key) { delete(all, k) })},
+	{"a transform that is skipped", "current", "otherwise", showsAnother(func(all map[key]kit.APIObject, k key) {
+		o := all[k].DeepCopyObject().(kit.APIObject)
 		o.SetFinalizers([]string{"example.com/other"})
 		all[k] = o
 	})},
-	{"a version that never was", "current", "never had", showsAnother(func(all map[key]informertest.Object, k key) {
-		o := all[k].DeepCopyObject().(informertest.Object)
+	{"a version that never was", "current", "never had", showsAnother(func(all map[key]kit.APIObject, k key) {
+		o := all[k].DeepCopyObject().(kit.APIObject)
 		o.SetResourceVersion("9999")
 		all[k] = o
 	})},
-	{"an object of which another's base is undone", "current", "otherwise", showsAnother(func(all map[key]informertest.Object, k key) {
-		o := all[k].DeepCopyObject().(informertest.Object)
+	{"an object of which another's base is undone", "current", "otherwise", showsAnother(func(all map[key]kit.APIObject, k key) {
+		o := all[k].DeepCopyObject().(kit.APIObject)
 		o.SetGeneration(77)
 		all[k] = o
 	})},
@@ -144,8 +144,8 @@ var ownMutants = []struct {
 	{"an object in two stores", "union", "of 2 informers", ownMutant{offByOne: func(s shard.Set) shard.Set { return shard.Whole(s.Field()) }}},
 	{"an object that nobody reads", "union", "of 0 informers", ownMutant{losesReplica: true}},
 	{"a share that is sent as everything", "requests", "asks with", ownMutant{forgetsSelector: true}},
-	{"an object of another share, which is shown or stays", "share", "has", showsAnother(func(all map[key]informertest.Object, k key) {
-		o := all[k].DeepCopyObject().(informertest.Object)
+	{"an object of another share, which is shown or stays", "share", "has", showsAnother(func(all map[key]kit.APIObject, k key) {
+		o := all[k].DeepCopyObject().(kit.APIObject)
 		o.SetUID(o.GetUID() + "x")
 		all[k] = o
 	})},

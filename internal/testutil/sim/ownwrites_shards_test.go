@@ -18,7 +18,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
-	"github.com/tidemark-k8s/tidemark/informer/informertest"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
@@ -350,7 +350,7 @@ func foreignStored(w *ownWorld) (problems []string) {
 	}
 	for _, p := range w.replicas {
 		for o := range p.indexer.All() {
-			if own := o.(informertest.Object); !w.ring.of(p.n).Has(own.GetNamespace(), own.GetUID()) {
+			if own := o.(kit.APIObject); !w.ring.of(p.n).Has(own.GetNamespace(), own.GetUID()) {
 				problems = append(problems, fmt.Sprintf("the store of replica %d, %v, has %s", p.n, w.ring.of(p.n), spellOwn(own)))
 			}
 		}
@@ -434,7 +434,7 @@ func (w *ownWorld) unshared() (problems []string) {
 		return nil
 	}
 	have := map[key][]string{}
-	count := func(who string, o informertest.Object) {
+	count := func(who string, o kit.APIObject) {
 		k := keyOfAny(o)
 		have[k] = append(have[k], fmt.Sprintf("%s has %s", who, o.GetResourceVersion()))
 	}
@@ -446,7 +446,7 @@ func (w *ownWorld) unshared() (problems []string) {
 			continue
 		}
 		for o := range p.indexer.All() {
-			count(replicaName(p.n), o.(informertest.Object))
+			count(replicaName(p.n), o.(kit.APIObject))
 		}
 	}
 	for _, k := range w.server.history.keys() {

@@ -21,8 +21,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/indexer/refs"
 	"github.com/tidemark-k8s/tidemark/informer"
-	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/internal/audit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
@@ -54,8 +54,8 @@ type ownWorld struct {
 	here     map[key]int // by key: the version of an own write with which the object has moved, and is there
 	touched  map[key]bool
 	storage  informer.Storage
-	alike    alike[informertest.Object]
-	frozen   frozen[informertest.Object]
+	alike    alike[kit.APIObject]
+	frozen   frozen[kit.APIObject]
 	byHand   byHandKeys
 	missed   uint64    // writes that were not shown, as the status counts them
 	doubtful bool      // the server was set back since the last rest: nobody knows what the informer has noticed
@@ -89,8 +89,8 @@ func newOwnWorld(p ownPlan, m ownMutant) *ownWorld {
 		plan: p, setup: p.setup, kind: ownKinds[p.setup.kind], transform: p.setup.transform, places: ownPlaces[p.setup.sources], mutant: m,
 		server:  &ownServer{births: map[int]bool{}, noStream: p.setup.noStream},
 		storage: p.setup.packed.storage(m.evictsNothing),
-		alike:   alike[informertest.Object]{copied: func(o informertest.Object) informertest.Object { return o.DeepCopyObject().(informertest.Object) }},
-		frozen:  frozen[informertest.Object]{fingerprint: func(o informertest.Object) string { return fmt.Sprintf("%+v", o) }},
+		alike:   alike[kit.APIObject]{copied: func(o kit.APIObject) kit.APIObject { return o.DeepCopyObject().(kit.APIObject) }},
+		frozen:  frozen[kit.APIObject]{fingerprint: func(o kit.APIObject) string { return fmt.Sprintf("%+v", o) }},
 		ring:    &ring{off: m.offByOne},
 		follows: reflector.NewOwnWrites(), reached: map[string]int{}, floors: map[key]floor{}, here: map[key]int{}, touched: map[key]bool{},
 	}
@@ -181,10 +181,10 @@ func (w *ownWorld) options() informer.Options[any] {
 func (w *ownWorld) synced() <-chan struct{} { return w.informer.HasSyncedChecker().Done() }
 
 // stored returns what the store holds, by keys.
-func (w *ownWorld) stored() map[key]informertest.Object {
-	all := map[key]informertest.Object{}
+func (w *ownWorld) stored() map[key]kit.APIObject {
+	all := map[key]kit.APIObject{}
 	for o := range w.indexer.All() {
-		own := o.(informertest.Object)
+		own := o.(kit.APIObject)
 		all[keyOfAny(own)] = w.one(own)
 	}
 	return w.mutant.store(all)
@@ -320,7 +320,7 @@ func (w *ownWorld) settle() {
 	w.check() // what comes of writes by hand, or of the server's past, is told now
 	if w.mutant.scribbles {
 		for o := range w.indexer.All() {
-			o.(informertest.Object).SetGeneration(77)
+			o.(kit.APIObject).SetGeneration(77)
 		}
 	}
 	for _, what := range w.frozen.check() {
@@ -376,7 +376,7 @@ func (w *ownWorld) writeByHand(r *rand.Rand) {
 			must(w.informer.GetStore().Delete(o))
 			return
 		}
-		changed := o.DeepCopyObject().(informertest.Object)
+		changed := o.DeepCopyObject().(kit.APIObject)
 		changed.SetAnnotations(map[string]string{markName: "by hand"})
 		must(w.informer.GetStore().Update(changed))
 		return

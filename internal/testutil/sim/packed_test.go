@@ -12,9 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/tidemark-k8s/tidemark/informer"
-	"github.com/tidemark-k8s/tidemark/informer/informertest"
 	"github.com/tidemark-k8s/tidemark/internal/heapsize"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // In two of three worlds the informer holds its objects packed. Each read may return another object then, so the
@@ -123,13 +123,13 @@ func (w *ownWorld) oneOf(o any) any {
 	if o == nil || w.setup.packed == decoded {
 		return o
 	}
-	own := o.(informertest.Object)
+	own := o.(kit.APIObject)
 	return w.alike.one(spellOwn(own), own)
 }
 
 // one is oneOf for objects that may be nil.
-func (w *ownWorld) one(o informertest.Object) informertest.Object {
-	one, _ := w.oneOf(o).(informertest.Object)
+func (w *ownWorld) one(o kit.APIObject) kit.APIObject {
+	one, _ := w.oneOf(o).(kit.APIObject)
 	return one
 }
 
@@ -197,9 +197,9 @@ func (w *ownWorld) scribble() {
 }
 
 // get returns what the informer shows under a key.
-func (w *ownWorld) get(k key) (informertest.Object, bool) {
+func (w *ownWorld) get(k key) (kit.APIObject, bool) {
 	o, ok := w.indexer.Get(k)
-	own, _ := o.(informertest.Object)
+	own, _ := o.(kit.APIObject)
 	return own, ok
 }
 
