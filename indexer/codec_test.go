@@ -156,7 +156,7 @@ func TestReadersDecodeWhatTheyAreHanded(t *testing.T) {
 		}, 1},
 		"keys": {func(t *testing.T, x *Indexer[*item]) {
 			require.Len(t, x.Keys(), 10)
-			keys, err := x.KeysBy("word", "all")
+			keys, err := x.keysBy("word", "all")
 			require.NoError(t, err)
 			require.Len(t, keys, 10)
 			_, err = x.Values("word")

@@ -25,10 +25,10 @@ func (x *Indexer[T]) Find(queries ...Query) (Snapshot[T], error) {
 }
 
 // FindKeys returns the keys of the objects that [Indexer.Find] returns. It is meant for few results:
-// as [Indexer.KeysBy] does, it copies the keys of the shortest list that holds all results.
+// it copies the keys of the shortest list that holds all results.
 func (x *store) FindKeys(queries ...Query) ([]Key, error) {
 	if name, value, one := x.oneField(queries); one {
-		return x.KeysBy(name, value)
+		return x.keysBy(name, value)
 	}
 	_, keys, err := x.find(queries, true)
 	return keys, err

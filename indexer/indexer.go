@@ -183,9 +183,9 @@ func (x *store) Keys() []Key {
 	return x.live.Load().all.keys()
 }
 
-// KeysBy returns the keys of the objects under an index value, in no promised order, or
+// keysBy returns the keys of the objects under an index value, in no promised order, or
 // [ErrUnknownIndex].
-func (x *store) KeysBy(index, value string) ([]Key, error) {
+func (x *store) keysBy(index, value string) ([]Key, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 

@@ -411,7 +411,7 @@ func (d *world) compare() {
 	for _, name := range []string{"red", "green", "blue"} {
 		want := d.m.by("word", name)
 		sameSet(d.t, want, slices.Collect(d.x.By("word", name)))
-		keys, err := d.x.KeysBy("word", name)
+		keys, err := d.x.keysBy("word", name)
 		require.NoError(d.t, err)
 		require.Len(d.t, keys, len(want))
 	}
@@ -530,7 +530,7 @@ func TestAddIndexes(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnknownIndex, "all or none")
 	_, err = d.x.Values("upper")
 	require.ErrorIs(t, err, ErrUnknownIndex)
-	_, err = d.x.KeysBy("upper", "RED")
+	_, err = d.x.keysBy("upper", "RED")
 	require.ErrorIs(t, err, ErrUnknownIndex)
 	_, err = union(d.x, "upper", "RED")
 	require.ErrorIs(t, err, ErrUnknownIndex)

@@ -11,7 +11,7 @@ import (
 // changed.
 //
 // Objects of another type than T, and those that cannot be decoded (see [Codec]), count in Len, and read
-// as the zero value by At. All, AppendTo and List leave them out.
+// as the zero value by At. All and List leave them out.
 type Snapshot[T any] struct {
 	chunks  []*chunk
 	size    int
@@ -101,10 +101,8 @@ func (s *Snapshot[T]) add(stored any) {
 	s.size++
 }
 
-// AppendTo appends the objects to dst. Without a codec it costs a copy of the pointers, or a type
+// appendTo appends the objects of a snapshot to dst. Without a codec it costs a copy of the pointers, or a type
 // assertion for each object if T is no pointer type.
-func (s Snapshot[T]) AppendTo(dst []T) []T { return appendTo(dst, Snapshot[any](s)) }
-
 func appendTo[T any](dst []T, s Snapshot[any]) []T {
 	if s.decode != nil {
 		for stored := range s.stored {
@@ -140,7 +138,7 @@ func appendTyped[T any](dst []T, c *column) []T {
 
 // List returns the objects as a slice that belongs to the caller, nil if there are none.
 func (s Snapshot[T]) List() []T {
-	if all := s.AppendTo(make([]T, 0, s.size)); len(all) > 0 {
+	if all := appendTo(make([]T, 0, s.size), Snapshot[any](s)); len(all) > 0 {
 		return all
 	}
 	return nil

@@ -56,7 +56,7 @@ func TestATypedViewOfAnInformerOfAnything(t *testing.T) {
 		require.Same(t, a, found.At(0))
 		_, err = x.Lookup("none", "a")
 		require.ErrorIs(t, err, indexer.ErrUnknownIndex)
-		keys, err := x.KeysBy("name", "a")
+		keys, err := x.FindKeys(indexer.Query{Fields: map[string]string{"name": "a"}})
 		require.NoError(t, err)
 		require.Equal(t, []indexer.Key{named("a")}, keys)
 		values, err := x.Values("name")

@@ -53,11 +53,9 @@ func ExampleOf() {
 	for r := range share.Ranges() {
 		fmt.Printf("%x to %x\n", r.From, r.To)
 	}
-	fmt.Println(share.Fraction())
 	// Output:
 	// 0 to 1000000000000000
 	// f000000000000000 to 0
-	// 0.125
 }
 
 func ExampleSet_Selector() {

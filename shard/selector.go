@@ -10,7 +10,7 @@ import (
 // whole ring this is "", and for an empty set the narrowest selector that there is, of one hash. It stands
 // in the URL with 100 bytes a range, and many proxies cut a URL at 8 kB: keep a share to some dozen ranges.
 func (s Set) Selector() string {
-	if s.IsWhole() {
+	if s.isWhole() {
 		return ""
 	}
 	ranges := s.ranges

@@ -62,7 +62,7 @@ func TestSetAndSelectorAgainstApimachinery(t *testing.T) {
 		s, err := Of(f, someRanges(r)...)
 		require.NoError(t, err)
 		theirs := selectorOf(f, slices.Collect(s.Ranges()))
-		if len(s.ranges) > 0 && !s.IsWhole() {
+		if len(s.ranges) > 0 && !s.isWhole() {
 			exact++
 			require.Equal(t, theirs.String(), s.Selector())
 		}
@@ -110,7 +110,7 @@ func checkSelector(t *testing.T, s Set) {
 	switch {
 	case s.Empty():
 		require.Equal(t, []Range{{0, 1}}, ranges)
-	case s.IsWhole():
+	case s.isWhole():
 		require.Empty(t, s.Selector())
 	default:
 		require.Equal(t, s.Field(), f)

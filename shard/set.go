@@ -116,8 +116,8 @@ func (s Set) Ranges() iter.Seq[Range] { return slices.Values(s.ranges) }
 // Empty reports whether the set holds nothing.
 func (s Set) Empty() bool { return len(s.ranges) == 0 }
 
-// IsWhole reports whether the set is the whole ring.
-func (s Set) IsWhole() bool { return len(s.ranges) == 1 && s.ranges[0] == Range{} }
+// isWhole reports whether the set is the whole ring.
+func (s Set) isWhole() bool { return len(s.ranges) == 1 && s.ranges[0] == Range{} }
 
 // Has reports whether an object is in the set, by the one of its namespace and uid that the set's field
 // names. The other one is not looked at. A cluster-scoped object has the namespace "".
@@ -146,10 +146,10 @@ func (s Set) Equal(other Set) bool {
 	return s.field == other.field && slices.Equal(s.ranges, other.ranges)
 }
 
-// Fraction returns which part of the ring the set is: from 0 to 1. Of objects it holds about that part
+// fraction returns which part of the ring the set is: from 0 to 1. Of objects it holds about that part
 // ByUID, and any part ByNamespace.
-func (s Set) Fraction() float64 {
-	if s.IsWhole() {
+func (s Set) fraction() float64 {
+	if s.isWhole() {
 		return 1
 	}
 	var hashes uint64
@@ -171,7 +171,7 @@ func (s Set) String() string {
 	if s.Empty() {
 		return field + ": nothing"
 	}
-	text := fmt.Sprintf("%s: %.3g%% of the ring", field, 100*s.Fraction())
+	text := fmt.Sprintf("%s: %.3g%% of the ring", field, 100*s.fraction())
 	for i, r := range s.ranges {
 		if i == 4 {
 			return fmt.Sprintf("%s and %d more", text, len(s.ranges)-i)

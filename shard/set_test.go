@@ -79,9 +79,9 @@ func TestSetAgainstSingleHashes(t *testing.T) {
 				held += float64(at(i+1)-at(i)) / (1 << 64)
 			}
 		}
-		require.InDelta(t, held, s.Fraction(), 1e-15)
+		require.InDelta(t, held, s.fraction(), 1e-15)
 		require.Equal(t, twin == cells{}, s.Empty())
-		require.Equal(t, !slices.Contains(twin[:], false), s.IsWhole())
+		require.Equal(t, !slices.Contains(twin[:], false), s.isWhole())
 		require.Equal(t, twin == lastTwin, s.Equal(last))
 		again, err := Of(ByNamespace, slices.Concat(s.ranges, s.ranges)...)
 		require.NoError(t, err)
@@ -108,7 +108,7 @@ func TestSharesOfNReplicas(t *testing.T) {
 			ranges := slices.Collect(s.Ranges())
 			require.Len(t, ranges, 1)
 			all = append(all, ranges...)
-			require.InDelta(t, 1/float64(total), s.Fraction(), 1e-15)
+			require.InDelta(t, 1/float64(total), s.fraction(), 1e-15)
 		}
 		require.Zero(t, all[0].From)
 		require.Zero(t, all[total-1].To)
@@ -142,14 +142,14 @@ func TestSetsOfEachField(t *testing.T) {
 	require.Equal(t, ByNamespace, byNamespace.Field())
 	require.False(t, Whole(ByUID).Equal(Whole(ByNamespace)))
 	require.True(t, Whole(ByUID).Has("", ""))
-	require.Equal(t, 1.0, Whole(ByUID).Fraction())
+	require.Equal(t, 1.0, Whole(ByUID).fraction())
 
 	one, err := Of(ByUID, Range{0, 1})
 	require.NoError(t, err)
 	rest, err := Of(ByUID, Range{1, 0})
 	require.NoError(t, err)
-	require.Equal(t, 1.0/(1<<64), one.Fraction())
-	require.False(t, rest.IsWhole())
+	require.Equal(t, 1.0/(1<<64), one.fraction())
+	require.False(t, rest.isWhole())
 }
 
 // Who asks for nothing, or forgets to ask, gets nothing, and not everything.
@@ -158,10 +158,10 @@ func TestEmptySets(t *testing.T) {
 	require.NoError(t, err)
 	for _, s := range []Set{{}, empty, Whole(0), Whole(7)} {
 		require.True(t, s.Empty())
-		require.False(t, s.IsWhole())
+		require.False(t, s.isWhole())
 		require.False(t, s.Has("", ""))
 		require.False(t, s.Has("n", "u"))
-		require.Zero(t, s.Fraction())
+		require.Zero(t, s.fraction())
 		require.NotEmpty(t, s.Selector())
 	}
 	require.Equal(t, Field(0), Whole(7).Field())

@@ -269,7 +269,7 @@ func (s *Store) ByIndex(name, value string) ([]any, error) {
 
 // IndexKeys returns the keys of the objects with a value in an index, sorted.
 func (s *Store) IndexKeys(name, value string) ([]string, error) {
-	keys, err := s.writer.Indexer().KeysBy(name, value)
+	keys, err := s.writer.Indexer().FindKeys(indexer.Query{Fields: map[string]string{name: value}})
 	if err != nil {
 		return nil, noIndex(name)
 	}
@@ -349,7 +349,10 @@ func noIndex(name string) error {
 
 // anys returns the objects of a snapshot in a slice that, as in client-go, is never nil.
 func anys(s indexer.Snapshot[any]) []any {
-	return s.AppendTo(make([]any, 0, s.Len()))
+	if all := s.List(); all != nil {
+		return all
+	}
+	return []any{}
 }
 
 func spell(keys []indexer.Key) []string {

@@ -144,7 +144,7 @@ func (s typedSubject) get(key string) any {
 func (s typedSubject) keys() []string { return keyTexts(s.informer.Indexer().Keys()) }
 
 func (s typedSubject) by(index, value string) ([]string, error) {
-	keys, err := s.informer.Indexer().KeysBy(index, value)
+	keys, err := s.informer.Indexer().FindKeys(indexer.Query{Fields: map[string]string{index: value}})
 	return keyTexts(keys), err
 }
 
