@@ -262,7 +262,7 @@ func TestContract_D20_BeforeStart(t *testing.T) {
 		kept, dropped := acquire(t, f, Scope{Namespaces: []string{"a"}}), acquire(t, f, Scope{Namespaces: []string{"b"}})
 		dropped.Release()
 		synctest.Wait()
-		require.Zero(t, server.Counts().WatchList)
+		require.Zero(t, server.Counts()["watchlist"])
 		begin(t, ctx, f)
 		require.True(t, kept.Informer().Status().Synced)
 		require.False(t, dropped.Informer().Status().Running)

@@ -74,7 +74,7 @@ func TestContract_T16_AClientThatSaysThatItCannotStream(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, ctx context.Context) {
-				for lists, want := range map[bool]informertest.Counts{true: {List: 1, Watch: 1}, false: {WatchList: 1}} {
+				for lists, want := range map[bool]map[string]int{true: {"list": 1, "watch": 1}, false: {"watchlist": 1}} {
 					server := informertest.New(informertest.Options{})
 					t.Cleanup(server.Close)
 					require.NoError(t, server.StartInMemory())

@@ -73,9 +73,9 @@ func TestContract_D33_WaitFreshOfAQuietResource(t *testing.T) {
 			require.LessOrEqual(t, time.Since(began), 3*time.Second, "a second, and two for the bookmark; also if called again at once")
 			require.Equal(t, newest, i.Indexer().Version())
 		}
-		watches := k.server.Counts().Watch
+		watches := k.server.Counts()["watch"]
 		require.NoError(t, i.WaitFresh(t.Context()))
-		require.Equal(t, watches, k.server.Counts().Watch, "the store has come so far already")
+		require.Equal(t, watches, k.server.Counts()["watch"], "the store has come so far already")
 	})
 }
 
@@ -173,7 +173,7 @@ func TestContract_D33_CallersShareAQuestion(t *testing.T) {
 		i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet})
 		defer k.start(i)()
 		require.NoError(t, i.WaitFresh(t.Context()))
-		before := k.server.Counts().List
+		before := k.server.Counts()["list"]
 
 		resume := k.server.Stall(informertest.Request{Verb: "list", Resource: "pods"})
 		var all sync.WaitGroup
@@ -195,7 +195,7 @@ func TestContract_D33_CallersShareAQuestion(t *testing.T) {
 		synctest.Wait()
 		resume()
 		all.Wait()
-		require.LessOrEqual(t, k.server.Counts().List-before, 2, "one, and one for all behind it")
+		require.LessOrEqual(t, k.server.Counts()["list"]-before, 2, "one, and one for all behind it")
 	})
 }
 
@@ -220,7 +220,7 @@ func TestContract_D33_AQuestionThatFails(t *testing.T) {
 		err := i.WaitFresh(ctx)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorIs(t, err, failed)
-		require.LessOrEqual(t, k.server.Counts().List, 10, "with pauses")
+		require.LessOrEqual(t, k.server.Counts()["list"], 10, "with pauses")
 
 		fresh := make(chan error, 1)
 		go func() { fresh <- i.WaitFresh(t.Context()) }()

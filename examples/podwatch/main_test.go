@@ -20,7 +20,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/tidemark-k8s/tidemark/informer"
-	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
 func TestPodsAreWatched(t *testing.T) {
@@ -48,7 +47,7 @@ podwatch ran for .*
   errors     0
 $`, p.stdout)
 	assert.Empty(t, p.stderr.String())
-	assert.Equal(t, informertest.Counts{WatchList: 1}, s.Counts(), "it streams, and knows that it can")
+	assert.Equal(t, map[string]int{"watchlist": 1}, s.Counts(), "it streams, and knows that it can")
 }
 
 func TestNamespaceAndSelector(t *testing.T) {

@@ -46,5 +46,5 @@ func TestClientsDeleteCollections(t *testing.T) {
 			require.NoError(t, s.Delete(ctx, stays))
 		})
 	}
-	assert.Equal(t, Counts{DeleteCollection: 6, List: 3}, s.Counts())
+	assert.Equal(t, map[string]int{"deletecollection": 6, "list": 3}, s.Counts())
 }

@@ -49,7 +49,7 @@ func TestPatches(t *testing.T) {
 	same, err := pods.Patch(ctx, "p", types.StrategicMergePatchType, []byte(`{"metadata":{"labels":{"app":"x"}}}`), metav1.PatchOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, "7", same.ResourceVersion, "nothing changed")
-	assert.Equal(t, Counts{Patch: 6}, s.Counts())
+	assert.Equal(t, map[string]int{"patch": 6}, s.Counts())
 }
 
 func TestPatchesThatAreRefused(t *testing.T) {

@@ -56,7 +56,7 @@ func TestStatusIsApart(t *testing.T) {
 	found, err := pods.Get(ctx, "p", metav1.GetOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, patched, found)
-	assert.Equal(t, Counts{Create: 1, Update: 5, Patch: 2, Get: 1}, s.Counts())
+	assert.Equal(t, map[string]int{"create": 1, "update": 5, "patch": 2, "get": 1}, s.Counts())
 
 	found.Status.Phase, found.Spec.NodeName = corev1.PodSucceeded, "n4"
 	require.NoError(t, s.Update(ctx, found))

@@ -82,7 +82,7 @@ func TestClientsetWrites(t *testing.T) {
 	require.NoError(t, err)
 	_, err = client.CoreV1().Namespaces().Get(ctx, "a", metav1.GetOptions{})
 	require.NoError(t, err)
-	assert.Equal(t, Counts{Get: 3, Create: 4, Update: 2, Delete: 2}, s.Counts())
+	assert.Equal(t, map[string]int{"get": 3, "create": 4, "update": 2, "delete": 2}, s.Counts())
 }
 
 func TestClientsetLists(t *testing.T) {
@@ -155,7 +155,7 @@ func TestClientsetWatches(t *testing.T) {
 	assert.True(t, apierrors.IsResourceExpired(apierrors.FromObject(e.Object)), e)
 	_, ok := <-late.ResultChan()
 	assert.False(t, ok)
-	assert.Equal(t, Counts{Watch: 3, WatchList: 1}, s.Counts())
+	assert.Equal(t, map[string]int{"watch": 3, "watchlist": 1}, s.Counts())
 }
 
 func TestRefusedStreamOverHTTP(t *testing.T) {

@@ -1,5 +1,7 @@
 package informertest
 
+import "maps"
+
 // Requests are received requests, the oldest first.
 type Requests []Request
 
@@ -15,39 +17,6 @@ func (all Requests) Of(these Request) Requests {
 	return found
 }
 
-// Counts counts requests by verb.
-type Counts struct {
-	Get, List, Create, Update, Patch, Delete, DeleteCollection int
-	// Watch counts the plain watches, WatchList those with the initial state.
-	Watch, WatchList int
-}
-
-// count adds a request.
-func (c *Counts) count(r Request) {
-	switch r.Verb {
-	case "get":
-		c.Get++
-	case "list":
-		c.List++
-	case "create":
-		c.Create++
-	case "update":
-		c.Update++
-	case "patch":
-		c.Patch++
-	case "delete":
-		c.Delete++
-	case "deletecollection":
-		c.DeleteCollection++
-	case "watch":
-		if r.streams {
-			c.WatchList++
-		} else {
-			c.Watch++
-		}
-	}
-}
-
 // The number of kept requests is bounded, since a server may live for long.
 const (
 	keptRequests = 4096
@@ -56,14 +25,14 @@ const (
 
 // journal keeps the newest requests.
 type journal struct {
-	counts Counts
+	counts map[string]int // by verb, see [Server.Counts]
 	// kept are the requests. Invariant: len(kept) < 2*keptRequests.
 	kept []*Request
 }
 
 // add keeps a request, and returns a pointer to the kept one.
 func (j *journal) add(r Request) *Request {
-	j.counts.count(r)
+	j.count(r)
 	if len(j.kept) == 2*keptRequests-1 {
 		n := copy(j.kept, j.kept[keptRequests:])
 		clear(j.kept[n:])
@@ -71,6 +40,17 @@ func (j *journal) add(r Request) *Request {
 	}
 	j.kept = append(j.kept, &r)
 	return &r
+}
+
+// count counts a request.
+func (j *journal) count(r Request) {
+	if j.counts == nil {
+		j.counts = map[string]int{}
+	}
+	if r.Verb == "watch" && r.streams {
+		r.Verb = "watchlist"
+	}
+	j.counts[r.Verb]++
 }
 
 // requests returns the newest kept requests, up to the promised number.
@@ -93,12 +73,13 @@ func (s *Server) Requests() Requests {
 	return s.journal.requests()
 }
 
-// Counts returns the number of requests received so far, including those that [Server.Requests] no
-// longer has. A request for a subresource counts like any other.
-func (s *Server) Counts() Counts {
+// Counts returns the number of requests received so far by verb, including those that [Server.Requests] no
+// longer has. A watch with the initial state counts as "watchlist". A request for a subresource counts like any
+// other.
+func (s *Server) Counts() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.journal.counts
+	return maps.Clone(s.journal.counts)
 }
 
 // noteBody keeps the beginning of a request's body.

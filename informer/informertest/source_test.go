@@ -204,7 +204,7 @@ func TestServerThatDoesNotStream(t *testing.T) {
 	defer s.Close()
 	_, err := s.Source(pods, "").Watch(t.Context(), streaming(""))
 	assert.True(t, apierrors.IsInvalid(err), err)
-	assert.Equal(t, Counts{WatchList: 1}, s.Counts(), "what is refused counts")
+	assert.Equal(t, map[string]int{"watchlist": 1}, s.Counts(), "what is refused counts")
 }
 
 func TestClosedServer(t *testing.T) {

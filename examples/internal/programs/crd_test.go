@@ -54,7 +54,7 @@ func TestCRD_Cluster(t *testing.T) {
 	p.Interrupt()
 	p.Exits(t, 0)
 	assert.Empty(t, p.Stderr.String())
-	assert.Equal(t, informertest.Counts{WatchList: 2}, s.Counts())
+	assert.Equal(t, map[string]int{"watchlist": 2}, s.Counts())
 }
 
 // A resource that does not appear in time is an error.

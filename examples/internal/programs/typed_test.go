@@ -74,7 +74,7 @@ func TestTyped_Cluster(t *testing.T) {
 	p.Prints(t, "- shop/web-0 failed on node-0$")
 	p.Interrupt()
 	p.Exits(t, 0)
-	assert.Zero(t, s.Counts().Patch)
+	assert.Zero(t, s.Counts()["patch"])
 	assert.NotContains(t, p.Stdout.String(), "was shop/web-0 failed", "a label is not shown")
 
 	p = typed.Start(t, "--kubeconfig", path, "--mark", "shop/absent")

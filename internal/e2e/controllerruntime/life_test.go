@@ -169,8 +169,8 @@ func TestInitialStateIsStreamed(t *testing.T) {
 		f.has(t, c, []string{"a/one", "a/two"})
 
 		asked := r.server.Counts()
-		assert.Equal(t, 1, asked.WatchList)
-		assert.Zero(t, asked.List+asked.Watch)
+		assert.Equal(t, 1, asked["watchlist"])
+		assert.Zero(t, asked["list"]+asked["watch"])
 		if f.name == typed.name {
 			assert.Contains(t, r.gate.requests()[0].Header.Get("Accept"), "protobuf")
 		}
