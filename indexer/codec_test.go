@@ -69,7 +69,7 @@ func TestWritingDecodesForIndexFunctions(t *testing.T) {
 		it := numberedItem(i)
 		switch i % 3 {
 		case 0:
-			require.True(t, s.KeepIf(it.key, always))
+			require.True(t, s.Keep(it.key, always))
 		case 1:
 			s.Put(it.key, it, 0)
 			s.Put(it.key, it, 0)
@@ -86,7 +86,7 @@ func TestALargeReplacementDecodesForIndexFunctions(t *testing.T) {
 	w, c, decoded := encodedItems(t)
 	decoded(10)
 	s := w.Stage(0)
-	require.True(t, s.Keep(Key{"a", "n0"}))
+	require.True(t, s.Keep(Key{"a", "n0"}, nil))
 	for i := range rebuildAbove + 1 {
 		it := &item{key: Key{"c", fmt.Sprint(i)}, words: []string{"many"}}
 		s.Put(it.key, it, 0)
@@ -307,7 +307,7 @@ func TestACodecCountsWhatIsHeld(t *testing.T) {
 	held(9)
 	for _, n := range []int{5, rebuildAbove + 20, 7} { // in place, and built aside
 		s := w.Stage(0)
-		s.Keep(numberedItem(1).key)
+		s.Keep(numberedItem(1).key, nil)
 		for i := range n {
 			s.Put(numberedItem(i+1).key, numberedItem(i+1), 2)
 		}

@@ -29,7 +29,7 @@ func ExampleWriter() {
 func ExampleStaging() {
 	w := fleet()
 	s := w.Stage(0)
-	fmt.Println(s.Keep(indexer.ParseKey("prod/web-1"))) // the version is the same
+	fmt.Println(s.Keep(indexer.ParseKey("prod/web-1"), nil)) // the version is the same
 	api := indexer.ParseKey("prod/api-1")
 	s.Put(api, &pod{key: api, node: "n2"}, 0)
 	printNames(podsOf(w).Snapshot().List())

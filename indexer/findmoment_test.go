@@ -103,7 +103,7 @@ func (d *troupe) replace(extra int) {
 			d.turn(n)
 		}
 		for _, it := range d.sets[n] {
-			if stored, ok := items(d.w).Get(it.key); !ok || stored != it || !s.Keep(it.key) {
+			if stored, ok := items(d.w).Get(it.key); !ok || stored != it || !s.Keep(it.key, nil) {
 				s.Put(it.key, it, 0)
 			}
 		}

@@ -243,7 +243,7 @@ func (d *world) replace() {
 			f.Drop(key)
 			f.drop(key)
 		case n < 6 && ok:
-			require.Equal(d.t, mine, f.Keep(key))
+			require.Equal(d.t, mine, f.Keep(key, nil))
 			if mine {
 				f.put[key], f.kept[key] = stored, true
 			}
@@ -470,7 +470,7 @@ func TestLargeFullStatesAgainstTheTwin(t *testing.T) {
 		f := &fullState{Staging: d.w.Stage(0), put: model{}, kept: map[Key]bool{}}
 		for i := range rebuildAbove + 1000*round {
 			key := Key{d.pick("a", "b"), fmt.Sprint("m", i)}
-			if stored, ok := d.m[key]; ok && d.rand.IntN(4) == 0 && f.Keep(key) {
+			if stored, ok := d.m[key]; ok && d.rand.IntN(4) == 0 && f.Keep(key, nil) {
 				f.put[key], f.kept[key] = stored, true
 				continue
 			}

@@ -72,8 +72,8 @@ func (d *twins) stage(large bool) {
 	}
 	for n := range pairs {
 		left, right := d.pair(n)
-		if n%2 == 0 && s.Keep(left.key) {
-			s.Keep(right.key)
+		if n%2 == 0 && s.Keep(left.key, nil) {
+			s.Keep(right.key, nil)
 			continue
 		}
 		s.Put(right.key, right, 0)

@@ -53,20 +53,15 @@ func (w *Writer) StageAll() *Staging {
 	return s
 }
 
-// Keep records that the replacement holds the stored object of a key unchanged. It does nothing
-// and returns false if the source has no object of this key.
-func (s *Staging) Keep(key Key) bool {
-	return s.KeepIf(key, func(any, uint64) bool { return true })
-}
-
-// KeepIf is Keep on the condition that same returns true for the stored object and its stamp.
-// It calls same with the writer's lock held: nobody writes the key meanwhile.
-func (s *Staging) KeepIf(key Key, same func(stored any, stamp uint64) bool) bool {
+// Keep records that the replacement holds the stored object of a key unchanged, if same returns true for the object
+// and its stamp, or is nil. It does nothing and returns false if the source has no object of this key. Keep
+// calls same with the writer's lock held: nobody writes the key meanwhile.
+func (s *Staging) Keep(key Key, same func(stored any, stamp uint64) bool) bool {
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
 
 	r := s.stored(key)
-	if r == nil || !same(r.value.stored(), r.value.origin.stamp()) {
+	if r == nil || same != nil && !same(r.value.stored(), r.value.origin.stamp()) {
 		return false
 	}
 	s.pending.remove(key)

@@ -15,7 +15,7 @@ var (
 	stagedKey    = Key{"a", "n"}
 	stagedStates = map[string]func(w *Writer, s *Staging){
 		"unseen":    storeOne,
-		"unchanged": func(w *Writer, s *Staging) { storeOne(w, s); s.Keep(stagedKey) },
+		"unchanged": func(w *Writer, s *Staging) { storeOne(w, s); s.Keep(stagedKey, nil) },
 		"replaced":  func(w *Writer, s *Staging) { storeOne(w, s); putItem(s, 2) },
 		"absent":    func(*Writer, *Staging) {},
 		"added":     func(_ *Writer, s *Staging) { putItem(s, 2) },
@@ -32,7 +32,7 @@ func putPart(w *Writer, source uint16, serial int) {
 
 // inputs are the calls that may happen to a key during a replacement.
 var inputs = map[string]func(w *Writer, s *Staging){
-	"keep":           func(_ *Writer, s *Staging) { s.Keep(stagedKey) },
+	"keep":           func(_ *Writer, s *Staging) { s.Keep(stagedKey, nil) },
 	"put":            func(_ *Writer, s *Staging) { putItem(s, 3) },
 	"drop":           func(_ *Writer, s *Staging) { s.Drop(stagedKey) },
 	"set by hand":    func(w *Writer, _ *Staging) { putPart(w, 0, 9) },
@@ -90,9 +90,9 @@ func TestStagingHasAStateForEachKey(t *testing.T) {
 		"alone":             func(*Writer, *Staging) {},
 		"others put twice":  func(_ *Writer, s *Staging) { putOther(s, "x"); putOther(s, "x"); putOther(s, "y") },
 		"others dropped":    func(_ *Writer, s *Staging) { putOther(s, "x"); s.Drop(Key{"a", "x"}) },
-		"others kept":       func(w *Writer, s *Staging) { storeOther(w, "x"); s.Keep(Key{"a", "x"}) },
+		"others kept":       func(w *Writer, s *Staging) { storeOther(w, "x"); s.Keep(Key{"a", "x"}, nil) },
 		"others by hand":    func(w *Writer, _ *Staging) { storeOther(w, "x") },
-		"others by another": func(w *Writer, s *Staging) { storeOther(w, "x"); s.Keep(Key{"a", "x"}); replacePartOf(w, "x") },
+		"others by another": func(w *Writer, s *Staging) { storeOther(w, "x"); s.Keep(Key{"a", "x"}, nil); replacePartOf(w, "x") },
 		"very many others": func(_ *Writer, s *Staging) {
 			for i := range rebuildAbove + 1 {
 				putOther(s, fmt.Sprint("many", i))

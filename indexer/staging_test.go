@@ -68,7 +68,7 @@ func TestWhatIsDroppedAndPutAgainIsThere(t *testing.T) {
 	w, x := newItems(t, 1)
 	k := Key{"a", "n"}
 	s := w.Stage(0)
-	require.True(t, s.Keep(k))
+	require.True(t, s.Keep(k, nil))
 	s.Drop(k)
 	s.Put(k, &item{key: k, serial: 2}, 0)
 	s.Drop(k)
@@ -127,7 +127,7 @@ func TestASnapshotKeepsNothingAliveThatIsNotInIt(t *testing.T) {
 	held = append(held, of)
 
 	s := w.Stage(0)
-	require.True(t, s.Keep(k))
+	require.True(t, s.Keep(k, nil))
 	for i := range rebuildAbove + 1 {
 		key := Key{"b", strconv.Itoa(i)}
 		s.Put(key, &item{key: key}, 0)
@@ -209,7 +209,7 @@ func TestWhatIsKeptStaysAsItIsLeftByHand(t *testing.T) {
 			w, x := newItems(t, 1)
 			k := Key{"a", "n"}
 			s := w.Stage(0)
-			require.True(t, s.Keep(k))
+			require.True(t, s.Keep(k, nil))
 			hand(w, k)
 			left, stored := x.Get(k)
 			s.Commit("1", Visitor{})
@@ -235,15 +235,15 @@ func TestWhatIsKeptIsTheLastWord(t *testing.T) {
 	set := func(w *Writer) { update(w, func(tx *Tx) { set(tx, k, &item{key: k, serial: 9}) }) }
 	for name, before := range map[string]func(w *Writer, s *Staging){
 		"after a put": func(_ *Writer, s *Staging) { s.Put(k, &item{key: k, serial: 2}, 0) },
-		"kept, set":   func(w *Writer, s *Staging) { s.Keep(k); set(w) },
+		"kept, set":   func(w *Writer, s *Staging) { s.Keep(k, nil); set(w) },
 		"put, set":    func(w *Writer, s *Staging) { s.Put(k, &item{key: k, serial: 2}, 0); set(w) },
 		"kept, unset, set": func(w *Writer, s *Staging) {
-			s.Keep(k)
+			s.Keep(k, nil)
 			update(w, func(tx *Tx) { tx.Delete(k) })
 			set(w)
 		},
 		"kept, all replaced": func(w *Writer, s *Staging) {
-			s.Keep(k)
+			s.Keep(k, nil)
 			all := w.StageAll()
 			all.Put(k, &item{key: k, serial: 9}, 0)
 			all.Commit("", Visitor{})
@@ -254,7 +254,7 @@ func TestWhatIsKeptIsTheLastWord(t *testing.T) {
 			s := w.Stage(0)
 			before(w, s)
 			want := serialsOf(x)
-			require.True(t, s.Keep(k))
+			require.True(t, s.Keep(k, nil))
 			s.Commit("1", Visitor{})
 			require.Equal(t, want, serialsOf(x))
 		})
@@ -282,7 +282,7 @@ func TestWritesByHandRaceAFullState(t *testing.T) {
 	for range 100 {
 		s := w.Stage(0)
 		for i := range n {
-			if !s.Keep(key(i)) || i%2 == 0 {
+			if !s.Keep(key(i), nil) || i%2 == 0 {
 				s.Put(key(i), &item{key: key(i), serial: i}, 0)
 			}
 		}

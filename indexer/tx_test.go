@@ -87,7 +87,7 @@ func TestAStampIsToldWithItsObject(t *testing.T) {
 	})
 	for _, yes := range []bool{false, true} {
 		s := w.Stage(3)
-		require.Equal(t, yes, s.KeepIf(key, func(obj any, stamp uint64) bool {
+		require.Equal(t, yes, s.Keep(key, func(obj any, stamp uint64) bool {
 			require.Same(t, it, obj)
 			require.EqualValues(t, 7, stamp)
 			return yes

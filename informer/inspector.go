@@ -23,9 +23,6 @@ func (c *core) Inspector() *Inspector {
 	return &Inspector{c}
 }
 
-// Status is [Informer.Status].
-func (i *Inspector) Status() Status { return i.core.Status() }
-
 // HandlerMeasures are the measurements of one handler.
 type HandlerMeasures struct {
 	Name string

@@ -25,7 +25,7 @@ func measuresOfOne(t *testing.T, i *Inspector) HandlerMeasures {
 	t.Helper()
 	all := i.Handlers()
 	require.Len(t, all, 1)
-	require.Equal(t, i.Status().Handlers[0].Name, all[0].Name)
+	require.Equal(t, i.core.Status().Handlers[0].Name, all[0].Name)
 	return all[0]
 }
 
@@ -209,7 +209,7 @@ func TestABatchIsOneCall(t *testing.T) {
 		m := measuresOfOne(t, i)
 		require.EqualValues(t, 2, m.Sampled)
 		require.Equal(t, 2*time.Second, m.Took)
-		require.EqualValues(t, 20, i.Status().Handlers[0].Told)
+		require.EqualValues(t, 20, f.Status().Handlers[0].Told)
 	})
 }
 
@@ -230,7 +230,7 @@ func TestAHandlerThatFailsIsMeasured(t *testing.T) {
 		require.EqualValues(t, 3, m.Sampled)
 		require.Equal(t, 3*time.Second, m.Took)
 		require.Zero(t, m.Calling)
-		require.EqualValues(t, 3, i.Status().Handlers[0].Told)
+		require.EqualValues(t, 3, f.Status().Handlers[0].Told)
 	})
 }
 
@@ -484,7 +484,6 @@ func looksThrough(t *testing.T, i *Inspector) {
 	looked := make(chan struct{})
 	go func() {
 		defer close(looked)
-		i.Status()
 		i.Handlers()
 		i.Recent()
 		i.History()
@@ -563,7 +562,6 @@ func TestInformersStartAndStopWhileTheyAreInspected(t *testing.T) {
 				x.Recent()
 				x.Quarantined()
 				x.Indexes()
-				x.Status()
 			}
 		})
 	}

@@ -39,7 +39,7 @@ func looksAt(o *kit.Onlooker, i *Informer[*corev1.Pod], handlers ...Registration
 	}
 	x := i.Inspector()
 	o.At(func() {
-		x.Status()
+		i.Status()
 		x.Handlers()
 		x.Memory()
 		x.Recent()

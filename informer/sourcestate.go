@@ -59,7 +59,7 @@ func (a *applier) stage(d *deltafifo.Delta) {
 // the same version, whatever its metadata.
 func (a *applier) stagePut(p *sourceState, d *deltafifo.Delta) {
 	id := identityOf(d)
-	kept := !p.newHistory && d.Version != "" && p.staging.KeepIf(d.Key, func(stored any, stamp uint64) bool {
+	kept := !p.newHistory && d.Version != "" && p.staging.Keep(d.Key, func(stored any, stamp uint64) bool {
 		if stamp == object.StampByHand || !p.is(id, stored) {
 			return false
 		}
@@ -81,7 +81,7 @@ func (a *applier) keepEarlier(p *sourceState, d *deltafifo.Delta) {
 	same := func(stored any, stamp uint64) bool {
 		return stamp != object.StampByHand && p.identity(d.Key, stored).SameObject(identityOf(d))
 	}
-	if p.staging.KeepIf(d.Key, same) {
+	if p.staging.Keep(d.Key, same) {
 		p.next.keep(d.Key, &p.objects)
 	}
 }
@@ -90,7 +90,7 @@ func (a *applier) keepEarlier(p *sourceState, d *deltafifo.Delta) {
 func (a *applier) keepStored(p *sourceState, key indexer.Key) {
 	p.staging.Drop(key)
 	p.next.forget(key)
-	if p.staging.Keep(key) {
+	if p.staging.Keep(key, nil) {
 		p.next.keep(key, &p.objects)
 	}
 }

@@ -14,7 +14,7 @@ func (s Set) Selector() string {
 		return ""
 	}
 	ranges := s.ranges
-	if s.Empty() {
+	if s.empty() {
 		ranges = []Range{{From: 0, To: 1}}
 	}
 	requirements := make([]sharding.ShardRangeRequirement, len(ranges))

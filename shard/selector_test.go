@@ -70,7 +70,7 @@ func TestSetAndSelectorAgainstApimachinery(t *testing.T) {
 			namespace, uid := fmt.Sprint("n", r.IntN(1e6)), types.UID(fmt.Sprintf("%032x", r.Uint64()))
 			in, err := theirs.Matches(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(i), Namespace: namespace, UID: uid}})
 			require.NoError(t, err)
-			require.Equal(t, in && !s.Empty(), s.Has(namespace, uid))
+			require.Equal(t, in && !s.empty(), s.Has(namespace, uid))
 		}
 	}
 	require.Greater(t, exact, 100)
@@ -108,7 +108,7 @@ func parsed(t *testing.T, selector string) (f Field, ranges []Range) {
 func checkSelector(t *testing.T, s Set) {
 	f, ranges := parsed(t, s.Selector())
 	switch {
-	case s.Empty():
+	case s.empty():
 		require.Equal(t, []Range{{0, 1}}, ranges)
 	case s.isWhole():
 		require.Empty(t, s.Selector())
@@ -174,7 +174,7 @@ func FuzzParseNth(f *testing.F) {
 		}
 		s, err := Nth(ByUID, index, total)
 		require.NoError(t, err)
-		require.False(t, s.Empty())
+		require.False(t, s.empty())
 		checkSelector(t, s)
 		again, same, err := ParseNth(fmt.Sprintf("%d/%d", index, total))
 		require.NoError(t, err)

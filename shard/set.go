@@ -113,8 +113,8 @@ func (s Set) Field() Field { return s.field }
 // Ranges yields the ranges in ascending order. Between two of them there is always a gap.
 func (s Set) Ranges() iter.Seq[Range] { return slices.Values(s.ranges) }
 
-// Empty reports whether the set holds nothing.
-func (s Set) Empty() bool { return len(s.ranges) == 0 }
+// empty reports whether the set holds nothing.
+func (s Set) empty() bool { return len(s.ranges) == 0 }
 
 // isWhole reports whether the set is the whole ring.
 func (s Set) isWhole() bool { return len(s.ranges) == 1 && s.ranges[0] == Range{} }
@@ -168,7 +168,7 @@ func (s Set) String() string {
 	case ByNamespace:
 		field = "namespace"
 	}
-	if s.Empty() {
+	if s.empty() {
 		return field + ": nothing"
 	}
 	text := fmt.Sprintf("%s: %.3g%% of the ring", field, 100*s.fraction())

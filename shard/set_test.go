@@ -80,7 +80,7 @@ func TestSetAgainstSingleHashes(t *testing.T) {
 			}
 		}
 		require.InDelta(t, held, s.fraction(), 1e-15)
-		require.Equal(t, twin == cells{}, s.Empty())
+		require.Equal(t, twin == cells{}, s.empty())
 		require.Equal(t, !slices.Contains(twin[:], false), s.isWhole())
 		require.Equal(t, twin == lastTwin, s.Equal(last))
 		again, err := Of(ByNamespace, slices.Concat(s.ranges, s.ranges)...)
@@ -122,7 +122,7 @@ func TestSharesOfNReplicas(t *testing.T) {
 	require.Equal(t, []Range{{0, 2}}, slices.Collect(first.Ranges()))
 	last, err := Nth(ByUID, math.MaxInt-1, math.MaxInt)
 	require.NoError(t, err)
-	require.False(t, last.Empty())
+	require.False(t, last.empty())
 }
 
 func TestSetsOfEachField(t *testing.T) {
@@ -157,7 +157,7 @@ func TestEmptySets(t *testing.T) {
 	empty, err := Of(ByNamespace)
 	require.NoError(t, err)
 	for _, s := range []Set{{}, empty, Whole(0), Whole(7)} {
-		require.True(t, s.Empty())
+		require.True(t, s.empty())
 		require.False(t, s.isWhole())
 		require.False(t, s.Has("", ""))
 		require.False(t, s.Has("n", "u"))
