@@ -444,17 +444,19 @@ func TestContract_D35_NothingIsShownBeforeTheFirstFullState(t *testing.T) {
 // D23, D35: The store counts the answer to a request from the previous history, and does not show it. The write may
 // belong to either history.
 func TestContract_D35_AnAnswerToARequestOfTheHistoryBefore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWriting(t, Options[*corev1.Pod]{})
-		w.says("a+90")
-		before := w.in[0].Begins(named("p"))
-		w.says("a{3/4")
-		w.finish(0, ownwrites.Answer{
-			Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{Key: named("p"), UID: "uid-p", Version: "95"}, Object: kit.Pod("p", "95"), Before: before,
+	for noticed, holds := range map[string]string{"a{3/4": "a@3", "b{3/4": "b@3"} { // by either source
+		synctest.Test(t, func(t *testing.T) {
+			w := newWriting(t, Options[*corev1.Pod]{})
+			w.says("a+90")
+			before := w.in[0].Begins(named("p"))
+			w.says(noticed)
+			w.finish(0, ownwrites.Answer{
+				Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{Key: named("p"), UID: "uid-p", Version: "95"}, Object: kit.Pod("p", "95"), Before: before,
+			})
+			require.Equal(t, holds, w.holds())
+			require.Equal(t, OwnWrites{Linked: true, Doubtful: 1}, w.Status().OwnWrites)
 		})
-		require.Equal(t, "a@3", w.holds())
-		require.Equal(t, OwnWrites{Linked: true, Doubtful: 1}, w.Status().OwnWrites)
-	})
+	}
 }
 
 // D35: an answer that comes after the first full state is shown, though the request began before it.

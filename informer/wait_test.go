@@ -249,6 +249,29 @@ func TestWaitForWithAnEndedContext(t *testing.T) {
 	})
 }
 
+// D33: WaitFresh waits until the source is watched, and returns when the watch opens.
+func TestContract_D33_WaitFreshOfASourceThatIsNotWatchedYet(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, open := newWaitRig(t, "10"), make(chan struct{})
+		refuses := w.OnWatch
+		w.OnWatch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			if o.SendInitialEvents == nil {
+				<-open
+			}
+			return refuses(ctx, o)
+		}
+		w.run()
+		require.NoError(t, w.i.WaitSynced(w.ctx))
+		result := make(chan error, 1)
+		go func() { result <- w.i.WaitFresh(w.ctx) }()
+		pends(t, result)
+		close(open)
+		synctest.Wait()
+		require.Len(t, result, 1)
+		require.NoError(t, <-result)
+	})
+}
+
 // D23, D33: WaitFresh waits until the reflector has noticed that the server was set back.
 func TestContract_D33_WaitFreshOfAServerThatWasSetBack(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -45,6 +46,7 @@ type shown struct {
 	committed chan struct{}
 	once      sync.Once
 	late      *atomic.Int32
+	history   atomic.Uint64
 
 	mu      sync.Mutex
 	linked  []bool
@@ -55,7 +57,9 @@ type shown struct {
 }
 
 func newShown() *shown {
-	return &shown{committed: make(chan struct{}), late: new(atomic.Int32), watched: map[string]any{}, changed: make(chan struct{}, 1)}
+	s := &shown{committed: make(chan struct{}), late: new(atomic.Int32), watched: map[string]any{}, changed: make(chan struct{}, 1)}
+	s.history.Store(7)
+	return s
 }
 
 func (s *shown) Begin(context.Context, reflector.History) error { return nil }
@@ -93,7 +97,9 @@ func (s *shown) Linked(selects bool) {
 
 func (s *shown) Unlinked() {}
 
-func (s *shown) Begins(indexer.Key) ownwrites.Before { return ownwrites.Before{History: 7} }
+func (s *shown) Begins(indexer.Key) ownwrites.Before {
+	return ownwrites.Before{History: s.history.Load()}
+}
 
 func (s *shown) Answered(a ownwrites.Answer) {
 	s.mu.Lock()
@@ -256,6 +262,9 @@ func TestOwnWritesOfEachSource(t *testing.T) {
 				require.NoError(t, err)
 				require.True(t, own.Made("w", before, p))
 				require.False(t, own.Made("", before, p))
+				another := before.DeepCopy()
+				another.UID = "another"
+				require.False(t, own.Made("w", another, p))
 				require.False(t, own.Made("w", p, p))
 				require.False(t, own.Made("w", (*corev1.Pod)(nil), p))
 				require.False(t, own.Made("w", nil, nil))
@@ -276,11 +285,21 @@ func TestOwnWritesOfEachSource(t *testing.T) {
 	}
 }
 
-// What the program has made is forgotten when the server's history goes back.
+// What the program has made is forgotten when the server's history goes back, and so is a write that was under way.
 func TestMadeIsForgottenWithTheHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, config := inMemory(t)
-		var restored atomic.Bool
+		var restored, slow atomic.Bool
+		hold := make(chan struct{})
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return round(func(r *http.Request) (*http.Response, error) {
+				answer, err := next.RoundTrip(r)
+				if r.Method == http.MethodPost && slow.Load() {
+					<-hold
+				}
+				return answer, err
+			})
+		})
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 			return round(func(r *http.Request) (*http.Response, error) {
 				if r.Method != http.MethodGet || !restored.Load() {
@@ -303,11 +322,50 @@ func TestMadeIsForgottenWithTheHistory(t *testing.T) {
 		require.NoError(t, err)
 		time.Sleep(2 * time.Second)
 		require.True(t, own.Made("", nil, p))
+		slow.Store(true)
+		late := make(chan *corev1.Pod)
+		go func() {
+			c, err := client.CoreV1().Pods("ns").Create(t.Context(), pod("c", "1"), metav1.CreateOptions{})
+			assert.NoError(t, err)
+			late <- c
+		}()
+		synctest.Wait()
 		restored.Store(true)
 		server.CutWatches()
 		time.Sleep(time.Minute)
 		require.False(t, own.Made("", nil, p))
+		close(hold)
+		require.False(t, own.Made("", nil, <-late))
 	})
+}
+
+// A write that is under way when the server's history goes back belongs to the history in which it began.
+func TestAWriteBelongsToTheHistoryInWhichItBegan(t *testing.T) {
+	_, config := inMemory(t)
+	s := newShown()
+	answering(config, func(*http.Request) (*http.Response, error) {
+		s.history.Store(8)
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(podText))}, nil
+	})
+	client := typedClient(t, config)
+	defer reads(t, podSource(client, ""), s, &corev1.Pod{})()
+	_, err := client.CoreV1().Pods("ns").Update(t.Context(), pod("a", "1"), metav1.UpdateOptions{})
+	require.NoError(t, err)
+	require.EqualValues(t, 7, s.one(t).Before.History)
+}
+
+// A handler of a store that shows an object may ask at once.
+func TestMadeIsKnownWhenAStoreShowsTheObject(t *testing.T) {
+	_, config := inMemory(t)
+	own := reflector.NewOwnWrites()
+	config.Wrap(own.Wire)
+	client, s := typedClient(t, config), newShown()
+	var made []bool
+	s.takes = func(a ownwrites.Answer) { made = append(made, own.Made("", nil, a.Object.(*corev1.Pod))) }
+	defer reads(t, podSource(client, ""), s, &corev1.Pod{})()
+	_, err := client.CoreV1().Pods("ns").Create(t.Context(), pod("a", "1"), metav1.CreateOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []bool{true}, made)
 }
 
 // Each reflector gets the answers that concern it: by namespace, selector, kind and user.

@@ -54,6 +54,6 @@ type Answer struct {
 	// objects.
 	Object any
 	Before Before
-	// Counted is set once the sink has counted the answer, which may be before the sink has taken it: see Missed.
+	// Counted is set once the answer is counted. A late one is counted before the sink has taken it.
 	Counted *atomic.Bool
 }

@@ -142,6 +142,7 @@ func TestAnswers(t *testing.T) {
 		{name: "exec", method: "POST", path: pods + "/a/exec", code: 200, answer: pod, none: true},
 		{name: "proxy", method: "DELETE", path: pods + "/a/proxy/api/v1/namespaces/n/pods/a", code: 200, answer: success, none: true},
 		{name: "an unknown subresource", method: "PUT", path: widgets + "/a/start", code: 200, answer: encoded("example.com/v1", "Widget", "n", "")},
+		{name: "POST of a subresource", method: "POST", path: widgets + "/a/start", body: "{}", code: 201, answer: encoded("example.com/v1", "Widget", "n", "")},
 		{name: "DELETE of a subresource", method: "DELETE", path: widgets + "/a/status", code: 200, answer: success},
 		{name: "GET", method: "GET", path: pods + "/a", code: 200, answer: pod, none: true},
 
