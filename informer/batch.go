@@ -52,8 +52,8 @@ func (r *batchReceiver[T]) CallHandler(b *eventlog.Batch) {
 	returned = true
 }
 
-func (*batchReceiver[T]) needs(h eventlog.Header) (old, now bool) { return changeNeeds(h) }
+func (*batchReceiver[T]) Needs(h eventlog.Header) (old, now bool) { return changeNeeds(h) }
 
 func (r *batchReceiver[T]) AtOnce() int                               { return r.n }
-func (r *batchReceiver[T]) name() string                              { return funcsName(r.handle) }
+func (r *batchReceiver[T]) Name() string                              { return funcsName(r.handle) }
 func (*batchReceiver[T]) Context(run context.Context) context.Context { return run }

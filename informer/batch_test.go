@@ -68,9 +68,7 @@ func (b *batches) pass() {
 
 // joinsBatch registers a function that takes batches of up to n changes.
 func (f *testCore) joinsBatch(h func(Batch[*corev1.Pod]), n int, o HandlerOptions) *registration {
-	r := f.registration(&batchReceiver[*corev1.Pod]{h, n}, o, nil)
-	require.NoError(f.t, f.addHandler(r))
-	return r
+	return f.receive(&batchReceiver[*corev1.Pod]{h, n}, o)
 }
 
 // deliveries are all values of Delivery.

@@ -71,14 +71,14 @@ func TestAHandWrittenObjectSurvivesAFullStateThatHasSeenItsKey(t *testing.T) {
 			full("10", func() {})
 			var mine *corev1.Pod
 			full("20", func() { mine = writtenByHand(t, j.clientgo, "a") })
-			now, _ := podsIn(j.core).Get(named("a"))
+			now, _ := podsIn(j.Core).Get(named("a"))
 			require.Same(t, mine, now)
 			full("30", func() {})
-			a, _ := podsIn(j.core).Get(named("a"))
+			a, _ := podsIn(j.Core).Get(named("a"))
 			require.NotSame(t, mine, a)
-			require.Equal(t, object.Identity{Key: named("a"), UID: "uid-a", Version: "1"}, j.identity(named("a"), a))
+			require.Equal(t, object.Identity{Key: named("a"), UID: "uid-a", Version: "1"}, j.Identity(named("a"), a))
 			full("40", func() {})
-			now, _ = podsIn(j.core).Get(named("a"))
+			now, _ = podsIn(j.Core).Get(named("a"))
 			require.Same(t, a, now)
 		})
 	}
@@ -104,7 +104,7 @@ func TestIdentitiesOfWhatWasDeletedByHandAreForgotten(t *testing.T) {
 		j.beginReplace(0, reflector.SameHistory)
 		j.tell(0, deltaOf(deltafifo.Added, kit.Pod(name, "1")))
 		j.commitReplace(0, "10")
-		require.Len(t, j.states[0].objects.identities, 1)
+		require.Equal(t, 1, j.Identities())
 		require.NoError(t, j.clientgo.GetIndexer().Delete(kit.Pod(name, "1")))
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
@@ -136,7 +137,7 @@ func (l *handlerHistory) list(source uint16) {
 	}
 	for range l.rand.IntN(5) {
 		p := l.pod(source, kit.Label("listed", "yes"))
-		key, _ := keyOf(p)
+		key, _ := object.KeyOf(p)
 		next[key] = p
 	}
 	for _, p := range next {
@@ -197,7 +198,7 @@ func (l *handlerHistory) register() {
 	l.joined++
 	r := rand.New(rand.NewPCG(l.rand.Uint64(), 1))                                      //nolint:gosec // a test
 	f := newCheckedHandler(l.t, fmt.Sprint("h", l.joined), Delivery(l.rand.IntN(2)), r) //nolint:gosec // 0 or 1
-	f.clumsy, f.joined = l.rand.IntN(3) == 0, l.isSynced()
+	f.clumsy, f.joined = l.rand.IntN(3) == 0, l.IsSynced()
 	o := HandlerOptions{Name: f.name, Delivery: f.delivery}
 	if l.rand.IntN(3) == 0 {
 		f.slow = 100 * time.Millisecond
@@ -259,7 +260,7 @@ func (l *handlerHistory) rest() {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	x := podsIn(l.core)
+	x := podsIn(l.Core)
 	require.Equal(l.t, len(l.objects), x.Len())
 	for key, p := range l.objects {
 		got, ok := x.Get(key)
@@ -271,7 +272,7 @@ func (l *handlerHistory) rest() {
 	for _, listed := range l.listed {
 		synced = synced && listed
 	}
-	require.Equal(l.t, synced, l.isSynced())
+	require.Equal(l.t, synced, l.IsSynced())
 	for _, f := range l.handlers {
 		require.Zero(l.t, f.reg.Backlog(), "%s at rest", f.name)
 		require.Equal(l.t, synced, closed(f.reg.Synced()), f.name)

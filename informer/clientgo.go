@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/informer/internal/limits"
 	"github.com/tidemark-k8s/tidemark/internal/audit"
 	"github.com/tidemark-k8s/tidemark/internal/report"
@@ -24,7 +25,7 @@ import (
 // call that returns an error, and logged by Run.
 func ForListerWatcher(lw cache.ListerWatcher, example runtime.Object, o cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
 	return sharedOf(lw, example, clientgoSettings{
-		options: Options[any]{Name: o.ObjectDescription, Resync: o.ResyncPeriod},
+		options: engine.Options{Name: o.ObjectDescription, Resync: o.ResyncPeriod},
 		indexes: o.Indexers,
 		metrics: newMetrics(o.Identifier, o.InformerMetricsProvider),
 	})
@@ -32,32 +33,24 @@ func ForListerWatcher(lw cache.ListerWatcher, example runtime.Object, o cache.Sh
 
 func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings) *clientgoInformer {
 	s.options.Name = describe(s.options.Name, example)
-	indexes := clientgostore.Indexes(s.indexes, true)
 	if s.source.IsZero() {
 		s.source = reflector.FromListerWatcher(lw)
 	}
-	var objects objectType
-	if example != nil {
-		objects = typeLike(example)
+	s.options.Indexes = clientgostore.Indexes(s.indexes, true)
+	c := engine.New(s.options, s.objects(example), engine.MadeSources(s.source))
+	if s.logger != nil {
+		c.LogTo(*s.logger)
 	}
-	if example != nil && s.typed {
-		objects.check = typeExactly(objects.goType).check
-	}
-	c := newCore(s.options, objects, indexes, madeSources(s.source))
 	i := newClientgoInformer(c)
 	i.lw, i.example = lw, example
 	i.publish(s.metrics)
-	if s.logger != nil {
-		c.ownLogger = s.logger
-		c.logTo(context.Background())
-	}
 	return i
 }
 
 // clientgoInformer shows a core as client-go's SharedIndexInformer. Each core has one, with the
 // state that only client-go's API needs.
 type clientgoInformer struct {
-	core    *core
+	core    *engine.Core
 	view    untypedView // the typed one
 	store   *informerStore
 	lw      cache.ListerWatcher
@@ -73,37 +66,11 @@ type clientgoInformer struct {
 
 var _ Shared = (*clientgoInformer)(nil)
 
-func newClientgoInformer(c *core) *clientgoInformer {
-	i := &clientgoInformer{core: c, store: newInformerStore(c), shortestResync: c.options.Resync}
+func newClientgoInformer(c *engine.Core) *clientgoInformer {
+	i := &clientgoInformer{core: c, store: newInformerStore(c), shortestResync: c.Resync()}
 	i.view = untypedView{core: c, shared: i}
-	c.hooks.report = i.report
+	c.Connect(i.report)
 	return i
-}
-
-// report passes errors on to the watch error handler. It returns false if there is no handler, or
-// the event is no error.
-func (i *clientgoInformer) report(e Event) bool {
-	i.mu.Lock()
-	onError := i.onError
-	i.mu.Unlock()
-	if onError == nil {
-		return false
-	}
-	var err error
-	switch e := e.(type) {
-	case reflector.Failed:
-		err = e.Err
-	case reflector.Skipped:
-		err = e.Err
-	case error:
-		err = e
-	default:
-		return false
-	}
-	if err, ok := i.repeats.next(e, err, time.Now()); ok {
-		i.errors.Call(err, onError)
-	}
-	return true
 }
 
 func (i *clientgoInformer) AddEventHandler(h cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
@@ -118,11 +85,11 @@ func (i *clientgoInformer) AddEventHandlerWithOptions(h cache.ResourceEventHandl
 	return i.add(h, o, nil)
 }
 
-func (i *clientgoInformer) add(h cache.ResourceEventHandler, o cache.HandlerOptions, by *owner) (cache.ResourceEventHandlerRegistration, error) {
+func (i *clientgoInformer) add(h cache.ResourceEventHandler, o cache.HandlerOptions, by *engine.Owner) (cache.ResourceEventHandlerRegistration, error) {
 	if h == nil {
-		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
+		return nil, fmt.Errorf("informer %s: %w", i.core.Name(), ErrNoHandler)
 	}
-	requested, logger := i.core.options.Resync, klog.Background()
+	requested, logger := i.core.Resync(), klog.Background()
 	if o.ResyncPeriod != nil {
 		requested = *o.ResyncPeriod
 	}
@@ -133,24 +100,24 @@ func (i *clientgoInformer) add(h cache.ResourceEventHandler, o cache.HandlerOpti
 }
 
 // register adds a handler with exactly this resync period.
-func (i *clientgoInformer) register(to receiver, resync time.Duration, by *owner) (cache.ResourceEventHandlerRegistration, error) {
-	r := i.core.registration(to, HandlerOptions{Name: i.nameOf(to), Resync: resync}, by)
-	if err := i.core.addHandler(r); err != nil {
+func (i *clientgoInformer) register(to engine.Receiver, resync time.Duration, by *engine.Owner) (cache.ResourceEventHandlerRegistration, error) {
+	r, err := i.core.Register(to, engine.HandlerOptions{Name: i.nameOf(to), Resync: resync}, by)
+	if err != nil {
 		return nil, err
 	}
 	return &clientgoRegistration{i.core, r}, nil
 }
 
 // nameOf returns the name of a handler in messages.
-func (i *clientgoInformer) nameOf(to receiver) string {
-	if i.core.options.HandlerName == "" {
-		return to.name()
+func (i *clientgoInformer) nameOf(to engine.Receiver) string {
+	if i.core.HandlerName() == "" {
+		return to.Name()
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
 	i.named++
-	return fmt.Sprintf("%s %d", i.core.options.HandlerName, i.named)
+	return fmt.Sprintf("%s %d", i.core.HandlerName(), i.named)
 }
 
 // minimumResync is client-go's minimumResyncPeriod.
@@ -163,13 +130,11 @@ func (i *clientgoInformer) resyncPeriod(logger klog.Logger, requested time.Durat
 	switch {
 	case requested == 0:
 		return 0
-	case i.core.options.Resync == 0:
-		logger.Info("No resyncs, since the informer was made without", "informer", i.core.options.Name, "requested", requested)
+	case i.core.Resync() == 0:
+		logger.Info("No resyncs, since the informer was made without", "informer", i.core.Name(), "requested", requested)
 		return 0
 	}
-	i.core.mu.Lock()
-	started := i.core.phase != created
-	i.core.mu.Unlock()
+	started := i.core.Began()
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
@@ -187,7 +152,7 @@ func (i *clientgoInformer) resyncPeriod(logger klog.Logger, requested time.Durat
 func (i *clientgoInformer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
 	r, ok := handle.(*clientgoRegistration)
 	if !ok {
-		return fmt.Errorf("%w: %T is not a registration of informer %s", ErrType, handle, i.core.options.Name)
+		return fmt.Errorf("%w: %T is not a registration of informer %s", ErrType, handle, i.core.Name())
 	}
 	if r != nil && r.core == i.core {
 		r.registration.Stop()
@@ -214,49 +179,17 @@ func (i *clientgoInformer) RunWithContext(ctx context.Context) {
 	}
 }
 
-func (i *clientgoInformer) HasSynced() bool { return i.core.isSynced() }
+func (i *clientgoInformer) HasSynced() bool { return i.core.IsSynced() }
 
 func (i *clientgoInformer) HasSyncedChecker() cache.DoneChecker {
-	return clientgoChecker{checkerName(i.core.options.Name), i.core.synced}
+	return clientgoChecker{checkerName(i.core.Name()), i.core.Synced()}
 }
 
 func (i *clientgoInformer) LastSyncResourceVersion() string {
-	return i.core.writer.Indexer().Version()
+	return i.core.Writer().Indexer().Version()
 }
 
-func (i *clientgoInformer) IsStopped() bool { return closed(i.core.stopped) }
-
-func (i *clientgoInformer) SetWatchErrorHandler(h cache.WatchErrorHandler) error {
-	if h == nil {
-		return i.SetWatchErrorHandlerWithContext(nil)
-	}
-	return i.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { h(r, err) })
-}
-
-// SetWatchErrorHandlerWithContext sets the function called with every error of a list or watch, and
-// every quarantined object, one call at a time, with no lock held. While a call hangs, further errors
-// are dropped, and the next call says how many. The reflector passed to it only has a name, and never runs. Nil stands
-// for the log.
-func (i *clientgoInformer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHandlerWithContext) error {
-	c := i.core
-	c.mu.Lock()
-	defer c.mu.Unlock()
-
-	if c.phase != created {
-		return fmt.Errorf("informer %s: the watch error handler is set before Run: %w", c.options.Name, ErrRunning)
-	}
-	inert := sync.OnceValue(func() *cache.Reflector {
-		return cache.NewReflectorWithOptions(i.lw, i.example, i.store, cache.ReflectorOptions{Name: c.options.Name})
-	})
-	i.mu.Lock()
-	defer i.mu.Unlock()
-
-	i.onError = nil
-	if h != nil {
-		i.onError = func(err error) { h(c.runContext(), inert(), err) }
-	}
-	return nil
-}
+func (i *clientgoInformer) IsStopped() bool { return i.core.IsStopped() }
 
 // WaitSynced is [Informer.WaitSynced].
 func (i *clientgoInformer) WaitSynced(ctx context.Context) error { return i.core.WaitSynced(ctx) }
@@ -270,7 +203,7 @@ func (i *clientgoInformer) WaitDelivered(ctx context.Context, version string) er
 func (i *clientgoInformer) WaitFresh(ctx context.Context) error { return i.core.WaitFresh(ctx) }
 
 // Frozen is for package audit, which tests use.
-func (i *clientgoInformer) Frozen() audit.Frozen { return i.core.frozen() }
+func (i *clientgoInformer) Frozen() audit.Frozen { return i.core.Frozen() }
 
 // Start is [Shared].Start.
 func (i *clientgoInformer) Start(ctx context.Context) (wait func() error, err error) {
@@ -281,23 +214,23 @@ func (i *clientgoInformer) Start(ctx context.Context) (wait func() error, err er
 func (i *clientgoInformer) Status() Status { return i.core.Status() }
 
 // Inspector is [Informer.Inspector].
-func (i *clientgoInformer) Inspector() *Inspector { return i.core.Inspector() }
+func (i *clientgoInformer) Inspector() *Inspector { return inspectorOf(i.core) }
 
 // Done is [Informer.Done].
-func (i *clientgoInformer) Done() <-chan struct{} { return i.core.stopped }
+func (i *clientgoInformer) Done() <-chan struct{} { return i.core.Stopped() }
 
 // SetTransform sets the transform, nil for none. Its results must be of the informer's type, which
 // for [ForListerWatcher] is any.
 func (i *clientgoInformer) SetTransform(f cache.TransformFunc) error {
-	return i.core.setTransform(f)
+	return i.core.SetTransform(f)
 }
 
 func (i *clientgoInformer) AddIndexers(ix cache.Indexers) error {
-	if err := i.core.misused(); err != nil {
+	if err := i.core.Misused(); err != nil {
 		return err
 	}
 	if i.IsStopped() {
-		return fmt.Errorf("indexers were not added to informer %s: %w", i.core.options.Name, ErrStopped)
+		return fmt.Errorf("indexers were not added to informer %s: %w", i.core.Name(), ErrStopped)
 	}
 	return i.store.AddIndexers(ix)
 }
@@ -326,3 +259,23 @@ func checkerName(informer string) string { return "SharedIndexInformer " + infor
 
 func (c clientgoChecker) Name() string          { return c.name }
 func (c clientgoChecker) Done() <-chan struct{} { return c.done }
+
+// ForControllerRuntime is [ForListerWatcher] for the cache of a controller-runtime manager,
+// whose ListerWatchers are plain requests:
+//
+//	config.Wrap(reflector.Wire)
+//	manager, err := manager.New(config, manager.Options{Cache: cache.Options{NewInformer: informer.ForControllerRuntime}})
+//
+// With [reflector.Wire] in the manager's configuration the informers decode the server's answers
+// themselves. They hold objects of example's Go type alone, as the manager's client requires (D25: others
+// are left out, and reported), so that [As] of that type returns their typed views. The module
+// controllerruntime does the same with options.
+func ForControllerRuntime(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
+	return sharedOf(lw, example, clientgoSettings{
+		source:  reflector.FromControllerRuntime(lw, example),
+		options: engine.Options{Resync: resync},
+		indexes: ix,
+		metrics: newMetrics(cache.InformerNameAndResource{}, nil),
+		typed:   true,
+	})
+}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
@@ -34,7 +35,7 @@ func (r *clientgoReceiver) CallHandler(b *eventlog.Batch) {
 }
 
 // needs returns false for objects of an event for which a handler of functions has no function.
-func (r *clientgoReceiver) needs(h eventlog.Header) (old, now bool) {
+func (r *clientgoReceiver) Needs(h eventlog.Header) (old, now bool) {
 	funcs, partial := r.handler.(cache.ResourceEventHandlerFuncs)
 	switch {
 	case h.Kind == eventlog.Updated, h.Is(eventlog.Recreated) && h.Kind == eventlog.Added:
@@ -49,7 +50,7 @@ func (r *clientgoReceiver) needs(h eventlog.Header) (old, now bool) {
 }
 
 func (*clientgoReceiver) AtOnce() int    { return 1 }
-func (r *clientgoReceiver) name() string { return handlerName(r.handler) }
+func (r *clientgoReceiver) Name() string { return handlerName(r.handler) }
 
 func (r *clientgoReceiver) Context(run context.Context) context.Context {
 	if r.logger == nil {
@@ -60,14 +61,14 @@ func (r *clientgoReceiver) Context(run context.Context) context.Context {
 
 // clientgoRegistration shows a registration as client-go's.
 type clientgoRegistration struct {
-	core         *core
+	core         *engine.Core
 	registration *delivery.Registration
 }
 
-func (r *clientgoRegistration) HasSynced() bool { return closed(r.registration.Synced()) }
+func (r *clientgoRegistration) HasSynced() bool { return r.registration.HasSynced() }
 
 func (r *clientgoRegistration) HasSyncedChecker() cache.DoneChecker {
-	name := checkerName(r.core.options.Name) + " + event handler " + r.registration.Name()
+	name := checkerName(r.core.Name()) + " + event handler " + r.registration.Name()
 	return clientgoChecker{name, r.registration.Synced()}
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
@@ -26,7 +27,7 @@ var clientgoInformers = map[string]constructor{
 	},
 	"pods": func(s kit.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 		indexes := clientgostore.Indexes(ix, true)
-		c := newCore(Options[any]{Resync: resync}, typeExactly(reflect.TypeFor[*corev1.Pod]()), withNamespaceIndex(indexes), madeSources(sourceOf(s)))
+		c := engine.New(engine.Options{Resync: resync, Indexes: engine.WithNamespaceIndex(indexes)}, engine.Exactly(reflect.TypeFor[*corev1.Pod]()), engine.MadeSources(sourceOf(s)))
 		return newClientgoInformer(c)
 	},
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
@@ -12,23 +13,23 @@ import (
 // transform, and cause no events. The informer's writer reports the failures of index functions.
 type informerStore struct {
 	*clientgostore.Store
-	core *core
+	core *engine.Core
 	// version is the newest one that was written by hand. It counts until the informer has one.
 	version atomic.Pointer[string]
 }
 
-func newInformerStore(c *core) *informerStore {
+func newInformerStore(c *engine.Core) *informerStore {
 	s := &informerStore{core: c}
 	s.version.Store(new(string))
-	s.Store = clientgostore.New(c.writer, s)
+	s.Store = clientgostore.New(c.Writer(), s)
 	return s
 }
 
 // Check returns an error for an object of another type than the informer's.
-func (s *informerStore) Check(obj any) (any, error) { return obj, s.core.objects.validate(obj) }
+func (s *informerStore) Check(obj any) (any, error) { return obj, s.core.Objects().Validate(obj) }
 
 // Begin begins a write section.
-func (s *informerStore) Begin() *indexer.Tx { return s.core.writer.Begin() }
+func (s *informerStore) Begin() *indexer.Tx { return s.core.Writer().Begin() }
 
 // Apply makes one write. A stored key stays in its source.
 func (s *informerStore) Apply(tx *indexer.Tx, w clientgostore.Write) {
@@ -43,7 +44,7 @@ func (s *informerStore) Apply(tx *indexer.Tx, w clientgostore.Write) {
 
 // Version returns the informer's version, or that of what was written by hand before the informer has one.
 func (s *informerStore) Version() string {
-	if version := s.core.writer.Indexer().Version(); version != "" {
+	if version := s.core.Writer().Indexer().Version(); version != "" {
 		return version
 	}
 	return *s.version.Load()
@@ -60,7 +61,7 @@ func (*informerStore) Faults(*indexer.Tx) error { return nil }
 
 // ReplaceAll makes the store hold the objects of the writes, and no others.
 func (s *informerStore) ReplaceAll(writes []clientgostore.Write, version string) {
-	staging := s.core.writer.StageAll()
+	staging := s.core.Writer().StageAll()
 	for _, w := range writes {
 		staging.Put(w.Key, w.Object, object.StampByHand)
 	}

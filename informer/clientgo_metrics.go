@@ -79,31 +79,22 @@ func SetMetrics(i cache.SharedIndexInformer, id cache.InformerNameAndResource, p
 }
 
 func (i *clientgoInformer) setMetrics(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) error {
-	i.core.mu.Lock()
-	defer i.core.mu.Unlock()
-
-	switch i.core.phase {
-	case running:
-		return fmt.Errorf("informer %s: metrics are set before Run: %w", i.core.options.Name, ErrRunning)
-	case stopped:
-		return fmt.Errorf("informer %s: %w", i.core.options.Name, ErrStopped)
-	}
-	i.publish(newMetrics(id, provider))
-	return nil
+	return i.core.BeforeRun("SetMetrics", func() { i.publish(newMetrics(id, provider)) })
 }
 
 // publish makes an informer publish metrics, none for nil.
 func (i *clientgoInformer) publish(m *clientgoMetrics) {
-	i.core.hooks.metrics = nil
-	if m != nil {
-		i.core.hooks.metrics = m
+	if m == nil {
+		i.core.Measure(nil)
+	} else {
+		i.core.Measure(m)
 	}
 	i.store.Gauge.Store(m.ofStore())
 }
 
-func (m *clientgoMetrics) queued(deltas int) { m.waiting.Set(float64(deltas)) }
+func (m *clientgoMetrics) Queued(deltas int) { m.waiting.Set(float64(deltas)) }
 
-func (m *clientgoMetrics) applied(took time.Duration, version string) {
+func (m *clientgoMetrics) Applied(took time.Duration, version string) {
 	m.latency.Observe(took.Seconds())
 	m.version.Set(version)
 }

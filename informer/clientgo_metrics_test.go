@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
@@ -116,7 +117,7 @@ func TestContract_B111_Metrics(t *testing.T) {
 	i := ForListerWatcher(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, cache.SharedIndexInformerOptions{
 		Identifier: name.WithResource(id.GroupVersionResource()), InformerMetricsProvider: twice,
 	})
-	require.Nil(t, i.(*clientgoInformer).core.hooks.metrics, "a second one under a name has none")
+	require.False(t, engine.Inside{Core: i.(*clientgoInformer).core}.IsMeasured(), "a second one under a name has none")
 }
 
 func TestMeasureIsForInformersOfOurs(t *testing.T) {

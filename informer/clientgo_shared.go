@@ -8,6 +8,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -18,7 +19,7 @@ import (
 // error or panics, the run ends with that error, and with [ErrNoSource] for a zero source. Run waits for a
 // function that does not return.
 func JoinShared(sources []func() (reflector.Source, error), goType reflect.Type, o Options[any]) Shared {
-	return newViews(newCore(o, typeExactly(goType), withNamespaceIndex(o.Indexes), lateSources(sources))).shared
+	return newViews(engine.New(o.untyped(), engine.Exactly(goType), engine.LateSources(sources))).shared
 }
 
 // Shared is client-go's SharedIndexInformer with the further methods of this module's informers.
@@ -40,7 +41,7 @@ type Shared interface {
 	WaitFresh(ctx context.Context) error
 
 	// lend returns a view that owns its handlers.
-	lend(by *owner) *untypedView
+	lend(by *engine.Owner) *untypedView
 }
 
 // As returns the typed view of an informer of this module behind client-go's interface: the same
@@ -58,7 +59,7 @@ func IndexerOf(i cache.SharedIndexInformer, goType reflect.Type) (*indexer.Index
 	if v == nil {
 		return nil, false
 	}
-	return v.core.writer.Indexer(), true
+	return v.core.Writer().Indexer(), true
 }
 
 // viewOf returns the view of an informer of this module, if all of its objects are of a Go type, and
@@ -71,7 +72,7 @@ func viewOf(i cache.SharedIndexInformer, goType reflect.Type) *untypedView {
 	case *clientgoLent:
 		v = &ours.view
 	}
-	if v == nil || !v.core.objects.is(goType) {
+	if v == nil || !v.core.Objects().Is(goType) {
 		return nil
 	}
 	return v
@@ -86,7 +87,7 @@ type clientgoLent struct {
 	view untypedView // the typed one
 }
 
-func (i *clientgoInformer) lend(by *owner) *untypedView {
+func (i *clientgoInformer) lend(by *engine.Owner) *untypedView {
 	l := &clientgoLent{clientgoInformer: i}
 	l.view = untypedView{i.core, l, by}
 	return &l.view
@@ -105,4 +106,35 @@ func (l *clientgoLent) AddEventHandlerWithOptions(h cache.ResourceEventHandler, 
 }
 
 // newViews makes client-go's and the typed view of a core, and connects the core with client-go's.
-func newViews(c *core) *untypedView { return &newClientgoInformer(c).view }
+func newViews(c *engine.Core) *untypedView { return &newClientgoInformer(c).view }
+
+// SharedOf returns the informer of this module behind client-go's interface, and false for an
+// informer of another module. It unwraps the typed views in which client-go's generated accessors
+// and constructors return their informers.
+func SharedOf(i cache.SharedIndexInformer) (Shared, bool) {
+	ours, ok := unwrapped(i).(Shared)
+	return ours, ok
+}
+
+// unwrapped returns the informer inside client-go's typed views. It uses reflection: the views' type
+// is not exported, and has no method that they all share.
+func unwrapped(i cache.SharedIndexInformer) cache.SharedIndexInformer {
+	for {
+		v := reflect.ValueOf(i)
+		if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct || v.Elem().Type().PkgPath() != clientgoPackage {
+			return i
+		}
+		inner, ok := v.Elem().Type().FieldByName("SharedIndexInformer")
+		if !ok || !inner.Anonymous {
+			return i
+		}
+		next, ok := v.Elem().FieldByIndex(inner.Index).Interface().(cache.SharedIndexInformer)
+		if !ok { // nil
+			return i
+		}
+		i = next
+	}
+}
+
+// clientgoPackage is the package of client-go's typed views.
+var clientgoPackage = reflect.TypeFor[cache.ListWatch]().PkgPath()

@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -22,20 +23,20 @@ import (
 // misuse, such as a nil handler.
 func ForOneHandler(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
 	i := sharedOf(o.ListerWatcher, o.ObjectType, clientgoSettings{
-		options: Options[any]{Resync: o.ResyncPeriod, MinWatchTimeout: o.MinWatchTimeout, Transform: o.Transform},
+		options: engine.Options{Resync: o.ResyncPeriod, MinWatchTimeout: o.MinWatchTimeout, Transform: o.Transform},
 		indexes: o.Indexers,
 		metrics: newMetrics(o.Identifier, o.InformerMetricsProvider),
 		logger:  o.Logger,
 	})
-	if o.Handler == nil && i.core.misuse == nil {
-		i.core.misuse = ErrNoHandler
+	if o.Handler == nil {
+		i.core.Misuse(ErrNoHandler)
 	}
 	to := &unsharedReceiver{clientgoReceiver: &clientgoReceiver{o.Handler, o.Logger}, core: i.core}
 	to.failing, to.fail = context.WithCancel(context.Background())
 	c := &clientgoUnshared{informer: i, receiver: to}
 	var err error
 	if c.handler, err = i.register(to, o.ResyncPeriod, nil); err != nil { // Run will report the misuse
-		c.handler = &clientgoRegistration{i.core, i.core.registration(to, HandlerOptions{}, nil)}
+		c.handler = &clientgoRegistration{i.core, i.core.NewRegistration(to, engine.HandlerOptions{}, nil)}
 	}
 	return i.GetIndexer(), c
 }
@@ -68,7 +69,7 @@ func (c *clientgoUnshared) RunWithContext(ctx context.Context) {
 // run, and RunWithContext panics with it.
 type unsharedReceiver struct {
 	*clientgoReceiver
-	core     *core
+	core     *engine.Core
 	crashing context.Context // for the report of a panic
 	panicked atomic.Pointer[any]
 	failing  context.Context // ends with a panic, and each call of Run with it
@@ -93,7 +94,7 @@ func (r *unsharedReceiver) CallHandler(b *eventlog.Batch) {
 	defer r.caught()
 	defer func() {
 		if p := recover(); p != nil {
-			delivery.Crash(r.crashing, p, r.core.options.Name, r.name(), b) // which panics again
+			delivery.Crash(r.crashing, p, r.core.Name(), r.Name(), b) // which panics again
 		}
 	}()
 	r.clientgoReceiver.CallHandler(b)
@@ -103,7 +104,7 @@ func (r *unsharedReceiver) caught() {
 	if p := recover(); p != nil {
 		r.panicked.Store(&p)
 		defer r.fail()
-		r.core.observe(HandlerPanicked{Handler: r.name(), Value: p})
+		r.core.Observe(HandlerPanicked{Handler: r.Name(), Value: p})
 	}
 }
 
@@ -118,11 +119,22 @@ func (c *clientgoUnshared) HasSyncedChecker() cache.DoneChecker { return c.handl
 // example.
 type clientgoSettings struct {
 	source  reflector.Source // zero for the ListerWatcher
-	options Options[any]
+	options engine.Options
 	indexes cache.Indexers
 	metrics *clientgoMetrics
 	logger  *klog.Logger // nil for klog's own
 	typed   bool         // it holds objects of the example's Go type alone
+}
+
+// objects returns the type of the objects like an example.
+func (s *clientgoSettings) objects(example runtime.Object) engine.ObjectType {
+	switch {
+	case example == nil:
+		return engine.ObjectType{}
+	case s.typed:
+		return engine.LikeExactly(example)
+	}
+	return engine.Like(example)
 }
 
 // describe returns the name of an informer: by default that of its type or, if the type stands for many kinds, of its

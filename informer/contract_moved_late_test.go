@@ -27,7 +27,7 @@ func TestContract_D27_WhatAFailureKeepsGivesWay(t *testing.T) {
 	j := newJoined(t, Options[*corev1.Pod]{Transform: failByLabel}, 2)
 	j.synced()
 	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "5")))
-	require.NoError(t, newInformerStore(j.core).Update(kit.Pod("p", "77")))
+	require.NoError(t, newInformerStore(j.Core).Update(kit.Pod("p", "77")))
 	j.beginReplace(0, reflector.SameHistory)
 	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "7", sick)))
 	j.says(1, '+', "9")
@@ -66,7 +66,7 @@ func TestContract_D27_ALateDeleteIsNotDelivered(t *testing.T) {
 func TestContract_T19_AFailureKeepsNothingPutByHand(t *testing.T) {
 	j := newJoined(t, Options[*corev1.Pod]{Transform: failByLabel}, 1)
 	j.synced()
-	require.NoError(t, newInformerStore(j.core).Update(kit.Pod("p", "77")))
+	require.NoError(t, newInformerStore(j.Core).Update(kit.Pod("p", "77")))
 	j.beginReplace(0, reflector.SameHistory)
 	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "7", sick)))
 	j.commitReplace(0, "8")

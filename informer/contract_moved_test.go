@@ -18,6 +18,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -26,13 +27,13 @@ import (
 // pass through the transform and are applied at once.
 type joined struct {
 	*testCore
-	in []*informerSink
+	in []*engine.Sink
 }
 
 func newJoined(t *testing.T, o Options[*corev1.Pod], sources int) *joined {
 	j := &joined{testCore: newTestCore(t, o, sources)}
 	for source := range sources {
-		j.in = append(j.in, newInformerSink(j.core, uint16(source)))
+		j.in = append(j.in, j.Sink(uint16(source)))
 	}
 	return j
 }
@@ -169,12 +170,12 @@ func (j *joined) says(source int, what byte, version string) {
 
 // holds returns the source and the version of the stored pod.
 func (j *joined) holds() string {
-	p, ok := j.writer.Indexer().Get(named("p"))
+	p, ok := j.Writer().Indexer().Get(named("p"))
 	if !ok {
 		return ""
 	}
 	var stored indexer.Stored
-	j.writer.Freeze(func(tx *indexer.Tx) { stored, _ = tx.Get(named("p")) })
+	j.Writer().Freeze(func(tx *indexer.Tx) { stored, _ = tx.Get(named("p")) })
 	return string(rune('a'+stored.Source)) + "@" + j.versionOf(p.(*corev1.Pod))
 }
 
@@ -375,13 +376,13 @@ func (m *moves) check() {
 			sick++ // an older version may be stored
 			continue
 		}
-		stored, ok := m.writer.Indexer().Get(named(name))
+		stored, ok := m.Writer().Indexer().Get(named(name))
 		require.True(m.t, ok, name)
 		require.Equal(m.t, fmt.Sprint(p.version), m.versionOf(stored.(*corev1.Pod)))
 	}
-	require.EqualValues(m.t, sick, m.status.quarantined.Load())
-	require.Len(m.t, m.known, m.writer.Indexer().Len())
-	for stored := range podsIn(m.core).All() {
+	require.EqualValues(m.t, sick, m.Status().Quarantined)
+	require.Len(m.t, m.known, m.Writer().Indexer().Len())
+	for stored := range podsIn(m.Core).All() {
 		require.Contains(m.t, want, stored.Name)
 		require.Same(m.t, stored, m.known[stored.Name])
 	}
@@ -404,15 +405,15 @@ func TestContract_T19_ByHandIntoAJoinedStore(t *testing.T) {
 					j.tell(source, deltaOf(deltafifo.Added, p))
 				}
 				j.commitReplace(source, "10")
-				return slices.Sorted(slices.Values(spell(j.writer.Indexer().Keys())))
+				return slices.Sorted(slices.Values(spell(j.Writer().Indexer().Keys())))
 			}
 			lists(0, kit.Pod("a", "1"))
 			require.Equal(t, []string{"default/a", "default/b"}, lists(1, kit.Pod("b", "2")))
-			require.NoError(t, put(newInformerStore(j.core), kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("mine", "99")))
+			require.NoError(t, put(newInformerStore(j.Core), kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("mine", "99")))
 			require.Equal(t, []string{"default/a", "default/mine"}, lists(1))
 			j.tell(1, deltaOf(deltafifo.Added, kit.Pod("mine", "7")))
 			require.Equal(t, []string{"default/a", "default/mine"}, lists(0, kit.Pod("a", "1")), "a source has it now")
-			require.NoError(t, newInformerStore(j.core).Add(kit.Pod("new", "99")))
+			require.NoError(t, newInformerStore(j.Core).Add(kit.Pod("new", "99")))
 			require.Equal(t, []string{"default/mine"}, lists(0))
 			require.Empty(t, lists(1))
 		})

@@ -70,7 +70,7 @@ func (w *writing) finish(source int, a ownwrites.Answer) {
 		w.in[source].Answered(a)
 	}()
 	synctest.Wait()
-	if w.queue.Len() > 0 {
+	if w.Queued() > 0 {
 		w.drain(w.t)
 	}
 	select {
@@ -91,7 +91,7 @@ func (w *writing) says(word string) {
 	version, listed, _ := strings.Cut(version, "/")
 	p := kit.Pod("p", version)
 	written := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{Version: version}, Object: p}
-	store := newInformerStore(w.core)
+	store := newInformerStore(w.Core)
 	switch word {
 	case "h+":
 		require.NoError(w.t, store.Update(kit.Pod("p", "hand")))
@@ -227,17 +227,17 @@ func TestContract_D35_AnAnswerDuringAnOlderList(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWriting(t, Options[*corev1.Pod]{Transform: transform})
 				w.says("a+5")
-				before, _ := w.writer.Indexer().Get(named("p"))
+				before, _ := w.Writer().Indexer().Get(named("p"))
 				w.beginReplace(0, reflector.SameHistory)
 				w.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "5")))
 				w.says("a!7")
-				shown, _ := w.writer.Indexer().Get(named("p"))
+				shown, _ := w.Writer().Indexer().Get(named("p"))
 				require.NotSame(t, before, shown)
 				w.commitReplace(0, "6")
-				now, _ := w.writer.Indexer().Get(named("p"))
+				now, _ := w.Writer().Indexer().Get(named("p"))
 				require.Same(t, shown, now)
 				w.says("a^9")
-				now, _ = w.writer.Indexer().Get(named("p"))
+				now, _ = w.Writer().Indexer().Get(named("p"))
 				require.Same(t, before, now)
 			})
 		})
@@ -259,11 +259,11 @@ func TestContract_D35_AnAnswerDuringAListThatHasIt(t *testing.T) {
 					w.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "7")))
 					w.says("a!7")
 					require.NotEmpty(t, w.told.Take())
-					shown, _ := w.writer.Indexer().Get(named("p"))
+					shown, _ := w.Writer().Indexer().Get(named("p"))
 					w.commitReplace(0, "8")
 					w.says("a=7/9")
 					require.Empty(t, w.told.Take())
-					now, _ := w.writer.Indexer().Get(named("p"))
+					now, _ := w.Writer().Indexer().Get(named("p"))
 					require.Same(t, shown, now)
 					require.Zero(t, w.Status().OwnWrites.Pending)
 				})
@@ -414,11 +414,10 @@ func TestContract_D35_AnswersWhenTheRunEnds(t *testing.T) {
 			synctest.Wait()
 		}
 		write("7")
-		var err error
-		w.batch, err = w.queue.Drain(t.Context())
+		taken, err := w.Drain(t.Context())
 		require.NoError(t, err)
 		write("8")
-		w.dropQueued()
+		w.Drop(taken)
 		require.Equal(t, OwnWrites{Linked: true, Waiting: 2}, w.Status().OwnWrites)
 		callers.Wait()
 	})

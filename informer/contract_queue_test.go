@@ -23,10 +23,10 @@ func TestContract_B13_B17_B20_B21_ChangesAndFullStatesInTheirOrder(t *testing.T)
 		f.register(j, HandlerOptions{})
 		f.start()
 		f.apply(deltaOf(deltafifo.Added, kit.Pod("early", "1")))
-		require.Equal(t, 1, podsIn(f.core).Len())
+		require.Equal(t, 1, podsIn(f.Core).Len())
 		f.list("5", kit.Pod("a", "2"))
 		require.Equal(t, []string{"initial a@2"}, j.take())
-		require.Equal(t, 1, podsIn(f.core).Len())
+		require.Equal(t, 1, podsIn(f.Core).Len())
 		f.apply(
 			deltaOf(deltafifo.Modified, kit.Pod("a", "6")),
 			deltaOf(deltafifo.Modified, kit.Pod("a", "6")),
@@ -50,13 +50,13 @@ func TestContract_B14_TheSizeOfAWriteSection(t *testing.T) {
 		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		f.start()
 		f.list("1")
-		f.batch, _ = adds(2, 2500)
+		batch, _ := adds(2, 2500)
 		for _, stored := range []int{1000, 2000, 2500} {
-			f.applySome()
-			require.Equal(t, stored, podsIn(f.core).Len())
+			batch = f.ApplySome(batch)
+			require.Equal(t, stored, podsIn(f.Core).Len())
 		}
-		require.Empty(t, f.batch)
-		f.batch = []deltafifo.Delta{
+		require.Empty(t, batch)
+		batch = []deltafifo.Delta{
 			deltaOf(deltafifo.Added, kit.Pod("x", "3000")),
 			{Op: deltafifo.Begin},
 			deltaOf(deltafifo.Added, kit.Pod("y", "3001")),
@@ -64,10 +64,10 @@ func TestContract_B14_TheSizeOfAWriteSection(t *testing.T) {
 			deltaOf(deltafifo.Added, kit.Pod("z", "3003")),
 		}
 		for _, left := range []int{4, 3, 2, 1, 0} {
-			f.applySome()
-			require.Len(t, f.batch, left)
+			batch = f.ApplySome(batch)
+			require.Len(t, batch, left)
 		}
-		require.Equal(t, 2, podsIn(f.core).Len())
+		require.Equal(t, 2, podsIn(f.Core).Len())
 	})
 }
 
@@ -136,11 +136,11 @@ func TestContract_B42_ReadersDoNotWaitForAFullState(t *testing.T) {
 			f.commitReplace("9000")
 		}()
 		synctest.Wait()
-		require.Len(t, podsIn(f.core).Snapshot().List(), 1)
-		require.Len(t, podsIn(f.core).Keys(), 1)
+		require.Len(t, podsIn(f.Core).Snapshot().List(), 1)
+		require.Len(t, podsIn(f.Core).Keys(), 1)
 		require.Equal(t, 1, f.Status().Objects)
 		close(gate)
 		<-done
-		require.Equal(t, 5000, podsIn(f.core).Len())
+		require.Equal(t, 5000, podsIn(f.Core).Len())
 	})
 }

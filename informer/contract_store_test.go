@@ -284,7 +284,7 @@ func TestContract_T19_WritesAtAnyTime(t *testing.T) {
 func TestReplaceDoesNotTakeTheVersionBack(t *testing.T) {
 	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 	f.list("1", kit.Pod("a", "1"))
-	store := newInformerStore(f.core)
+	store := newInformerStore(f.Core)
 	var wg sync.WaitGroup
 	done := make(chan struct{})
 	wg.Go(func() {
@@ -300,7 +300,7 @@ func TestReplaceDoesNotTakeTheVersionBack(t *testing.T) {
 		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", version)))
 		for range 20 {
 			runtime.Gosched()
-			require.False(t, object.Older(f.writer.Indexer().Version(), version), "%s after %s", f.writer.Indexer().Version(), version)
+			require.False(t, object.Older(f.Writer().Indexer().Version(), version), "%s after %s", f.Writer().Indexer().Version(), version)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func TestContract_D28_ABatchFunction(t *testing.T) {
 		f.apply(deltas...)
 		synctest.Wait()
 		require.Equal(t, lines[:2], told)
-		require.ErrorIs(t, f.exitError(), ErrExited)
+		require.ErrorIs(t, f.ExitError(), ErrExited)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
@@ -41,8 +42,8 @@ func strip(p *corev1.Pod) (*corev1.Pod, error) {
 	return p, nil
 }
 
-func (h *history) sink(source uint16) *informerSink {
-	return newInformerSink(h.core, source)
+func (h *history) sink(source uint16) *engine.Sink {
+	return h.Sink(source)
 }
 
 // next makes another version of a pod, now and then poisoned or with another UID.
@@ -148,20 +149,16 @@ func (h *history) changes(source uint16, n int) {
 
 // compare compares the store with the reference model.
 func (h *history) compare() {
-	x := podsIn(h.core)
+	x := podsIn(h.Core)
 	require.Equal(h.t, len(h.stored), x.Len())
 	for key, p := range h.stored {
 		got, ok := x.Get(key)
 		require.True(h.t, ok, "%s", key)
 		require.Equal(h.t, p.ResourceVersion, got.Annotations["version"])
-		id := h.identity(key, got)
+		id := h.Identity(key, got)
 		require.Equal(h.t, object.Identity{Key: key, UID: string(p.UID), Version: p.ResourceVersion}, id)
 	}
-	aside := 0
-	for i := range h.states {
-		aside += len(h.states[i].objects.identities)
-	}
-	require.Equal(h.t, len(h.stored), aside, "what is kept aside is of what is stored")
+	require.Equal(h.t, len(h.stored), h.Identities(), "what is kept aside is of what is stored")
 	require.Equal(h.t, len(h.poisoned), h.Status().Quarantined)
 }
 
@@ -198,7 +195,7 @@ func TestFullStatesAndChangesAgainstTheTwin(t *testing.T) {
 				h.compare()
 			}
 			h.settled(f.reg)
-			f.compare(podsIn(h.core))
+			f.compare(podsIn(h.Core))
 		})
 	}
 }

@@ -202,8 +202,7 @@ func TestTheLogIsNotFlooded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const objects = 5000
 		f := newTestCore(t, Options[*corev1.Pod]{Transform: failByLabel}, 1)
-		f.options.Observe = nil
-		f.logTo(klog.NewContext(t.Context(), log.Logger()))
+		f.ObserveWith(klog.NewContext(t.Context(), log.Logger()), nil)
 		storm := func() {
 			for i := range objects {
 				f.write(t, deltaOf(deltafifo.Modified, kit.Pod(fmt.Sprint(i), "7", kit.Label("poison", "error"))))
@@ -212,7 +211,7 @@ func TestTheLogIsNotFlooded(t *testing.T) {
 		storm()
 		require.Equal(t, limits.MaxLines, log.Count("quarantined"))
 		require.Equal(t, 1, log.Count("Too many lines"))
-		require.EqualValues(t, objects, f.status.quarantined.Load(), "all of them are counted")
+		require.EqualValues(t, objects, f.Status().Quarantined, "all of them are counted")
 		time.Sleep(time.Minute)
 		storm()
 		require.Equal(t, 2*limits.MaxLines, log.Count("quarantined"))
@@ -233,14 +232,14 @@ func TestNamesThatAreNone(t *testing.T) {
 	for i, key := range keys {
 		f.write(t, deltaOf(deltafifo.Added, kit.Pod(key.Name, fmt.Sprint(i+1), func(p *corev1.Pod) { p.Namespace = key.Namespace })))
 	}
-	require.Equal(t, len(keys), f.writer.Indexer().Len())
+	require.Equal(t, len(keys), f.Writer().Indexer().Len())
 	for i, key := range keys {
-		obj, ok := podsIn(f.core).Get(key)
+		obj, ok := podsIn(f.Core).Get(key)
 		require.True(t, ok)
 		require.Equal(t, fmt.Sprint(i+1), obj.ResourceVersion)
 	}
 	seen := newEvents()
-	f.options.Observe = seen.observe
+	f.ObserveWith(t.Context(), seen.observe)
 	f.write(t, deltaOf(deltafifo.Modified, kit.Pod(long, "9", kit.Label("poison", "panic"))))
 	told := of[*QuarantineError](seen)
 	require.Len(t, told, 1)
@@ -256,8 +255,8 @@ func TestOneKeyManyTimesInAList(t *testing.T) {
 	}
 	for range 2 {
 		f.list("20000", pods...)
-		require.Equal(t, 1, f.writer.Indexer().Len())
-		a, _ := podsIn(f.core).Get(named("a"))
+		require.Equal(t, 1, f.Writer().Indexer().Len())
+		a, _ := podsIn(f.Core).Get(named("a"))
 		require.Equal(t, "10000", a.ResourceVersion)
 	}
 }

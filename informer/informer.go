@@ -6,7 +6,7 @@ import (
 	"reflect"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/lister"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -17,16 +17,16 @@ import (
 //
 // An Informer is a typed view of an untyped core, which all views of the same informer share.
 type Informer[T Object] struct {
-	core   *core
+	core   *engine.Core
 	shared Shared
-	owner  *owner // the borrower of a lent view; nil otherwise
+	owner  *engine.Owner // the borrower of a lent view; nil otherwise
 }
 
 // untypedView has the fields of an [Informer] of any type.
 type untypedView struct {
-	core   *core
+	core   *engine.Core
 	shared Shared
-	owner  *owner
+	owner  *engine.Owner
 }
 
 // New returns an informer of the objects of a source. Invalid arguments (a zero source, a negative
@@ -42,8 +42,7 @@ func New[T Object](source reflector.Source, o Options[T]) *Informer[T] {
 // is synced when all sources are, and has reached a version when all sources have. Join accepts up
 // to 4,096 sources.
 func Join[T Object](sources []reflector.Source, o Options[T]) *Informer[T] {
-	untyped := o.Untyped()
-	return view[T](newViews(newCore(untyped, typeExactly(reflect.TypeFor[T]()), withNamespaceIndex(untyped.Indexes), madeSources(sources...))))
+	return view[T](newViews(engine.New(o.untyped(), engine.Exactly(reflect.TypeFor[T]()), engine.MadeSources(sources...))))
 }
 
 // view returns an informer's view of type T.
@@ -69,9 +68,9 @@ func (i *Informer[T]) Start(ctx context.Context) (wait func() error, err error) 
 // a function), [ErrNegative] for an option out of range, or [ErrStopped] if the informer has stopped.
 func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, error) {
 	if !callable(h) {
-		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
+		return nil, fmt.Errorf("informer %s: %w", i.core.Name(), ErrNoHandler)
 	}
-	return i.core.handle(receiverOf(h), o, i.owner)
+	return i.handle(receiverOf(h), o)
 }
 
 // HandleBatch is [Informer.Handle] for a function that takes the changes that are ready, up to n a
@@ -82,71 +81,62 @@ func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, erro
 // [ErrStopped].
 func (i *Informer[T]) HandleBatch(h func(Batch[T]), n int, o HandlerOptions) (Registration, error) {
 	if h == nil {
-		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
+		return nil, fmt.Errorf("informer %s: %w", i.core.Name(), ErrNoHandler)
 	}
 	if n < 1 {
-		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, outOfRange("the size of a batch", n))
+		return nil, fmt.Errorf("informer %s: %w", i.core.Name(), engine.OutOfRange("the size of a batch", n))
 	}
-	return i.core.handle(&batchReceiver[T]{h, n}, o, i.owner)
+	return i.handle(&batchReceiver[T]{h, n}, o)
 }
 
-// handle registers a handler, given as its receiver. The handler's name and the informer's resync
-// period stand in for options that are not set.
-func (c *core) handle(to receiver, o HandlerOptions, by *owner) (Registration, error) {
+// handle registers a handler, given as its receiver.
+func (i *Informer[T]) handle(to engine.Receiver, o HandlerOptions) (Registration, error) {
 	if err := o.validate(); err != nil {
-		return nil, fmt.Errorf("informer %s: handler %q: %w", c.options.Name, o.Name, err)
+		return nil, fmt.Errorf("informer %s: handler %q: %w", i.core.Name(), o.Name, err)
 	}
-	if o.Name == "" {
-		o.Name = to.name()
-	}
-	if o.Resync == 0 {
-		o.Resync = c.options.Resync
-	}
-	r := c.registration(to, o, by)
-	if err := c.addHandler(r); err != nil {
+	r, err := i.core.Handle(to, engine.HandlerOptions{Name: o.Name, Merge: o.Delivery != Every, Resync: o.Resync}, i.owner)
+	if err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// registration returns the registration of a handler, which is yet to be added.
-func (c *core) registration(to receiver, o HandlerOptions, by *owner) *delivery.Registration {
-	return c.processor.NewRegistration(c.withDecoding(to), delivery.Options{
-		Name: o.Name, Merge: o.Delivery != Every, Resync: o.Resync, Owner: by,
-	})
-}
-
 // AddIndexes adds indexes, at any time, and indexes all stored objects before it returns. If it
 // returns the indexer's ErrIndexExists or ErrIndexInvalid, it has added none.
 func (i *Informer[T]) AddIndexes(indexes ...indexer.Index[T]) error {
-	if err := i.core.misused(); err != nil {
+	if err := i.core.Misused(); err != nil {
 		return err
 	}
-	return i.core.writer.AddIndexes(untypedIndexes(indexes)...)
+	return i.core.Writer().AddIndexes(untypedIndexes(indexes)...)
 }
 
 // SetTransform sets the transform, see [Options].Transform; nil removes it. Once the informer has
 // begun to run, SetTransform returns [ErrRunning] or [ErrStopped].
 func (i *Informer[T]) SetTransform(transform func(T) (T, error)) error {
-	return i.core.setTransform(untypedTransform(transform))
+	return i.core.SetTransform(untypedTransform(transform))
 }
 
 // Indexer returns the store for reading.
-func (i *Informer[T]) Indexer() *indexer.Indexer[T] { return indexer.View[T](i.core.writer.Indexer()) }
+func (i *Informer[T]) Indexer() *indexer.Indexer[T] {
+	return indexer.View[T](i.core.Writer().Indexer())
+}
 
 // Lister returns a lister over the store.
-func (i *Informer[T]) Lister() lister.Lister[T] { return lister.View[T](i.core.lister) }
+func (i *Informer[T]) Lister() lister.Lister[T] { return lister.View[T](i.core.Lister()) }
 
 // Synced returns a channel that is closed once the store is complete. It stays closed even if the
 // store falls behind the source later: see [Status] for how up to date the store is.
-func (i *Informer[T]) Synced() <-chan struct{} { return i.core.synced }
+func (i *Informer[T]) Synced() <-chan struct{} { return i.core.Synced() }
 
 // Done returns a channel that is closed once the informer has stopped.
-func (i *Informer[T]) Done() <-chan struct{} { return i.core.stopped }
-
-// WaitSynced waits until the store is complete, and then returns nil. Waits, in the documentation of
-// the package, describes the errors.
-func (i *Informer[T]) WaitSynced(ctx context.Context) error { return i.core.WaitSynced(ctx) }
+func (i *Informer[T]) Done() <-chan struct{} { return i.core.Stopped() }
 
 // Status returns the state of the informer: what it does now, and its last errors.
 func (i *Informer[T]) Status() Status { return i.core.Status() }
+
+// Lend returns a view of the informer for a borrower, such as a lease of a factory. The view owns the
+// handlers added through it, or through its Shared. end stops them, and lets the view take no more.
+func (i *Informer[T]) Lend() (lent *Informer[T], end func()) {
+	by := &engine.Owner{}
+	return view[T](i.shared.lend(by)), func() { i.core.End(by) }
+}

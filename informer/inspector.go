@@ -6,20 +6,20 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 )
 
 // Inspector gives measurements of an informer to a metrics endpoint, a page or a debugger. Unlike
 // [Status], they cost something. The first call of the Inspector method starts the measuring, which
 // lasts as long as the informer; without that call nothing is measured. All methods are safe for
 // any goroutine, and wait neither for the store nor for a handler.
-type Inspector struct{ core *core }
+type Inspector struct{ core *engine.Core }
 
 // Inspector returns an inspector of the informer, and starts the measuring.
-func (i *Informer[T]) Inspector() *Inspector { return i.core.Inspector() }
+func (i *Informer[T]) Inspector() *Inspector { return inspectorOf(i.core) }
 
-// Inspector is [Informer.Inspector].
-func (c *core) Inspector() *Inspector {
-	c.inspected()
+func inspectorOf(c *engine.Core) *Inspector {
+	c.Inspect()
 	return &Inspector{c}
 }
 
@@ -52,8 +52,8 @@ type SlowCall struct {
 
 // Handlers returns the measurements of all handlers, in the order of Status.
 func (i *Inspector) Handlers() []HandlerMeasures {
-	m := i.core.inspected()
-	registrations := i.core.processor.All()
+	m := i.core.Inspect()
+	registrations := i.core.Registrations()
 	all := make([]HandlerMeasures, 0, len(registrations))
 	for _, r := range registrations {
 		calls := r.Calls()
@@ -82,7 +82,7 @@ type Memory struct {
 
 // Memory returns the memory of the informer. Objects are measured in the background, about once a
 // minute.
-func (i *Inspector) Memory() Memory { return Memory(i.core.inspected().Weight.Last()) }
+func (i *Inspector) Memory() Memory { return Memory(i.core.Inspect().Weight.Last()) }
 
 // RecentEvent is a change told to the handlers, without its object. At is its time, to within about
 // a second.
@@ -95,7 +95,7 @@ type RecentEvent struct {
 
 // Recent returns the last 200 changes, the newest last, without the first full state.
 func (i *Inspector) Recent() []RecentEvent {
-	last := i.core.inspected().Recent.All()
+	last := i.core.Inspect().Recent.All()
 	all := make([]RecentEvent, 0, len(last))
 	for _, e := range last {
 		all = append(all, RecentEvent{e.At, Kind(e.Kind), e.Key, e.Version})
@@ -118,7 +118,7 @@ type Moment struct {
 // newest last. A stopped informer adds no moments.
 func (i *Inspector) History() []Moment {
 	var all []Moment
-	for _, moment := range i.core.inspected().History() {
+	for _, moment := range i.core.Inspect().History() {
 		all = append(all, Moment(moment))
 	}
 	return all
@@ -127,13 +127,13 @@ func (i *Inspector) History() []Moment {
 // Indexes returns the sizes of the indexes, in the order of their names. It counts them, in time
 // proportional to the number of values.
 func (i *Inspector) Indexes() []indexer.IndexSize {
-	return byName(i.core.writer.Indexer().IndexSizes())
+	return byName(i.core.Writer().Indexer().IndexSizes())
 }
 
 // LabelIndexes returns the sizes of the label indexes, see [indexer.Indexer.Select], in the
 // order of the keys. It counts as Indexes does.
 func (i *Inspector) LabelIndexes() []indexer.IndexSize {
-	return byName(i.core.writer.Indexer().LabelIndexSizes())
+	return byName(i.core.Writer().Indexer().LabelIndexSizes())
 }
 
 func byName(sizes []indexer.IndexSize) []indexer.IndexSize {
@@ -142,10 +142,9 @@ func byName(sizes []indexer.IndexSize) []indexer.IndexSize {
 }
 
 // Quarantined returns the quarantined objects, at most 100, the oldest first.
-func (i *Inspector) Quarantined() []QuarantinedObject { return i.core.allQuarantined.all() }
+func (i *Inspector) Quarantined() []QuarantinedObject { return i.core.Quarantined() }
 
 // Decoding returns how long objects took to decode since the measuring began. One in 64 is timed.
 func (i *Inspector) Decoding() (sampled uint64, took time.Duration) {
-	t := &i.core.decodeTimes
-	return t.sampled.Load(), time.Duration(t.took.Load())
+	return i.core.DecodeTimes()
 }

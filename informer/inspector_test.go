@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
@@ -197,7 +198,7 @@ func TestABatchIsOneCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 		to := &batchReceiver[*corev1.Pod]{handle: func(Batch[*corev1.Pod]) { time.Sleep(time.Second) }, n: 10}
-		require.NoError(t, f.addHandler(f.registration(to, HandlerOptions{}, nil)))
+		f.receive(to, HandlerOptions{})
 		f.start()
 		i := f.Inspector()
 		var pods []*corev1.Pod
@@ -253,7 +254,7 @@ func TestTotalsCountTheChanges(t *testing.T) {
 		require.EqualValues(t, 2, totals.Updated)
 		require.EqualValues(t, 3, totals.Deleted, "b, and c twice")
 		require.EqualValues(t, 1, totals.Bookmarks)
-		require.Len(t, podsIn(f.core).Keys(), int(totals.Added-totals.Deleted))
+		require.Len(t, podsIn(f.Core).Keys(), int(totals.Added-totals.Deleted))
 		synctest.Wait()
 		require.EqualValues(t, 3+2+1+1+2+2, f.Status().Handlers[0].Told, "the delete of nobody, too")
 		f.register(&journal{}, HandlerOptions{})
@@ -331,7 +332,7 @@ func TestHistoryCountsDecodes(t *testing.T) {
 		f.list("1", kit.Pod("a", "1"))
 		read := func(times int) {
 			for range times {
-				_, ok := f.writer.Indexer().Get(indexer.Key{Namespace: kit.Pod("a", "1").Namespace, Name: "a"})
+				_, ok := f.Writer().Indexer().Get(indexer.Key{Namespace: kit.Pod("a", "1").Namespace, Name: "a"})
 				require.True(t, ok)
 			}
 		}
@@ -445,21 +446,21 @@ func TestQuarantinedIsBounded(t *testing.T) {
 		f := newTestCore(t, Options[*corev1.Pod]{Transform: failByLabel}, 1)
 		f.start()
 		f.list("1")
-		for n := range 2 * maxQuarantined {
+		for n := range 2 * engine.MaxQuarantined {
 			f.write(t, deltaOf(deltafifo.Added, kit.Pod(fmt.Sprint("pod-", n), "1", kit.Label("poison", "error"))))
 		}
-		require.Len(t, f.Inspector().Quarantined(), maxQuarantined)
-		require.Equal(t, 2*maxQuarantined, f.Status().Quarantined)
+		require.Len(t, f.Inspector().Quarantined(), engine.MaxQuarantined)
+		require.Equal(t, 2*engine.MaxQuarantined, f.Status().Quarantined)
 
 		// An object that fails again is shown once there is room.
 		f.write(t, deltaOf(deltafifo.Modified, kit.Pod("pod-0", "2")))
-		last := kit.Pod(fmt.Sprint("pod-", 2*maxQuarantined-1), "2", kit.Label("poison", "error"))
+		last := kit.Pod(fmt.Sprint("pod-", 2*engine.MaxQuarantined-1), "2", kit.Label("poison", "error"))
 		f.write(t, deltaOf(deltafifo.Modified, last))
 		shown := f.Inspector().Quarantined()
-		require.Len(t, shown, maxQuarantined)
+		require.Len(t, shown, engine.MaxQuarantined)
 		require.True(t, slices.ContainsFunc(shown, func(o QuarantinedObject) bool { return o.Key.Name == last.Name }))
 
-		for n := range 2 * maxQuarantined {
+		for n := range 2 * engine.MaxQuarantined {
 			f.write(t, deltaOf(deltafifo.Modified, kit.Pod(fmt.Sprint("pod-", n), "2")))
 		}
 		require.Empty(t, f.Inspector().Quarantined())
@@ -590,7 +591,7 @@ func TestAnInformerMeasuresOnlyWhereSomebodyAsks(t *testing.T) {
 		f.list("1", kit.Pod("a", "1"))
 		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "2")))
 		synctest.Wait()
-		require.Nil(t, f.inspection.Load())
+		require.False(t, f.IsInspected())
 		require.Zero(t, r.Calls())
 		i := f.Inspector()
 		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "3")))

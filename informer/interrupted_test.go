@@ -19,7 +19,7 @@ import (
 func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f, r := newTestCore(t, Options[*corev1.Pod]{}, 1), &kit.Recorder{}
-		require.NoError(t, f.writer.AddIndexes(indexer.Index[any]{Name: "deadly", Append: func(values []string, obj any) []string {
+		require.NoError(t, f.Writer().AddIndexes(indexer.Index[any]{Name: "deadly", Append: func(values []string, obj any) []string {
 			if obj.(*corev1.Pod).Labels["poison"] != "" {
 				runtime.Goexit()
 			}
@@ -27,18 +27,17 @@ func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
 		}}))
 		early := &kit.Recorder{}
 		f.register(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{})
-		require.NoError(t, f.addHandler(f.registration(&clientgoReceiver{early.Handler(), nil}, HandlerOptions{}, nil)))
+		f.receive(&clientgoReceiver{early.Handler(), nil}, HandlerOptions{})
 		f.list("10", kit.Pod("a", "1"))
 		f.start()
-		f.batch = []deltafifo.Delta{
+		batch := []deltafifo.Delta{
 			deltaOf(deltafifo.Modified, kit.Pod("a", "11")),
 			deltaOf(deltafifo.Added, kit.Pod("b", "12", exits)),
 			deltaOf(deltafifo.Added, kit.Pod("c", "13")),
 		}
-		require.False(t, apart(f.applySome))
-		require.Equal(t, "11", f.writer.Indexer().Version())
-		reg := f.registration(&clientgoReceiver{r.Handler(), nil}, HandlerOptions{}, nil)
-		require.NoError(t, f.addHandler(reg))
+		require.False(t, apart(func() { f.ApplySome(batch) }))
+		require.Equal(t, "11", f.Writer().Indexer().Version())
+		f.receive(&clientgoReceiver{r.Handler(), nil}, HandlerOptions{})
 		f.apply(deltaOf(deltafifo.Added, kit.Pod("d", "14")))
 		require.Equal(t, []string{"initial a@11", "add d@14"}, r.Take())
 		require.Equal(t, []string{"initial a@1", "update a@1 a@11", "add d@14"}, early.Take())

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
 // HandleKeys is [Informer.Handle] for a function that needs only the key of each object that was added,
@@ -25,9 +26,9 @@ import (
 // Handle does.
 func (i *Informer[T]) HandleKeys(h func(indexer.Key), o HandlerOptions) (Registration, error) {
 	if h == nil {
-		return nil, fmt.Errorf("informer %s: %w", i.core.options.Name, ErrNoHandler)
+		return nil, fmt.Errorf("informer %s: %w", i.core.Name(), ErrNoHandler)
 	}
-	return i.core.handle(&keyReceiver{handle: h}, o, i.owner)
+	return i.handle(&keyReceiver{handle: h}, o)
 }
 
 // keyReceiver is the receiver of a function that takes keys. It needs no decoded object: a lost object's key
@@ -43,11 +44,11 @@ func (r *keyReceiver) CallHandler(b *eventlog.Batch) {
 		r.handle(*lost)
 		return
 	}
-	if key, ok := keyOf(p.Last(h.Kind)); ok { // else the stored form cannot be read
+	if key, ok := object.KeyOf(p.Last(h.Kind)); ok { // else the stored form cannot be read
 		r.handle(key)
 	}
 }
 
-func (*keyReceiver) needs(eventlog.Header) (old, now bool) { return false, false }
+func (*keyReceiver) Needs(eventlog.Header) (old, now bool) { return false, false }
 
-func (r *keyReceiver) name() string { return funcsName(r.handle) }
+func (r *keyReceiver) Name() string { return funcsName(r.handle) }

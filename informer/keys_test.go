@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
@@ -59,9 +60,7 @@ func (j *keyJournal) shut(gate chan struct{}) {
 
 // joinsKeys registers a function of keys.
 func (f *testCore) joinsKeys(h func(indexer.Key), o HandlerOptions) *registration {
-	r := f.registration(&keyReceiver{handle: h}, o, nil)
-	require.NoError(f.t, f.addHandler(r))
-	return r
+	return f.receive(&keyReceiver{handle: h}, o)
 }
 
 // A function gets one key for each change, of the initial state and of resyncs, too, and nothing is decoded
@@ -113,13 +112,13 @@ func TestEachChangeIsOneKey(t *testing.T) {
 				require.Equal(t, row.every, every.take())
 				late := &keyJournal{}
 				f.joinsKeys(late.handle, HandlerOptions{})
-				require.Len(t, late.take(), f.writer.Indexer().Len())
+				require.Len(t, late.take(), f.Writer().Indexer().Len())
 				last.shut(nil)
 				close(gate)
 				require.Equal(t, row.last, last.take())
 				require.Zero(t, r.Backlog())
 				time.Sleep(time.Minute)
-				require.Len(t, every.take(), f.writer.Indexer().Len(), "a resync")
+				require.Len(t, every.take(), f.Writer().Indexer().Len(), "a resync")
 				require.Zero(t, f.Status().Storage.Decodes)
 			})
 		})
@@ -153,7 +152,7 @@ func (f *testCore) joinsTwins(o HandlerOptions) *keyTwins {
 		if c.Kind == Deleted {
 			obj = c.Old
 		}
-		key, _ := keyOf(obj)
+		key, _ := object.KeyOf(obj)
 		w.handler.handle(key)
 	}), o), f.joinsKeys(w.keys.handle, o))
 	return w
@@ -245,10 +244,10 @@ func TestAFunctionOfKeysThatFails(t *testing.T) {
 		require.Equal(t, []string{"a", "a", "b"}, j.take())
 		require.True(t, closed(r.Synced()))
 		require.Equal(t, 2, f.Status().Handlers[0].Failures)
-		require.Equal(t, []HandlerPanicked{{"clumsy", "on purpose"}, {"clumsy", "on purpose"}}, of[HandlerPanicked](seen))
+		require.Equal(t, []HandlerPanicked{{Handler: "clumsy", Value: "on purpose"}, {Handler: "clumsy", Value: "on purpose"}}, of[HandlerPanicked](seen))
 		f.apply(deltaOf(deltafifo.Added, kit.Pod("z", "4")), deltaOf(deltafifo.Added, kit.Pod("c", "5")))
 		require.Equal(t, []string{"z"}, j.take())
-		require.ErrorIs(t, f.exitError(), ErrExited)
+		require.ErrorIs(t, f.ExitError(), ErrExited)
 	})
 }
 
@@ -290,8 +289,8 @@ func TestTheStatusOfAFunctionOfKeys(t *testing.T) {
 func TestKeysAreReadWithoutAllocation(t *testing.T) {
 	const runs = 100
 	f, keys := newTestCore(t, Options[*corev1.Pod]{}, 1), 0
-	to := f.withDecoding(&keyReceiver{handle: func(indexer.Key) { keys++ }})
-	a, b := f.writer.Encode(kit.Pod("a", "1")), f.writer.Encode(kit.Pod("a", "2"))
+	to := f.DecodingFor(&keyReceiver{handle: func(indexer.Key) { keys++ }})
+	a, b := f.Writer().Encode(kit.Pod("a", "1")), f.Writer().Encode(kit.Pod("a", "2"))
 	for _, e := range []eventlog.Event{
 		{Pair: eventlog.Pair{New: a}, Header: eventlog.Header{Kind: eventlog.Added}},
 		{Pair: eventlog.Pair{Old: a, New: b}, Header: eventlog.Header{Kind: eventlog.Updated}},

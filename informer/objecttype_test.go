@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -72,7 +73,7 @@ var ofPods = map[string]func(s kit.Source, observe func(Event)) *Informer[*corev
 		return i
 	},
 	"of a manager": func(s kit.Source, observe func(Event)) *Informer[*corev1.Pod] {
-		i, _ := As[*corev1.Pod](sharedOf(nil, &corev1.Pod{}, clientgoSettings{source: sourceOf(s), options: Options[any]{Observe: observe}, metrics: newMetrics(cache.InformerNameAndResource{}, nil), typed: true}))
+		i, _ := As[*corev1.Pod](sharedOf(nil, &corev1.Pod{}, clientgoSettings{source: sourceOf(s), options: engine.Options{Observe: observe}, metrics: newMetrics(cache.InformerNameAndResource{}, nil), typed: true}))
 		return i
 	},
 }
@@ -232,7 +233,7 @@ func TestContract_D25_AsOfAManagersInformer(t *testing.T) {
 // Calls of a handler do not allocate, whatever the handler's type is.
 func TestTypedHandlersAreToldWithoutAllocation(t *testing.T) {
 	a := newSpeaking("a", "1")[0]
-	for name, to := range map[string]receiver{
+	for name, to := range map[string]engine.Receiver{
 		"a handler of pointers":    receiverOf[*speakingPod](HandlerFunc[*speakingPod](func(Change[*speakingPod]) {})),
 		"functions of pointers":    receiverOf[*speakingPod](Funcs[*speakingPod]{Updated: func(_, _ *speakingPod) {}}),
 		"a handler of interfaces":  receiverOf[speaker](HandlerFunc[speaker](func(Change[speaker]) {})),

@@ -1,14 +1,13 @@
 package informer
 
 import (
-	"fmt"
 	"reflect"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/internal/fields"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/reflector"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
@@ -80,27 +79,11 @@ type Options[T any] struct {
 
 // Validate returns an error for an option that an informer refuses: Run, and all waits, return the same.
 func (o Options[T]) Validate() error {
-	switch budget := o.Storage.Decoded; {
-	case o.Resync < 0:
-		return outOfRange("Resync", o.Resync)
-	case o.MinWatchTimeout < 0:
-		return outOfRange("MinWatchTimeout", o.MinWatchTimeout)
-	case o.StreamPatience < 0:
-		return outOfRange("StreamPatience", o.StreamPatience)
-	case o.ListPatience < 0:
-		return outOfRange("ListPatience", o.ListPatience)
-	case o.PageSize < 0:
-		return outOfRange("PageSize", o.PageSize)
-	case budget != nil && budget.Limit() < 0:
-		return outOfRange("the budget of Storage.Decoded", budget.Limit())
-	}
-	if _, err := fields.Parse(o.Drop...); err != nil {
-		return fmt.Errorf("%w: Drop: %w", reflector.ErrBadOptions, err)
-	}
-	return nil
+	u := engine.Options(o.Untyped())
+	return u.Validate()
 }
 
-// Untyped returns the options of the untyped core of an informer, see [JoinShared].
+// Untyped returns the options of an informer of a type known only at run time, see [JoinShared].
 func (o Options[T]) Untyped() Options[any] {
 	return Options[any]{
 		Name: o.Name, Resource: o.Resource, LabelIndexes: o.LabelIndexes, TransformDrops: o.TransformDrops, HandlerName: o.HandlerName,
@@ -110,6 +93,13 @@ func (o Options[T]) Untyped() Options[any] {
 		Indexes:   untypedIndexes(o.Indexes),
 		Transform: untypedTransform(o.Transform),
 	}
+}
+
+// untyped returns the options of the engine, with the namespace index.
+func (o Options[T]) untyped() engine.Options {
+	u := engine.Options(o.Untyped())
+	u.Indexes = engine.WithNamespaceIndex(u.Indexes)
+	return u
 }
 
 func untypedIndexes[T any](indexes []indexer.Index[T]) []indexer.Index[any] {
@@ -127,19 +117,8 @@ func untypedTransform[T any](transform func(T) (T, error)) func(any) (any, error
 	return func(obj any) (any, error) {
 		t, ok := obj.(T)
 		if !ok {
-			return nil, typeError(reflect.TypeFor[T](), obj)
+			return nil, engine.TypeError(reflect.TypeFor[T](), obj)
 		}
 		return transform(t)
 	}
-}
-
-// withNamespaceIndex returns the indexes, and the namespace index if they have none of its name.
-func withNamespaceIndex(indexes []indexer.Index[any]) []indexer.Index[any] {
-	for _, ix := range indexes {
-		if ix.Name == indexer.NamespaceIndex {
-			return indexes
-		}
-	}
-	byNamespace := indexer.Index[any]{Name: indexer.NamespaceIndex, ByNamespace: true}
-	return append([]indexer.Index[any]{byNamespace}, indexes...)
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/verify"
@@ -87,7 +88,7 @@ func newBroken(t *testing.T, o Options[*corev1.Pod]) *broken {
 		}
 	}
 	w.Informer = New(sourceOf(w.script), o)
-	w.core.packing.encoded.use(nil, w.decoder)
+	engine.Inside{Core: w.core}.Decoding(w.decoder)
 	_, err := w.Handle(w.journal, HandlerOptions{})
 	require.NoError(t, err)
 	start(t, w.Informer)
@@ -121,7 +122,7 @@ func TestAnObjectThatCannotBeDecoded(t *testing.T) {
 			require.False(t, ok)
 		},
 		"GetChecked": func(t *testing.T, w *broken, _ int) {
-			_, ok, err := indexer.GetChecked[*corev1.Pod](w.core.writer.Indexer(), named("b"))
+			_, ok, err := indexer.GetChecked[*corev1.Pod](w.core.Writer().Indexer(), named("b"))
 			require.NoError(t, err)
 			require.False(t, ok)
 		},
@@ -169,12 +170,12 @@ func TestAnObjectThatCannotBeDecoded(t *testing.T) {
 		"a selector":                  func(t *testing.T, w *broken, left int) { require.Len(t, w.Indexer().Select("default", web), left-1) },
 		"a selector without an index": func(t *testing.T, w *broken, _ int) { require.NotEmpty(t, w.Indexer().Select("", webAndOdd)) },
 		"SelectChecked": func(t *testing.T, w *broken, left int) {
-			found, err := indexer.SelectChecked[*corev1.Pod](w.core.writer.Indexer(), "default", web)
+			found, err := indexer.SelectChecked[*corev1.Pod](w.core.Writer().Indexer(), "default", web)
 			require.NoError(t, err)
 			require.Len(t, found, left-1)
 		},
 		"SelectChecked of all": func(t *testing.T, w *broken, left int) {
-			found, err := indexer.SelectChecked[*corev1.Pod](w.core.writer.Indexer(), "", nil)
+			found, err := indexer.SelectChecked[*corev1.Pod](w.core.Writer().Indexer(), "", nil)
 			require.NoError(t, err)
 			require.Len(t, found, left)
 		},
@@ -194,7 +195,7 @@ func TestAnObjectThatCannotBeDecoded(t *testing.T) {
 					read(t, w, 2)
 					synctest.Wait()
 					require.Len(t, w.told, 1)
-					require.ErrorIs(t, w.told[0], errUnpackable)
+					require.ErrorIs(t, w.told[0], engine.ErrUnpackable)
 					require.ErrorContains(t, w.told[0], "damaged")
 					if !d.metadata {
 						require.Equal(t, named("b"), w.told[0].Key)
@@ -213,7 +214,7 @@ func TestAnObjectThatCannotBeDecoded(t *testing.T) {
 					w.script.Send(watch.Modified, kit.Pod("b", "11")) // pinned, for the same reason
 					require.Equal(t, []string{"update b@11 b@11"}, w.journal.take(), "the old object is missing")
 					require.Len(t, w.told, 2)
-					require.NotErrorIs(t, w.told[1], errUnpackable)
+					require.NotErrorIs(t, w.told[1], engine.ErrUnpackable)
 					require.Equal(t, 1, pinnedIn(w.core))
 					require.Equal(t, "b@11", kit.Text(podAt(t, w.core, "b")))
 				})
@@ -234,8 +235,8 @@ func TestAnObjectThatCannotBeDecodedPanicsInVerifyMode(t *testing.T) {
 			damaged := &damagedDecoder{}
 			d.name = "a"
 			damaged.damage.Store(&d)
-			f.packing.encoded.set.Store(&decodingOf{nil, damaged})
-			require.Panics(t, func() { podsIn(f.core).Get(named("a")) })
+			f.Decoding(damaged)
+			require.Panics(t, func() { podsIn(f.Core).Get(named("a")) })
 		})
 	}
 }

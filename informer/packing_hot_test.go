@@ -21,7 +21,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/indexer/refs"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 	"github.com/tidemark-k8s/tidemark/reflector"
@@ -35,10 +37,10 @@ func packedIn(b *Budget) Options[*corev1.Pod] {
 // decodes returns a function that requires the number of objects decoded since its previous call. The test
 // has switched verify mode off, in which more are decoded.
 func (f *testCore) decodes() (decoded func(want int, of ...any)) {
-	before := f.packing.kind.Decodes()
+	before := f.Kind().Decodes()
 	return func(want int, of ...any) {
 		f.t.Helper()
-		now := f.packing.kind.Decodes()
+		now := f.Kind().Decodes()
 		require.EqualValues(f.t, want, now-before, of...)
 		before = now
 	}
@@ -74,7 +76,7 @@ func TestWhatIsRecalledIsNotDecoded(t *testing.T) {
 			f.apply(deltafifo.Delta{Op: deltafifo.Added, Recalled: true, Key: named("a"), UID: "uid-a", Version: "1", Stamp: object.StampOf("uid-a"), Object: stored})
 			f.commitReplace("20")
 			decoded(row.want)
-			require.Equal(t, 1, f.writer.Indexer().Len())
+			require.Equal(t, 1, f.Writer().Indexer().Len())
 		})
 	}
 }
@@ -91,7 +93,7 @@ func TestReuseOfPackedObjectsDecodesNothing(t *testing.T) {
 	f := newTestCore(t, packedCold(), 1)
 	f.list("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 	decoded := f.decodes()
-	a, _ := f.writer.Stored(named("a"))
+	a, _ := f.Writer().Stored(named("a"))
 	listed := []deltafifo.Delta{deltaOf(deltafifo.Added, kit.Pod("a", "1")), deltaOf(deltafifo.Added, kit.Pod("b", "3")), deltaOf(deltafifo.Added, kit.Pod("c", "4"))}
 	f.in.Reuse(listed)
 	require.True(t, listed[0].Recalled)
@@ -122,9 +124,9 @@ func TestQueriesOfPackedObjectsDecodeNothing(t *testing.T) {
 		for want, queries := range map[int][]indexer.Query{
 			30: {refs.OwnedBy(rs)}, 6: {on}, 10: {{Namespace: "default", Labels: of}}, 2: {{Labels: of, Fields: on.Fields}}, 14: {{Labels: of}, on},
 		} {
-			found, err := podsIn(f.core).Find(queries...)
+			found, err := podsIn(f.Core).Find(queries...)
 			require.NoError(t, err)
-			keys, err := podsIn(f.core).FindKeys(queries...)
+			keys, err := podsIn(f.Core).FindKeys(queries...)
 			require.NoError(t, err)
 			require.Len(t, keys, want)
 			decoded(0, queries)
@@ -155,19 +157,19 @@ func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
 		f.drain(t)
 	}
 	full("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-	a, _ := f.writer.Stored(named("a"))
+	a, _ := f.Writer().Stored(named("a"))
 	f.write(t, deltaOf(deltafifo.Modified, kit.Pod("b", "11")))
-	b, _ := f.writer.Stored(named("b"))
+	b, _ := f.Writer().Stored(named("b"))
 	full("20", kit.Pod("a", "1"), kit.Pod("b", "11"), kit.Pod("c", "12"))
-	now, _ := f.writer.Stored(named("a"))
+	now, _ := f.Writer().Stored(named("a"))
 	require.Same(t, a, now)
-	now, _ = f.writer.Stored(named("b"))
+	now, _ = f.Writer().Stored(named("b"))
 	require.Same(t, b, now)
-	require.Equal(t, object.Identity{Key: named("b"), UID: "uid-b", Version: "11"}, f.identity(named("b"), now))
+	require.Equal(t, object.Identity{Key: named("b"), UID: "uid-b", Version: "11"}, f.Identity(named("b"), now))
 	decoded(0)
-	require.Len(t, f.states[0].objects.identities, 3)
+	require.Equal(t, 3, f.Identities())
 	full("30")
-	require.Empty(t, f.states[0].objects.identities)
+	require.Zero(t, f.Identities())
 }
 
 // Handlers get the delete of an object that was never stored, with its final state decoded.
@@ -178,10 +180,9 @@ func TestADeleteOfTheUnknownIsDecoded(t *testing.T) {
 	var typedDeletes int
 	var told []any
 	typed := f.register(Funcs[*corev1.Pod]{Deleted: func(*corev1.Pod) { typedDeletes++ }}, HandlerOptions{})
-	clientgo := f.registration(&clientgoReceiver{cache.ResourceEventHandlerFuncs{
+	clientgo := f.receive(&clientgoReceiver{cache.ResourceEventHandlerFuncs{
 		DeleteFunc: func(obj any) { told = append(told, obj) },
-	}, nil}, HandlerOptions{}, nil)
-	require.NoError(t, f.addHandler(clientgo))
+	}, nil}, HandlerOptions{})
 	f.list("1")
 	last := kit.Pod("a", "2")
 	lost := deltaOf(deltafifo.Deleted, kit.Pod("b", "3"))
@@ -238,7 +239,7 @@ func TestAStuckHandlerDecodesNothing(t *testing.T) {
 	f.start()
 	f.settled(r)
 	f.apply(deltaOf(deltafifo.Added, kit.Pod("a", "2")))
-	eventually(t, func() bool { return f.packing.kind.Decodes() > 0 }, "the handler has its first object")
+	eventually(t, func() bool { return f.Kind().Decodes() > 0 }, "the handler has its first object")
 	decoded := f.decodes()
 	for i := range 1000 {
 		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", fmt.Sprint(3+i))))
@@ -274,7 +275,7 @@ func TestSixteenHandlersDecodeForEachOther(t *testing.T) {
 	f.start()
 	f.settled(regs...)
 	coolDown(f)
-	before := f.packing.kind.Decodes()
+	before := f.Kind().Decodes()
 	f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "2")))
 	f.settled(regs...)
 	require.Len(t, olds, 1)
@@ -283,13 +284,13 @@ func TestSixteenHandlersDecodeForEachOther(t *testing.T) {
 		require.Equal(t, "a@1", kit.Text(old))
 		require.Equal(t, 16, n)
 	}
-	require.Less(t, f.packing.kind.Decodes()-before, uint64(16), "some may have decoded it at once")
+	require.Less(t, f.Kind().Decodes()-before, uint64(16), "some may have decoded it at once")
 }
 
 // coolDown makes all objects cold, by putting others into the budget.
 func coolDown(f *testCore) {
 	for i := range 4000 {
-		_ = f.packing.fromObject(podWith(fmt.Sprint("other-", i), func(p *corev1.Pod) { p.Status.Message = fmt.Sprintf("%01000d", i) }))
+		_ = f.FromObject(podWith(fmt.Sprint("other-", i), func(p *corev1.Pod) { p.Status.Message = fmt.Sprintf("%01000d", i) }))
 	}
 }
 
@@ -320,16 +321,16 @@ func TestAProgramThatWritesIntoAHotObject(t *testing.T) {
 	unverified(t)
 	f := newTestCore(t, packedIn(NewBudget(1<<20)), 1)
 	f.list("1", kit.Pod("a", "1", kit.Label("app", "web")), kit.Pod("b", "2"))
-	a := podAt(t, f.core, "a")
+	a := podAt(t, f.Core, "a")
 	a.Labels["app"] = "spoilt"
 	a.Spec.NodeName = "spoilt"
-	require.Same(t, a, podAt(t, f.core, "a"))
+	require.Same(t, a, podAt(t, f.Core, "a"))
 	coolDown(f)
-	again := podAt(t, f.core, "a")
+	again := podAt(t, f.Core, "a")
 	require.NotSame(t, a, again)
 	require.Equal(t, kit.Pod("a", "1", kit.Label("app", "web")), again)
-	require.Len(t, podsIn(f.core).Select("", labels.SelectorFromSet(labels.Set{"app": "web"})), 1)
-	require.Empty(t, f.packing.untold())
+	require.Len(t, podsIn(f.Core).Select("", labels.SelectorFromSet(labels.Set{"app": "web"})), 1)
+	require.Empty(t, f.Untold())
 }
 
 // Informers share a budget, and never exceed it. The objects of one that is gone leave it as others come.
@@ -348,7 +349,7 @@ func TestABudgetOfTwoInformers(t *testing.T) {
 	require.InDelta(t, b.Used(), one.Status().Storage.Decoded, 1)
 	fill(two, 1000)
 	require.Equal(t, b.Used(), one.Status().Storage.Decoded+two.Status().Storage.Decoded)
-	gone := weak.Make(one.packing)
+	gone := weak.Make(one.Kind())
 	one = nil
 	fill(two, 2000)
 	require.Equal(t, b.Used(), two.Status().Storage.Decoded)
@@ -367,13 +368,13 @@ func TestDeadPackedObjectsAreGarbage(t *testing.T) {
 	unverified(t)
 	f := newTestCore(t, packedCold(), 1)
 	f.list("1")
-	var dead []weak.Pointer[packedObject]
+	var dead []weak.Pointer[pack.Object]
 	for i := range 20 {
 		f.apply(deltaOf(deltafifo.Added, heavyPod(i)))
-		stored, ok := f.writer.Stored(heavyKey(i))
+		stored, ok := f.Writer().Stored(heavyKey(i))
 		require.True(t, ok)
-		dead = append(dead, weak.Make(stored.(*packedObject)))
-		_, ok = podsIn(f.core).Get(heavyKey(i))
+		dead = append(dead, weak.Make(engine.Unwrap(stored)))
+		_, ok = podsIn(f.Core).Get(heavyKey(i))
 		require.True(t, ok)
 	}
 	for i := range 20 {
@@ -406,7 +407,7 @@ func TestReplacedVersionsLeaveAnyBudget(t *testing.T) {
 	require.Equal(t, b.Used(), f.Status().Storage.Decoded)
 }
 
-func heavyKey(i int) indexer.Key { key, _ := keyOf(heavyPod(i)); return key }
+func heavyKey(i int) indexer.Key { key, _ := object.KeyOf(heavyPod(i)); return key }
 
 // Any number of goroutines read, list and select while objects are packed, read anew and evicted.
 func TestReadersRaceEviction(t *testing.T) {
@@ -428,15 +429,15 @@ func TestReadersRaceEviction(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(g), 0)) //nolint:gosec // a seed
 			for !closed(stop) {
 				i := r.IntN(pods)
-				p, ok := podsIn(f.core).Get(named(fmt.Sprint("web-", i)))
+				p, ok := podsIn(f.Core).Get(named(fmt.Sprint("web-", i)))
 				if !ok || p.Status.Message != fmt.Sprintf("%0*s", 500+i, p.ResourceVersion) {
 					t.Errorf("pod %d: %v %v", i, ok, p)
 					return
 				}
-				if n := len(podsIn(f.core).Select("default", labels.SelectorFromSet(labels.Set{"app": "1"}))); n != pods/4 {
+				if n := len(podsIn(f.Core).Select("default", labels.SelectorFromSet(labels.Set{"app": "1"}))); n != pods/4 {
 					t.Errorf("%d pods", n)
 				}
-				podsIn(f.core).Snapshot().List()
+				podsIn(f.Core).Snapshot().List()
 				_ = f.Status().Storage
 			}
 		})
@@ -446,7 +447,7 @@ func TestReadersRaceEviction(t *testing.T) {
 	}
 	close(stop)
 	readers.Wait()
-	require.LessOrEqual(t, f.options.Storage.Decoded.Used(), int64(16<<10))
+	require.LessOrEqual(t, f.Status().Storage.Budget.Used(), int64(16<<10))
 }
 
 // The memory that an informer of packed objects reports is about the growth of the heap.
@@ -458,14 +459,14 @@ func TestMemoryOfPackedObjectsIsThatOfTheHeap(t *testing.T) {
 			unverified(t)
 			f := newTestCore(t, packedIn(NewBudget(limit)), 1)
 			f.list("1", kit.RunningPod("x", 0))
-			m := f.inspected()
+			m := f.Inspect()
 			before := heapInUse()
 			for n := range pods {
 				f.apply(deltaOf(deltafifo.Added, kit.RunningPod(fmt.Sprint(n/100), n).DeepCopy()))
 			}
 			grown := heapInUse() - before
 			for m.Weight.Last().At.IsZero() {
-				m.Weight.Weigh(f.writer, f.isSynced(), weighed{f.core})
+				f.Weigh(m)
 			}
 			told := m.Weight.Last()
 			t.Logf("packed %d, decoded %d, objects %d, engine %d: %d of %d on the heap", told.Packed, told.Decoded, told.Objects, told.Engine, told.Objects+told.Engine, grown)

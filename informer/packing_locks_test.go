@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
@@ -21,7 +22,7 @@ import (
 // goroutine cannot write then.
 type lockChecker struct {
 	podDecoder
-	core           *core
+	core           *engine.Core
 	patience       time.Duration
 	decoded, under atomic.Int64
 	writers        sync.WaitGroup
@@ -32,7 +33,7 @@ func (c *lockChecker) Decode(data []byte, f pack.Form) (any, error) {
 		written := make(chan struct{})
 		c.writers.Go(func() {
 			defer close(written)
-			tx := c.core.writer.Begin()
+			tx := c.core.Writer().Begin()
 			tx.Commit()
 		})
 		select {
@@ -58,14 +59,14 @@ func TestNothingIsDecodedUnderALock(t *testing.T) {
 			all[i] = kit.Pod(fmt.Sprint("p", i), fmt.Sprint(i+1), kit.Label("app", fmt.Sprint(i%3)))
 		}
 		f.list("100", all...)
-		c.core = f.core
+		c.core = f.Core
 		f.start()
 		every := f.register(Funcs[*corev1.Pod]{Updated: func(_, _ *corev1.Pod) {}}, HandlerOptions{})
 		latest := f.register(Funcs[*corev1.Pod]{Updated: func(_, _ *corev1.Pod) {}}, HandlerOptions{Delivery: Latest})
 		f.apply(deltaOf(deltafifo.Modified, kit.Pod("p1", "101", kit.Label("app", "1"))), deltaOf(deltafifo.Deleted, kit.Pod("p2", "102")))
 		f.settled(every, latest)
 
-		x := podsIn(f.core)
+		x := podsIn(f.Core)
 		_, ok := x.Get(named("p1"))
 		require.True(t, ok)
 		require.Len(t, x.Snapshot().List(), pods-1)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
@@ -35,48 +36,36 @@ func unverified(t *testing.T) {
 
 // packedCore returns a core of an informer that decodes what it has encoded as a program's does, and the sink
 // of its source.
-func packedCore[T Object](t *testing.T, o Options[T]) (*Informer[T], *informerSink) {
+func packedCore[T Object](t *testing.T, o Options[T]) (*Informer[T], *engine.Sink) {
 	t.Helper()
 	if o.Storage.Decoded == nil {
 		o.Storage.Decoded = NewBudget(0)
 	}
 	o.Observe = observed
 	i := New(sourceOf(silentSource{}), o)
-	in := newInformerSink(i.core, 0)
-	i.core.reflector(sourceOf(silentSource{}), in)
+	inside := engine.Inside{Core: i.core}
+	in := inside.Sink(0)
+	inside.Reflect(sourceOf(silentSource{}), in)
 	return i, in
 }
 
-// store puts an object into the store, as a delta of a source.
-func (s *informerSink) store(t *testing.T, obj apiObject) {
+// storeIn puts an object into the store, as a delta of a source.
+func storeIn(t *testing.T, c *engine.Core, obj apiObject) {
 	t.Helper()
-	key, _ := keyOf(obj)
+	key, _ := object.KeyOf(obj)
 	batch := []deltafifo.Delta{{
 		Op: deltafifo.Modified, Key: key, UID: string(obj.GetUID()), Version: obj.GetResourceVersion(), Object: obj,
 		Stamp: object.StampOf(string(obj.GetUID())),
 	}}
-	s.packBatch(batch)
-	for s.core.batch = batch; len(s.core.batch) > 0; {
-		s.core.applySome()
-	}
+	inside := engine.Inside{Core: c}
+	inside.Pack(batch)
+	inside.Apply(batch)
 }
 
 // apiObject is any API object.
 type apiObject interface {
 	metav1.Object
 	runtime.Object
-}
-
-// untold returns the errors that wait to be reported.
-func (p *packing) untold() (all []*StorageError) {
-	for {
-		select {
-		case e := <-p.errors:
-			all = append(all, e)
-		default:
-			return all
-		}
-	}
 }
 
 func podWith(name string, change func(p *corev1.Pod)) *corev1.Pod {
@@ -116,16 +105,16 @@ func TestWhatDoesNotSurvivePackingIsPinned(t *testing.T) {
 		"text that is not UTF-8, and a kind": {func(p *corev1.Pod) { p.Kind, p.Annotations = "Pod", map[string]string{"secret-key": "secret\xff"} }, ".ObjectMeta.Annotations[]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			i, in := packedCore(t, Options[*corev1.Pod]{})
+			i, _ := packedCore(t, Options[*corev1.Pod]{})
 			want := podWith("a", row.change).DeepCopy()
-			in.store(t, podWith("a", row.change))
+			storeIn(t, i.core, podWith("a", row.change))
 			b := podWith("b", row.change)
-			in.store(t, b)
-			key, _ := keyOf(want)
+			storeIn(t, i.core, b)
+			key, _ := object.KeyOf(want)
 			a, ok := i.Indexer().Get(key)
 			require.True(t, ok)
 			require.Equal(t, want, a)
-			errs := i.core.packing.untold()
+			errs := engine.Inside{Core: i.core}.Untold()
 			if row.field == "" {
 				require.Empty(t, errs)
 				require.Zero(t, i.Status().Storage.Pinned)
@@ -157,11 +146,11 @@ func TestNumbersOfUnstructuredObjects(t *testing.T) {
 		"what JSON has not": {func() {}, 1}, "a time": {metav1.Now(), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			i, in := packedCore(t, Options[*unstructured.Unstructured]{})
+			i, _ := packedCore(t, Options[*unstructured.Unstructured]{})
 			u := unstructuredWith("a", row.value)
-			in.store(t, u)
+			storeIn(t, i.core, u)
 			require.Equal(t, row.pinned, i.Status().Storage.Pinned)
-			require.Len(t, i.core.packing.untold(), row.pinned)
+			require.Len(t, engine.Inside{Core: i.core}.Untold(), row.pinned)
 			got, ok := i.Indexer().Get(named("a"))
 			require.True(t, ok)
 			if row.pinned == 1 {
@@ -187,11 +176,11 @@ func (m *moody) MarshalJSON() ([]byte, error)   { return m.mood() }
 // reported, and remembered; that an object cannot be decoded is reported in any case.
 func TestEncodersThatFail(t *testing.T) {
 	unverified(t)
-	i, in := packedCore(t, Options[*moody]{})
-	p := i.core.packing
+	i, _ := packedCore(t, Options[*moody]{})
+	p := engine.Inside{Core: i.core}
 	put := func(name string, mood func() ([]byte, error)) {
 		m := &moody{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, mood: mood}
-		in.store(t, m)
+		storeIn(t, i.core, m)
 		got, ok := i.Indexer().Get(named(name))
 		require.True(t, ok)
 		require.Same(t, m, got)
@@ -199,19 +188,19 @@ func TestEncodersThatFail(t *testing.T) {
 	put("panics", func() ([]byte, error) { panic("moody") })
 	put("nonsense", func() ([]byte, error) { return []byte(`[1]`), nil })
 	put("empty", func() ([]byte, error) { return []byte(`{}`), nil })
-	require.Len(t, p.untold(), 3)
-	for n := range 3 * mostCauses {
+	require.Len(t, p.Untold(), 3)
+	for n := range 3 * engine.MostCauses {
 		put(fmt.Sprint(n), func() ([]byte, error) { return nil, fmt.Errorf("mood %d", n) })
 	}
-	require.Len(t, p.untold(), mostCauses-3)
-	require.Len(t, p.causes, mostCauses)
-	require.Equal(t, 3+3*mostCauses, i.Status().Storage.Pinned)
+	require.Len(t, p.Untold(), engine.MostCauses-3)
+	require.Equal(t, engine.MostCauses, p.Causes())
+	require.Equal(t, 3+3*engine.MostCauses, i.Status().Storage.Pinned)
 	for range 2 {
-		o, err := p.kind.Pack("", "a", nil, pack.Marshalled)
+		o, err := p.Kind().Pack("", "a", nil, pack.Marshalled)
 		require.NoError(t, err)
-		p.lost(o, errDamaged)
+		p.Lose(o, errDamaged)
 	}
-	require.Len(t, p.untold(), 1)
+	require.Len(t, p.Untold(), 1)
 }
 
 // What a program puts into the store itself stays that very pointer.
@@ -222,12 +211,12 @@ func TestWrittenByHandIsPinned(t *testing.T) {
 	require.NoError(t, f.clientgo.store.Update(mine))
 	require.NoError(t, f.clientgo.store.Add(kit.Pod("c", "3")))
 	for range 2 {
-		got, ok := podsIn(f.core).Get(named("a"))
+		got, ok := podsIn(f.Core).Get(named("a"))
 		require.True(t, ok)
 		require.Same(t, mine, got)
 	}
 	require.Equal(t, 2, f.Status().Storage.Pinned)
-	require.Empty(t, f.packing.untold(), "nothing is wrong with them")
+	require.Empty(t, f.Untold(), "nothing is wrong with them")
 	f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "11")), deltaOf(deltafifo.Deleted, kit.Pod("c", "12")))
 	require.Zero(t, f.Status().Storage.Pinned)
 }
@@ -238,14 +227,14 @@ func TestStorageIsCountedAsItGoes(t *testing.T) {
 	agrees := func() {
 		t.Helper()
 		size, pinned := int64(0), 0
-		f.writer.Scan(0, func(stored any) bool {
-			size += unwrap(stored).Size()
-			if unwrap(stored).IsPinned() {
+		f.Writer().Scan(0, func(stored any) bool {
+			size += engine.Unwrap(stored).Size()
+			if engine.Unwrap(stored).IsPinned() {
 				pinned++
 			}
 			return true
 		})
-		require.Equal(t, size, f.packing.kind.Stored())
+		require.Equal(t, size, f.Kind().Stored())
 		require.Equal(t, pinned, f.Status().Storage.Pinned)
 	}
 	f.list("10", kit.Pod("web-a", "1"), kit.Pod("web-b", "2"), kit.Pod("db-a", "3"))
@@ -260,78 +249,78 @@ func TestStorageIsCountedAsItGoes(t *testing.T) {
 	agrees()
 	require.NoError(t, f.clientgo.store.Replace(nil, ""))
 	agrees()
-	require.Zero(t, f.packing.kind.Stored())
+	require.Zero(t, f.Kind().Stored())
 }
 
 // An informer of an interface type, or of a type without a pointer, holds all objects decoded, and says so.
 func TestAnInterfaceTypePinsAll(t *testing.T) {
 	i, in := packedCore(t, Options[apiObject]{Storage: Storage{Decoded: NewBudget(1 << 20)}})
-	require.Nil(t, in.packer("pods", podDecoder{}), "of a source that decodes here, too")
+	require.Nil(t, engine.Inside{}.Packer(in, "pods", podDecoder{}), "of a source that decodes here, too")
 	a, b := kit.Pod("a", "1"), kit.Pod("b", "2")
-	in.store(t, a)
-	in.store(t, b)
+	storeIn(t, i.core, a)
+	storeIn(t, i.core, b)
 	got, ok := i.Indexer().Get(named("a"))
 	require.True(t, ok)
 	require.Same(t, a, got)
 	require.Len(t, i.Indexer().Select("default", nil), 2)
 	require.Equal(t, 2, i.Status().Storage.Pinned)
-	errs := i.core.packing.untold()
+	errs := engine.Inside{Core: i.core}.Untold()
 	require.Len(t, errs, 1)
-	require.ErrorIs(t, errs[0], errNotPacked)
+	require.ErrorIs(t, errs[0], engine.ErrNotPacked)
 	require.ErrorContains(t, errs[0], "*v1.Pod")
-	require.Zero(t, i.core.options.Storage.Decoded.Used())
+	require.Zero(t, i.Status().Storage.Budget.Used())
 }
 
 // An object of another Go type than the informer's is pinned.
 func TestAForeignTypeIsPinned(t *testing.T) {
 	i := JoinShared(lateOf(silentSource{}), reflect.TypeFor[*corev1.Pod](), Options[any]{Storage: packedCold().Storage, Observe: observed})
 	c := i.(*clientgoInformer).core
-	in := newInformerSink(c, 0)
-	c.reflector(sourceOf(silentSource{}), in)
+	inside := engine.Inside{Core: c}
+	inside.Reflect(sourceOf(silentSource{}), inside.Sink(0))
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}}
-	in.store(t, service)
-	in.store(t, kit.Pod("a", "1"))
-	got, ok := c.writer.Indexer().Get(named("s"))
+	storeIn(t, c, service)
+	storeIn(t, c, kit.Pod("a", "1"))
+	got, ok := c.Writer().Indexer().Get(named("s"))
 	require.True(t, ok)
 	require.Same(t, service, got)
 	require.Equal(t, 1, i.Status().Storage.Pinned)
-	require.Len(t, c.packing.untold(), 1)
+	require.Len(t, engine.Inside{Core: c}.Untold(), 1)
 }
 
 // The objects of a second source are packed from its bytes if it decodes as the first one does, and else from
 // bytes of this process.
 func TestSourcesThatDecodeDifferently(t *testing.T) {
 	f := newTestCore(t, packedCold(), 3)
-	sinks := []*informerSink{f.in, newInformerSink(f.core, 1), newInformerSink(f.core, 2)}
-	require.NotNil(t, sinks[0].packer("pods", podDecoder{}))
-	require.Nil(t, sinks[1].packer("other pods", podDecoder{}))
-	again := sinks[2].packer("pods", podDecoder{})
+	sinks := []*engine.Sink{f.in, f.Sink(1), f.Sink(2)}
+	require.NotNil(t, engine.Inside{}.Packer(sinks[0], "pods", podDecoder{}))
+	require.Nil(t, engine.Inside{}.Packer(sinks[1], "other pods", podDecoder{}))
+	again := engine.Inside{}.Packer(sinks[2], "pods", podDecoder{})
 	require.NotNil(t, again)
 
 	p := kit.Pod("a", "1")
 	data, err := p.Marshal()
 	require.NoError(t, err)
-	require.Equal(t, 0, pinnedIn(f.core))
+	require.Equal(t, 0, pinnedIn(f.Core))
 	received := deltaOf(deltafifo.Added, p)
 	received.Object = again.Take(p, data, pack.Event)
 	other := deltaOf(deltafifo.Added, kit.Pod("b", "2"))
 	batch := []deltafifo.Delta{received, other}
-	sinks[1].packBatch(batch)
+	f.Pack(batch)
 	require.Same(t, received.Object, batch[0].Object)
-	require.IsType(t, (*packedObject)(nil), batch[1].Object)
+	require.NotNil(t, engine.Unwrap(batch[1].Object))
 	f.apply(batch...)
-	require.Equal(t, "a@1", kit.Text(podAt(t, f.core, "a")))
-	require.Equal(t, "b@2", kit.Text(podAt(t, f.core, "b")))
-	require.Equal(t, 0, pinnedIn(f.core))
+	require.Equal(t, "a@1", kit.Text(podAt(t, f.Core, "a")))
+	require.Equal(t, "b@2", kit.Text(podAt(t, f.Core, "b")))
+	require.Equal(t, 0, pinnedIn(f.Core))
 }
 
 // Of an initial state the first objects are decoded, and those for which the budget has room; then only one in
 // many, until one could not be read.
 func TestWhatHasNoRoomStaysUnread(t *testing.T) {
 	unverified(t)
-	const pods = 3 * comparedFirst
+	const pods = 3 * engine.ComparedFirst
 	unread := func(f *testCore) (n int) {
-		taker := f.in.packer("pods", podDecoder{})
+		taker := engine.Inside{}.Packer(f.in, "pods", podDecoder{})
 		held := make([]any, pods) // what nobody holds leaves the budget
 		for i := range pods {
 			p := kit.RunningPod("owner", i)
@@ -343,7 +332,7 @@ func TestWhatHasNoRoomStaysUnread(t *testing.T) {
 			} else {
 				n++
 			}
-			again, err := unwrap(stored).Value(pack.Nowhere)
+			again, err := engine.Unwrap(stored).Value(pack.Nowhere)
 			require.NoError(t, err)
 			require.Equal(t, p, again)
 			held[i] = stored
@@ -355,13 +344,13 @@ func TestWhatHasNoRoomStaysUnread(t *testing.T) {
 		return newTestCore(t, Options[*corev1.Pod]{Storage: Storage{Decoded: NewBudget(budget)}}, 1)
 	}
 	cold := within(0)
-	require.Equal(t, pods-comparedFirst, unread(cold))
+	require.Equal(t, pods-engine.ComparedFirst, unread(cold))
 	require.Zero(t, unread(within(math.MaxInt64)))
 	some := within(2 << 20)
 	n := unread(some)
 	require.Positive(t, n)
-	require.Less(t, n, pods-comparedFirst)
-	require.Nil(t, within(0).in.packer("services", serviceDecoder{}), "objects of another type")
+	require.Less(t, n, pods-engine.ComparedFirst)
+	require.Nil(t, engine.Inside{}.Packer(within(0).in, "services", serviceDecoder{}), "objects of another type")
 }
 
 // serviceDecoder is a decoder of objects of another type.
@@ -369,9 +358,9 @@ type serviceDecoder struct{ podDecoder }
 
 func (serviceDecoder) Type() reflect.Type { return reflect.TypeFor[*corev1.Service]() }
 
-func pinnedIn(c *core) int { return c.Status().Storage.Pinned }
+func pinnedIn(c *engine.Core) int { return c.Status().Storage.Pinned }
 
-func podAt(t *testing.T, c *core, name string) *corev1.Pod {
+func podAt(t *testing.T, c *engine.Core, name string) *corev1.Pod {
 	t.Helper()
 	p, ok := podsIn(c).Get(named(name))
 	require.True(t, ok, name)

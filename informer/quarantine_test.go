@@ -130,7 +130,7 @@ func TestAnObjectThatRecoversWithinAStreamIsNotQuarantined(t *testing.T) {
 		f.take(t, deltafifo.Begin)
 		f.write(t, deltaOf(deltafifo.Added, kit.Pod("a", "1", kit.Label("poison", "error"))), deltaOf(op, kit.Pod("a", "2")))
 		f.take(t, deltafifo.Commit)
-		_, ok := f.writer.Indexer().Get(named("a"))
+		_, ok := f.Writer().Indexer().Get(named("a"))
 		require.Equal(t, op == deltafifo.Modified, ok)
 		require.Zero(t, f.Status().Quarantined)
 	}
@@ -184,7 +184,7 @@ func TestContract_D3_AnotherObjectThatFails(t *testing.T) {
 				j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "7", kit.UID(uid), sick)))
 				j.commitReplace(0, "8")
 				require.Equal(t, 1, j.Status().Quarantined)
-				require.Equal(t, uid == "one", j.writer.Indexer().Len() == 1)
+				require.Equal(t, uid == "one", j.Writer().Indexer().Len() == 1)
 			}
 			require.EqualValues(t, 1, j.Status().Totals.Deleted)
 		})

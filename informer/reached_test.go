@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -30,7 +31,7 @@ func TestMoreThan4096SourcesAreRefused(t *testing.T) {
 	require.ErrorContains(t, i.Status().LastError, "more than 4096")
 
 	most := Join(sourcesOf(4096), Options[*corev1.Pod]{Observe: observed}).core
-	require.NoError(t, most.misused())
+	require.NoError(t, most.Misused())
 }
 
 // Status.Quarantined counts the quarantined objects of all sources, as they come and go.
@@ -61,19 +62,14 @@ func BenchmarkAnEventOfOneOfManySources(b *testing.B) {
 	for _, sources := range []int{1, 1000} {
 		for _, of := range []string{"one", "each in turn", "quarantined"} {
 			b.Run(fmt.Sprintf("%s/sources=%d", of, sources), func(b *testing.B) {
-				c := Join(sourcesOf(sources), Options[*corev1.Pod]{Observe: observed}).core
-				apply := func(deltas ...deltafifo.Delta) {
-					for c.batch = deltas; len(c.batch) > 0; {
-						c.applySome()
-					}
-				}
+				c := engine.Inside{Core: Join(sourcesOf(sources), Options[*corev1.Pod]{Observe: observed}).core}
 				deltas := make([]deltafifo.Delta, sources)
 				for source := range deltas {
 					d := deltaOf(deltafifo.Modified, kit.Pod(fmt.Sprint("p", source), "1"))
 					d.Source = uint16(source)
 					added := d
 					added.Op = deltafifo.Added
-					apply(deltafifo.Delta{Op: deltafifo.Begin, Source: d.Source}, added, deltafifo.Delta{Op: deltafifo.Commit, Version: "10", Source: d.Source})
+					c.Apply([]deltafifo.Delta{{Op: deltafifo.Begin, Source: d.Source}, added, {Op: deltafifo.Commit, Version: "10", Source: d.Source}})
 					deltas[source] = d
 				}
 				one := make([]deltafifo.Delta, 1)
@@ -88,8 +84,7 @@ func BenchmarkAnEventOfOneOfManySources(b *testing.B) {
 					if of == "quarantined" && i%2 == 0 {
 						one[0].Op = deltafifo.Poisoned
 					}
-					c.batch = one
-					c.applySome()
+					c.ApplySome(one)
 				}
 			})
 		}
@@ -105,7 +100,7 @@ func TestAVersionIsComparedWithWhatTheFirstFullStateHasSet(t *testing.T) {
 		for range cap(results) {
 			go func() {
 				for {
-					if done, err := f.hasReached(point{version: "1"}); done || err != nil {
+					if done, err := f.Reached("1"); done || err != nil {
 						results <- err
 						return
 					}

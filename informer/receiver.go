@@ -4,20 +4,9 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
-
-// receiver calls the handler of a registration, of either API.
-type receiver interface {
-	delivery.Receiver
-	// needs reports which objects of an event the handler takes, so that the others are not
-	// decoded.
-	needs(h eventlog.Header) (old, now bool)
-	// name returns the handler's type with its package, or the place of its functions in the
-	// source.
-	name() string
-}
 
 // oneByOne holds the methods common to receivers of single changes.
 type oneByOne struct{}
@@ -36,9 +25,9 @@ func (r *typedReceiver[T]) CallHandler(b *eventlog.Batch) {
 	r.handler.Handle(change[T](p, h))
 }
 
-func (*typedReceiver[T]) needs(h eventlog.Header) (old, now bool) { return changeNeeds(h) }
+func (*typedReceiver[T]) Needs(h eventlog.Header) (old, now bool) { return changeNeeds(h) }
 
-func (r *typedReceiver[T]) name() string {
+func (r *typedReceiver[T]) Name() string {
 	if f, ok := r.handler.(HandlerFunc[T]); ok && f != nil {
 		return funcsName(f)
 	}
@@ -63,7 +52,7 @@ func (r *funcsReceiver[T]) CallHandler(b *eventlog.Batch) {
 	}
 }
 
-func (r *funcsReceiver[T]) needs(h eventlog.Header) (old, now bool) {
+func (r *funcsReceiver[T]) Needs(h eventlog.Header) (old, now bool) {
 	if called := h.Kind == eventlog.Added && r.Added != nil || h.Kind == eventlog.Updated && r.Updated != nil ||
 		h.Kind == eventlog.Deleted && r.Deleted != nil; !called {
 		return false, false
@@ -71,7 +60,7 @@ func (r *funcsReceiver[T]) needs(h eventlog.Header) (old, now bool) {
 	return changeNeeds(h)
 }
 
-func (r *funcsReceiver[T]) name() string {
+func (r *funcsReceiver[T]) Name() string {
 	return cmp.Or(funcsName(r.Added, r.Updated, r.Deleted), typeName(r.Funcs))
 }
 
@@ -89,7 +78,7 @@ func callable[T any](h Handler[T]) bool {
 }
 
 // receiverOf returns the receiver of a handler.
-func receiverOf[T any](h Handler[T]) receiver {
+func receiverOf[T any](h Handler[T]) engine.Receiver {
 	if funcs, ok := h.(Funcs[T]); ok {
 		return &funcsReceiver[T]{Funcs: funcs}
 	}

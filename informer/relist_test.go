@@ -179,7 +179,7 @@ func TestWhatASinkReuses(t *testing.T) {
 	recalled := func(all []deltafifo.Delta) (names []string) {
 		for _, d := range all {
 			if d.Recalled {
-				now, _ := podsIn(f.core).Get(d.Key)
+				now, _ := podsIn(f.Core).Get(d.Key)
 				require.Same(t, now, d.Object)
 				names = append(names, d.Key.Name)
 			}
@@ -221,15 +221,15 @@ func TestContract_D6_TheVersionNeverGoesBack(t *testing.T) {
 		{"12", "12"}, {"11", "12"}, {"", "12"}, {"13", "13"}, {"garbage", "garbage"}, {"14", "14"},
 	} {
 		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", step.comes)))
-		require.Equal(t, step.is, f.writer.Indexer().Version())
+		require.Equal(t, step.is, f.Writer().Indexer().Version())
 	}
 	f.apply(deltafifo.Delta{Op: deltafifo.Bookmark, Version: "20"})
-	require.Equal(t, "20", f.writer.Indexer().Version())
+	require.Equal(t, "20", f.Writer().Indexer().Version())
 	f.list("15", kit.Pod("a", "14"))
-	require.Equal(t, "20", f.writer.Indexer().Version())
+	require.Equal(t, "20", f.Writer().Indexer().Version())
 	f.apply(deltafifo.Delta{Op: deltafifo.Begin, NewHistory: true})
 	f.commitReplace("3")
-	require.Equal(t, "3", f.writer.Indexer().Version(), "but with another history (D23)")
+	require.Equal(t, "3", f.Writer().Indexer().Version(), "but with another history (D23)")
 }
 
 // T19, D14: an object that a relist has found unchanged is not lost if a user overwrites it before
@@ -249,7 +249,7 @@ func TestContract_T19_AnUpdateDuringARelistLosesNothing(t *testing.T) {
 		f.commitReplace("2")
 		require.Equal(t, 1, f.Status().Objects)
 		f.list("3", kit.Pod("a", "1"))
-		a, _ := podsIn(f.core).Get(named("a"))
+		a, _ := podsIn(f.Core).Get(named("a"))
 		require.Empty(t, a.Labels["mine"])
 	}
 }
@@ -289,7 +289,7 @@ func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
 		p.Labels = map[string]string{"transformed": "once"}
 		return p, nil
 	}}, 1)
-	in, ctx := newInformerSink(f.core, 0), t.Context()
+	in, ctx := f.Sink(0), t.Context()
 	full := func(version string, batch ...deltafifo.Delta) {
 		require.NoError(t, in.Begin(ctx, reflector.SameHistory))
 		require.NoError(t, in.Write(ctx, batch))
@@ -304,7 +304,7 @@ func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
 	}
 	full("10", deltaOf(deltafifo.Added, kit.Pod("a", "1")), deltaOf(deltafifo.Added, kit.Pod("b", "2")))
 	f.drain(t)
-	a, _ := f.writer.Indexer().Get(named("a"))
+	a, _ := f.Writer().Indexer().Get(named("a"))
 	for _, id := range []object.Identity{{Key: named("c"), UID: "uid-c", Version: "1"}, {Key: named("a"), UID: "uid-a", Version: "2"}, {Key: named("a"), UID: "uid-b", Version: "1"}} {
 		_, ok := in.Recall(id)
 		require.False(t, ok, "%v", id)
@@ -315,8 +315,8 @@ func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
 	full("20", ofA, ofB)
 	f.drain(t)
 	require.Equal(t, 2, transforms)
-	require.Equal(t, 2, f.writer.Indexer().Len(), "nothing is lost")
-	now, _ := podsIn(f.core).Get(named("a"))
+	require.Equal(t, 2, f.Writer().Indexer().Len(), "nothing is lost")
+	now, _ := podsIn(f.Core).Get(named("a"))
 	require.Same(t, a, now)
 	require.Equal(t, "once", now.Labels["transformed"])
 }
@@ -333,7 +333,7 @@ func TestObjectsAreRecalledByTheServersIdentity(t *testing.T) {
 				change(p)
 				return p, nil
 			}}, 1)
-			in, ctx := newInformerSink(f.core, 0), t.Context()
+			in, ctx := f.Sink(0), t.Context()
 			require.NoError(t, in.Begin(ctx, reflector.SameHistory))
 			require.NoError(t, in.Write(ctx, []deltafifo.Delta{deltaOf(deltafifo.Added, kit.Pod("a", "1"))}))
 			require.NoError(t, in.Commit(ctx, "1"))
@@ -344,7 +344,7 @@ func TestObjectsAreRecalledByTheServersIdentity(t *testing.T) {
 				_, ok := in.Recall(object.Identity{Key: named(o[0]), UID: "uid-" + o[0], Version: o[1]})
 				require.Equal(t, is, ok, "%v", o)
 			}
-			_, ok := newInformerSink(f.core, 0).Recall(object.Identity{Key: named("a")})
+			_, ok := f.Sink(0).Recall(object.Identity{Key: named("a")})
 			require.False(t, ok)
 		})
 	}

@@ -99,7 +99,7 @@ func TestAStreamThatRenames(t *testing.T) {
 				}
 				f.take(t, deltafifo.Commit)
 				got, want := "", test.want
-				for p := range podsIn(f.core).All() {
+				for p := range podsIn(f.Core).All() {
 					got += kit.Text(p)
 				}
 				if earlier && want == "a@10" {

@@ -84,7 +84,7 @@ func TestContract_D8_RunWaitsForTheTransformOfAnAnswer(t *testing.T) {
 		}})
 		w.says("a!9")
 		ended := make(chan struct{})
-		go func() { defer close(ended); (&reading{core: w.core, sinks: w.in}).wait() }()
+		go func() { defer close(ended); w.Wait(w.in...) }()
 		synctest.Wait()
 		require.False(t, closed(ended))
 		close(gate)

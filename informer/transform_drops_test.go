@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -38,7 +39,7 @@ func TestTransformDrops(t *testing.T) {
 				pod.Labels, pod.Spec.NodeName = map[string]string{"app": "web"}, "n1"
 				o := Options[any]{TransformDrops: func(func(any) (any, error)) []string { return row.drops }}
 				o.Drop = []string{"metadata.labels"}
-				i := sharedOf(nil, &corev1.Pod{}, clientgoSettings{source: sourceOf(newScript("1", pod)), options: o, typed: true})
+				i := sharedOf(nil, &corev1.Pod{}, clientgoSettings{source: sourceOf(newScript("1", pod)), options: engine.Options(o), typed: true})
 				for _, f := range row.transforms {
 					require.NoError(t, i.SetTransform(f))
 				}
@@ -59,7 +60,7 @@ func TestTransformDrops(t *testing.T) {
 func TestTransformDropsWhatIsNeeded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		o := Options[any]{Observe: observed, TransformDrops: func(func(any) (any, error)) []string { return []string{"metadata.name"} }}
-		i := sharedOf(nil, &corev1.Pod{}, clientgoSettings{source: sourceOf(newScript("1")), options: o, typed: true})
+		i := sharedOf(nil, &corev1.Pod{}, clientgoSettings{source: sourceOf(newScript("1")), options: engine.Options(o), typed: true})
 		require.NoError(t, i.SetTransform(func(o any) (any, error) { return o, nil }))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

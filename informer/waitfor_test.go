@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -87,7 +88,7 @@ func TestWhoWaitsForAQuarantinedObjectIsTold(t *testing.T) {
 		require.NoError(t, i.WaitDelivered(t.Context(), "10"))
 		require.NoError(t, i.WaitFor(t.Context(), kit.Pod("a", "3")), "the list does not hold it any more")
 		for _, name := range []string{"a", "b"} {
-			require.False(t, i.core.allQuarantined.holds(named(name)))
+			require.False(t, engine.Inside{Core: i.core}.IsQuarantined(named(name)))
 		}
 		stop()
 	})
@@ -145,7 +146,7 @@ func TestWaitForOfJoinedSourcesWaitsForTheStore(t *testing.T) {
 			f.list("5", kit.Pod("b", "3"), kit.Pod("a", "4"))
 		}()
 		synctest.Wait() // in the middle of the commit
-		_, stored := f.writer.Indexer().Get(named("a"))
+		_, stored := f.Writer().Indexer().Get(named("a"))
 		require.False(t, stored)
 		result := make(chan error, 1)
 		go func() { result <- f.WaitFor(t.Context(), kit.Pod("a", "4")) }()

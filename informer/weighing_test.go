@@ -45,13 +45,13 @@ func TestMemoryIsThatOfTheHeap(t *testing.T) {
 	}}
 	f := newTestCore(t, Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byImage}}, 1)
 	f.list("1", heavyPod(-1))
-	m := f.inspected()
+	m := f.Inspect()
 	before := heapInUse()
 	f.apply(heavyPods(pods)...) // in one write section, because verify mode checks each
 	grown := heapInUse() - before
 
 	for m.Weight.Last().At.IsZero() {
-		m.Weight.Weigh(f.writer, f.isSynced(), weighed{f.core})
+		f.Weigh(m)
 	}
 	told := m.Weight.Last()
 	t.Logf("objects %d, engine %d: %d of %d on the heap", told.Objects, told.Engine, told.Objects+told.Engine, grown)

@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
+	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/internal/keeper"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
@@ -65,10 +66,10 @@ func (silentSource) Watch(ctx context.Context, _ metav1.ListOptions) (watch.Inte
 // testCore is a core without processLoop and reflectors: the test applies deltas itself, and the
 // handlers run.
 type testCore struct {
-	*core
+	engine.Inside
 	clientgo *clientgoInformer
 	t        *testing.T
-	in       *informerSink // of source 0
+	in       *engine.Sink // of source 0
 }
 
 func newTestCore(t *testing.T, o Options[*corev1.Pod], sources int) *testCore {
@@ -85,7 +86,8 @@ func newTestCoreOf(t *testing.T, o Options[*corev1.Pod], sources int, d pack.Dec
 		o.Observe = observed
 	}
 	i := Join(silent, o)
-	f := &testCore{i.core, clientgoOf(i), t, newInformerSink(i.core, 0)}
+	inside := engine.Inside{Core: i.core}
+	f := &testCore{inside, clientgoOf(i), t, inside.Sink(0)}
 	f.in.Decodes(keeper.Decoders{Encoded: d})
 	return f
 }
@@ -113,26 +115,23 @@ func (d podDecoder) DecodeBeside(data []byte, f pack.Form, _ pack.Peer) (any, er
 func (d podDecoder) Meta(data []byte, f pack.Form) (any, error) { return d.Decode(data, f) }
 
 // podsIn returns the typed view of a core's store.
-func podsIn(c *core) *indexer.Indexer[*corev1.Pod] {
-	return indexer.View[*corev1.Pod](c.writer.Indexer())
+func podsIn(c *engine.Core) *indexer.Indexer[*corev1.Pod] {
+	return indexer.View[*corev1.Pod](c.Writer().Indexer())
 }
 
 // start lets the handlers run until the test ends.
 func (f *testCore) start() {
 	ctx, cancel := context.WithCancel(context.Background())
-	require.NoError(f.t, f.begin(ctx))
+	require.NoError(f.t, f.Begin(ctx))
 	f.t.Cleanup(func() {
 		cancel()
-		f.finish()
-		f.run.Handlers.Wait()
+		f.Finish()
 	})
 }
 
 func (f *testCore) apply(deltas ...deltafifo.Delta) {
-	f.in.packBatch(deltas)
-	for f.batch = deltas; len(f.batch) > 0; {
-		f.applySome()
-	}
+	f.Pack(deltas)
+	f.Apply(deltas)
 }
 
 // list applies a replacement of source 0.
@@ -152,14 +151,22 @@ func (f *testCore) commitReplace(version string) {
 
 // register adds a handler.
 func (f *testCore) register(h Handler[*corev1.Pod], o HandlerOptions) *registration {
-	r := f.registration(receiverOf(h), o, nil)
-	require.NoError(f.t, f.addHandler(r))
+	return f.receive(receiverOf(h), o)
+}
+
+// receive adds a receiver.
+func (f *testCore) receive(to engine.Receiver, o HandlerOptions) *registration {
+	r, err := f.Register(to, engine.HandlerOptions{Name: o.Name, Merge: o.Delivery != Every, Resync: o.Resync}, nil)
+	require.NoError(f.t, err)
 	return r
 }
 
+// Inspector returns the inspector of the core.
+func (f *testCore) Inspector() *Inspector { return inspectorOf(f.Core) }
+
 // deltaOf returns a delta of a pod.
 func deltaOf(op deltafifo.Op, p *corev1.Pod) deltafifo.Delta {
-	key, _ := keyOf(p)
+	key, _ := object.KeyOf(p)
 	return deltafifo.Delta{Op: op, Key: key, UID: string(p.UID), Version: p.ResourceVersion, Object: p, Stamp: object.StampOf(string(p.UID))}
 }
 
@@ -178,7 +185,7 @@ func (f *testCore) write(t *testing.T, deltas ...deltafifo.Delta) {
 }
 
 // writeBatch sends a batch to a sink as a reflector does.
-func writeBatch(t *testing.T, in *informerSink, batch []deltafifo.Delta) {
+func writeBatch(t *testing.T, in *engine.Sink, batch []deltafifo.Delta) {
 	t.Helper()
 	require.NoError(t, in.Write(t.Context(), batch))
 }
@@ -208,7 +215,7 @@ func (f *testCore) take(t *testing.T, op deltafifo.Op) {
 }
 
 func (f *testCore) drain(t *testing.T) {
-	batch, err := f.queue.Drain(t.Context())
+	batch, err := f.Drain(t.Context())
 	require.NoError(t, err)
 	f.apply(batch...)
 }
@@ -220,3 +227,12 @@ func bubble(t *testing.T, test func(*testing.T)) {
 
 // clientgoOf returns an informer's client-go API.
 func clientgoOf[T Object](i *Informer[T]) *clientgoInformer { return i.shared.(*clientgoInformer) }
+
+func closed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}

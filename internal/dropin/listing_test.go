@@ -1,10 +1,12 @@
 package dropin
 
 import (
+	"cmp"
 	"fmt"
 	"go/token"
 	"go/types"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -14,11 +16,14 @@ import (
 //
 //	pkg informer, type Status struct, Objects int
 //	pkg informer, method (*Informer[T]) Status() informer.Status
-type listing struct{ lines []string }
+type listing struct {
+	lines []string
+	inner map[string]string // the public names of types of internal packages
+}
 
 // listingOf returns the sorted lines of packages.
 func listingOf(all map[string]*types.Package) []string {
-	var l listing
+	l := listing{inner: map[string]string{}}
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		p := all[path]
 		for _, name := range p.Scope().Names() {
@@ -27,8 +32,18 @@ func listingOf(all map[string]*types.Package) []string {
 			}
 		}
 	}
+	for i, line := range l.lines {
+		l.lines[i] = innerType.ReplaceAllStringFunc(line, func(name string) string { return cmp.Or(l.inner[name], name) })
+	}
 	slices.Sort(l.lines)
 	return l.lines
+}
+
+// innerType matches the name of a type of an internal package.
+var innerType = regexp.MustCompile(`[\w/]+/internal/\w+\.\w+`)
+
+func isInternal(p *types.Package) bool {
+	return p != nil && slices.Contains(strings.Split(p.Path(), "/"), "internal")
 }
 
 func (l *listing) add(p *types.Package, format string, args ...any) {
@@ -51,6 +66,12 @@ func (l *listing) object(p *types.Package, o types.Object) {
 func (l *listing) typeName(p *types.Package, o *types.TypeName) {
 	switch t := o.Type().(type) {
 	case *types.Alias:
+		if inner, ok := types.Unalias(t).(*types.Named); ok && isInternal(inner.Obj().Pkg()) { // its members are the user's
+			l.inner[shortPath(inner.Obj().Pkg())+"."+inner.Obj().Name()] = shortPath(p) + "." + o.Name()
+			l.defined(p, o.Name(), inner)
+			l.methods(p, inner)
+			return
+		}
 		l.add(p, "type %s%s = %s", o.Name(), spellParams(t.TypeParams()), spell(t.Rhs()))
 	case *types.Named:
 		l.defined(p, o.Name()+spellParams(t.TypeParams()), t)

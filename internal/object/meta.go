@@ -30,6 +30,15 @@ func Key(m metav1.Object) indexer.Key {
 	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}
 }
 
+// KeyOf returns the key of an object, false if it has no metadata.
+func KeyOf(obj any) (key indexer.Key, ok bool) {
+	m := Meta(obj)
+	if m == nil {
+		return indexer.Key{}, false
+	}
+	return Key(m), true
+}
+
 // Labels returns an object's labels.
 func Labels(obj any) map[string]string {
 	if m := Meta(obj); m != nil {

@@ -74,10 +74,17 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer",
-		to: []string{"./internal/verify", "./internal/object", "./internal/report", "./internal/pack", "./internal/share", "./internal/sharepass", "./internal/heapsize", "./internal/fields", "./shard", "./indexer", "./deltafifo", "./reflector", "./lister",
-			"./informer/internal/eventlog", "./informer/internal/measure", "./informer/internal/delivery", "./informer/internal/fences", "./informer/internal/clientgostore", "./informer/internal/limits", "./internal/ownwrites", "./internal/keeper", "./internal/audit", apimachinery, clientCache,
-			"k8s.io/client-go/dynamic", "k8s.io/client-go/metadata", "k8s.io/client-go/rest/...", "k8s.io/client-go/features", "k8s.io/klog/v2"},
-		why: "an informer serves one kind that it is handed; knowing all kinds is the factory's part",
+		to: []string{"./internal/object", "./internal/report", "./internal/audit", "./shard", "./indexer", "./reflector", "./lister",
+			"./informer/internal/engine", "./informer/internal/eventlog", "./informer/internal/delivery", "./informer/internal/clientgostore", "./informer/internal/limits",
+			apimachinery, clientCache, "k8s.io/klog/v2"},
+		why: "it is the typed face of the engine, and client-go's; knowing all kinds is the factory's part",
+	},
+	{
+		from: "informer/internal/engine",
+		to: []string{"./internal/verify", "./internal/object", "./internal/report", "./internal/pack", "./internal/share", "./internal/sharepass", "./internal/heapsize", "./internal/fields", "./internal/ownwrites", "./internal/keeper", "./internal/audit",
+			"./shard", "./indexer", "./deltafifo", "./reflector", "./lister",
+			"./informer/internal/eventlog", "./informer/internal/measure", "./informer/internal/delivery", "./informer/internal/fences", "./informer/internal/limits", apimachinery, "k8s.io/klog/v2"},
+		why: "it keeps the store of one kind and tells its handlers; the types of objects, and client-go's API, are the face's affair",
 	},
 	{
 		from: "informer/internal/eventlog",

@@ -74,6 +74,9 @@ func (r *Registration) Name() string { return r.Options.Name }
 // Synced returns a channel that is closed once the handler has been told the whole initial state.
 func (r *Registration) Synced() <-chan struct{} { return r.synced }
 
+// HasSynced reports whether the channel of Synced is closed.
+func (r *Registration) HasSynced() bool { return closed(r.synced) }
+
 // Done returns a channel that is closed once nothing more will be delivered.
 func (r *Registration) Done() <-chan struct{} { return r.done }
 

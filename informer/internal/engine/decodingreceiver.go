@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/internal/object"
+)
+
+// decodingReceiver delivers the events of a packed store. The log and the backlogs
+// hold packed objects, too. The receiver decodes the objects that the handler needs, just before
+// the call.
+type decodingReceiver struct {
+	Receiver
+	decode func(stored any) any
+	// beside decodes the old object of an update. It gets the new one as well, stored and decoded.
+	beside func(stored, other, decoded any) any
+}
+
+// withDecoding wraps a receiver in a decodingReceiver, if the store holds its objects packed.
+func (c *Core) withDecoding(to Receiver) Receiver {
+	if c.packing != nil {
+		return &decodingReceiver{to, c.packing.forHandler, c.packing.besideForHandler}
+	}
+	return to
+}
+
+func (r *decodingReceiver) CallHandler(b *eventlog.Batch) {
+	if b.Prepare(r.AtOnce(), r.objects); b.Left() > 0 {
+		r.Receiver.CallHandler(b)
+	}
+}
+
+// objects decodes the objects of an event that the handler needs. In a resync old and new are one
+// object, and so they are in an update whose old object cannot be decoded. It returns false if another
+// object cannot be decoded.
+func (r *decodingReceiver) objects(p *eventlog.Pair, h eventlog.Header) (decoded bool) {
+	old, now := r.Needs(h)
+	stored := p.New
+	if now {
+		p.New = r.decode(stored)
+	}
+	switch {
+	case !old:
+	case !now:
+		p.Old = r.decode(p.Old)
+	case object.Same(p.Old, stored):
+		p.Old = p.New
+	default:
+		if p.Old = r.beside(p.Old, stored, p.New); p.Old == nil {
+			p.Old = p.New
+		}
+	}
+	return (!old || p.Old != nil) && (!now || p.New != nil)
+}

@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/keeper"
+	"github.com/tidemark-k8s/tidemark/internal/object"
+	"github.com/tidemark-k8s/tidemark/internal/pack"
+	"github.com/tidemark-k8s/tidemark/internal/share"
+	"github.com/tidemark-k8s/tidemark/internal/sharepass"
+	"github.com/tidemark-k8s/tidemark/reflector"
+)
+
+// Sink is the sink of one reflector. It prepares each object on the reflector's goroutine,
+// with no lock held, and queues it.
+type Sink struct {
+	core      *Core
+	source    uint16
+	replacing bool   // between Begin and Commit or Abort
+	queued    uint64 // the number of the source's last delta, see receipt
+	// pass shares values between objects after the transform. It is nil without a transform, or if
+	// the objects do not belong to the informer alone.
+	pass *sharepass.Pass
+
+	// linked is set once requests of the source pass through an OwnWrites. From then on the goroutines of
+	// writes prepare objects, too, one at a time: a goroutine that puts a token into turn has its turn.
+	linked atomic.Bool
+	turn   chan struct{}
+}
+
+// newSink returns the sink of a source.
+func newSink(c *Core, source uint16) *Sink {
+	return &Sink{core: c, source: source, turn: make(chan struct{}, 1)}
+}
+
+var _ interface {
+	reflector.Sink
+	keeper.Sink
+} = (*Sink)(nil)
+
+func (s *Sink) Begin(ctx context.Context, h reflector.History) error {
+	s.replacing = true
+	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, NewHistory: h == reflector.NewHistory})
+}
+
+func (s *Sink) Commit(ctx context.Context, version string) error {
+	s.core.status.answered(s.source, s.queued+1)
+	s.replacing = false
+	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
+}
+
+func (s *Sink) Abort(ctx context.Context) error {
+	s.replacing = false
+	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Abort})
+}
+
+func (s *Sink) push(ctx context.Context, d deltafifo.Delta) error {
+	d.Source = s.source
+	s.queued++
+	return s.core.queue.Push(ctx, d)
+}
+
+// Write prepares the objects of a batch, and queues the batch.
+func (s *Sink) Write(ctx context.Context, batch []deltafifo.Delta) error {
+	if err := s.prepareBatch(ctx, batch); err != nil {
+		return err
+	}
+	s.queued += uint64(len(batch))
+	if n := len(batch); n > 0 && !s.replacing { // a page of a list proves nothing before the commit
+		s.noteReceived(batch)
+	}
+	return s.core.queue.Push(ctx, batch...)
+}
+
+func (s *Sink) prepareBatch(ctx context.Context, batch []deltafifo.Delta) error {
+	transforms := s.core.options.Transform != nil
+	if s.linked.Load() && transforms {
+		if err := s.takeTurn(ctx); err != nil {
+			return err
+		}
+		defer s.endTurn()
+	}
+	for i := range batch {
+		d := &batch[i]
+		d.Source, d.Stamp = s.source, object.StampOf(d.UID)
+		switch {
+		case d.Op == deltafifo.Bookmark || d.Op == deltafifo.Progress || d.Recalled:
+		case d.Op == deltafifo.Poisoned || d.Lost: // the object could not be decoded
+			if err, ok := d.Object.(error); ok && !d.Lost {
+				d.Object = undecodable(err)
+			}
+		case transforms:
+			if ctx.Err() != nil { // the rest of the batch would be dropped
+				return context.Cause(ctx)
+			}
+			s.transform(d)
+		}
+	}
+	s.packBatch(batch)
+	return nil
+}
+
+// packBatch packs the objects of a batch that have not been packed where they arrived, and has them watched.
+func (s *Sink) packBatch(batch []deltafifo.Delta) {
+	if s.core.packing == nil && s.core.detector == nil {
+		return
+	}
+	for i := range batch {
+		if d := &batch[i]; d.Op <= deltafifo.Deleted && !d.Lost && !d.Recalled {
+			d.Object = s.packed(d.Object)
+		}
+	}
+}
+
+// Decodes is called when a reflector is made.
+func (s *Sink) Decodes(packed keeper.Decoders) keeper.Form {
+	f := keeper.Form{Timed: s.core.timed}
+	if p := s.core.packing; p != nil && packed.Encoded != nil {
+		p.encoded.use(nil, packed.Encoded)
+	}
+	if packed.Received != nil {
+		f.Packs = s.packer(packed.Objects, packed.Received)
+		f.Values, f.Deep = s.sharing()
+	}
+	return f
+}
+
+// packer returns what packs the objects of a source from their bytes. With a transform, the sink encodes and packs the
+// objects behind it. The sink does the same with the objects of a source whose decoder differs from an earlier
+// source's.
+func (s *Sink) packer(objects any, d pack.Decoder) pack.Taker {
+	p := s.core.packing
+	if p == nil || p.goType == nil || d.Type() != p.goType || s.core.options.Transform != nil || !p.received.use(objects, d) {
+		return nil
+	}
+	return p
+}
+
+// sharing returns the table of shared values of a source's decoder, and whether it shares more than strings. If there
+// is a transform, values are shared after it, since it may write into the objects.
+func (s *Sink) sharing() (t *share.Table, deep bool) {
+	table := s.core.values
+	if table == nil || s.core.options.Transform == nil {
+		return table, true
+	}
+	s.pass = sharepass.New(table)
+	return share.New(0), false
+}
+
+// noteReceived records in the status that the source has sent something. A Progress alone confirms what the store
+// holds, and is no event of it.
+func (s *Sink) noteReceived(batch []deltafifo.Delta) {
+	last := &batch[len(batch)-1]
+	if last.Op == deltafifo.Progress && len(batch) == 1 {
+		s.core.status.answered(s.source, s.queued)
+		return
+	}
+	s.core.status.received(s.source, last.Op == deltafifo.Bookmark, s.queued)
+}

@@ -1,0 +1,65 @@
+package engine
+
+import "time"
+
+// received records a batch of changes, or a bookmark, that ends with a numbered delta.
+func (s *status) received(source uint16, bookmark bool, number uint64) {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	p := &s.bySource[source]
+	p.receipts.add(receipt{now, number}, s.applied[source].Load())
+	if bookmark {
+		p.lastBookmark = now
+	} else {
+		p.lastEvent = now
+	}
+}
+
+// answered records a complete answer of the server, whatever its content, that ends with a numbered
+// delta.
+func (s *status) answered(source uint16, number uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	s.bySource[source].receipts.add(receipt{time.Now(), number}, s.applied[source].Load())
+}
+
+// confirmed returns the time at which the server last confirmed the store's state of a source. The caller
+// holds mu.
+func (s *status) confirmed(source int) time.Time {
+	return s.bySource[source].receipts.confirmed(s.applied[source].Load())
+}
+
+// countApplied counts applied deltas of a source: an answer confirms the store once it is applied.
+func (s *status) countApplied(source uint16, n int) { s.applied[source].Add(uint64(n)) } //nolint:gosec // never negative
+
+// bookmarkPeriod is how often an API server sends bookmarks, at least.
+const bookmarkPeriod = time.Minute
+
+// staleLocked reports whether the store has got nothing from a source for too long. Of a resource that
+// is not served, nothing is to be heard. The caller holds mu.
+func (s *status) staleLocked() bool {
+	for i, p := range s.bySource {
+		if p.absent() {
+			continue
+		}
+		confirmed := s.confirmed(i)
+		heard, patience := confirmed, 2*bookmarkPeriod
+		if p.lastBookmark.IsZero() {
+			heard, patience = later(confirmed, p.opened), s.watchLasts
+		}
+		if !confirmed.IsZero() && time.Since(heard) > patience {
+			return true
+		}
+	}
+	return false
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/object"
+)
+
+// transform prepares the object of one delta, or quarantines it if the transform fails; a delete
+// stays a delete.
+func (s *Sink) transform(d *deltafifo.Delta) {
+	obj, err := s.transformed(d)
+	if err != nil {
+		s.poison(d, err)
+		return
+	}
+	d.Object = obj // key, UID and version of the delta stay those of the server
+}
+
+// transformed returns what the transform makes of the object of a delta, with shared values.
+func (s *Sink) transformed(d *deltafifo.Delta) (any, error) {
+	obj, err := s.callTransform(d)
+	if err == nil && s.pass != nil {
+		obj = s.pass.Share(d.Object, obj)
+	}
+	return obj, err
+}
+
+// callTransform calls the transform. It returns an error if the transform panics, or if its result
+// cannot be stored.
+func (s *Sink) callTransform(d *deltafifo.Delta) (result any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: panic: %v", ErrTransform, p)
+		}
+	}()
+	if result, err = s.core.options.Transform(d.Object); err != nil {
+		return result, fmt.Errorf("%w: %w", ErrTransform, err)
+	}
+	if err := s.core.objects.Validate(result); err != nil {
+		return result, fmt.Errorf("%w: %w", ErrTransform, err)
+	}
+	if object.IsNil(result) {
+		return nil, fmt.Errorf("%w: it has returned nil", ErrTransform)
+	}
+	if key, ok := object.KeyOf(result); ok && key != d.Key { // methods of the object that panic do so here
+		return nil, fmt.Errorf("%w: it has renamed the object to %.*q", ErrTransform, object.MaxText, key)
+	}
+	return result, nil
+}
+
+// poison removes an object that cannot be prepared from its delta, and reports it.
+func (s *Sink) poison(d *deltafifo.Delta, err error) {
+	d.Object = nil
+	if d.Op == deltafifo.Deleted {
+		d.Lost = true
+	} else {
+		d.Op, d.Object = deltafifo.Poisoned, err
+	}
+	report := &QuarantineError{Key: d.Key, Err: err}
+	if errors.Is(err, ErrType) {
+		s.core.status.refused(report)
+	}
+	s.core.observe(report)
+}
