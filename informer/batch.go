@@ -7,19 +7,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// Batch holds changes that were ready together, for a handler of [Informer.HandleBatch]. It is
-// valid only during the call.
+// Batch holds the changes that were ready for a call of a handler of [Informer.HandleBatch]. It is valid only
+// during that call.
 type Batch[T any] struct {
 	events   *eventlog.Batch
-	nextCall int // how many of events, at their end, are for the next call
+	nextCall int // the number of events at the end that belong to the next call
 }
 
 // Len returns the number of changes that All has not yielded yet.
 func (b Batch[T]) Len() int { return b.events.Left() - b.nextCall }
 
-// All yields the changes one after the other, and so records which change the handler is at: if
-// the loop's body panics, only that change is lost, and the next batch begins with the change after
-// it. When the handler returns, all changes count as handled, also those that All has not yielded.
+// All yields the changes one after the other, and records which change the handler has reached. If the loop's
+// body panics, only that change is lost, and the next batch begins with the change after it. When the handler
+// returns, all changes count as handled, even those that All has not yielded.
 func (b Batch[T]) All() iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		for b.Len() > 0 {
@@ -37,10 +37,10 @@ type batchReceiver[T any] struct {
 	n      int
 }
 
-// CallHandler calls the function with up to n events. b may hold more, since a delete and an add
-// of a recreated object are taken together; they stay for the next call. When the function returns,
-// CallHandler drops the events that it has not read. If the function fails, CallHandler drops them
-// only if it has read none, since then the failing event is unknown.
+// CallHandler calls the function with up to n events. b may hold one more, because the delete and the add of
+// a recreated object are taken together; it stays for the next call. When the function returns, CallHandler
+// drops the events that the function has not read. If the function panics, CallHandler drops them only if the
+// function has read none, because the failing event is then unknown.
 func (r *batchReceiver[T]) CallHandler(b *eventlog.Batch) {
 	before, later, returned := b.Left(), max(0, b.Left()-r.n), false
 	defer func() {

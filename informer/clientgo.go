@@ -20,9 +20,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// ForListerWatcher makes an informer behind client-go's API; the constructors of package informer/cache
-// call it. The objects may be of any type; example is the expected one. Misuse is returned by the next
-// call that returns an error, and logged by Run.
+// ForListerWatcher makes an informer with client-go's API. The constructors of package informer/cache call
+// it. The objects may be of any type; example is the expected one. The next call that returns an error
+// reports misuse, and Run logs it.
 func ForListerWatcher(lw cache.ListerWatcher, example runtime.Object, o cache.SharedIndexInformerOptions) cache.SharedIndexInformer {
 	return sharedOf(lw, example, clientgoSettings{
 		options: engine.Options{Name: o.ObjectDescription, Resync: o.ResyncPeriod},
@@ -47,8 +47,8 @@ func sharedOf(lw cache.ListerWatcher, example runtime.Object, s clientgoSettings
 	return i
 }
 
-// clientgoInformer shows a core as client-go's SharedIndexInformer. Each core has one, with the
-// state that only client-go's API needs.
+// clientgoInformer presents a core as client-go's SharedIndexInformer. Each core has one, which also holds
+// the state that only client-go's API needs.
 type clientgoInformer struct {
 	core    *engine.Core
 	view    untypedView // the typed one
@@ -57,7 +57,7 @@ type clientgoInformer struct {
 	example runtime.Object
 
 	mu             sync.Mutex
-	shortestResync time.Duration // the shortest resync period so far
+	shortestResync time.Duration // of all handlers so far
 	named          int           // handlers named after options.HandlerName
 	onError        func(error)
 	repeats        repeats
@@ -123,15 +123,15 @@ func (i *clientgoInformer) nameOf(to engine.Receiver) string {
 // minimumResync is client-go's minimumResyncPeriod.
 const minimumResync = time.Second
 
-// resyncPeriod returns the period that client-go would use for a requested one: at least a second,
-// none if the informer was made without resyncs and, after the start, not shorter than the shortest
-// before. A negative request means no period of the handler's own: it gets the shortest so far.
+// resyncPeriod returns the period that client-go would use for a requested one. It is at least a second and,
+// after the start, at least the shortest period before. There is none if the informer has no resync period. A
+// negative request stands for the shortest period so far.
 func (i *clientgoInformer) resyncPeriod(logger klog.Logger, requested time.Duration) time.Duration {
 	switch {
 	case requested == 0:
 		return 0
 	case i.core.Resync() == 0:
-		logger.Info("No resyncs, since the informer was made without", "informer", i.core.Name(), "requested", requested)
+		logger.Info("No resyncs: the informer has no resync period", "informer", i.core.Name(), "requested", requested)
 		return 0
 	}
 	started := i.core.Began()
@@ -148,7 +148,7 @@ func (i *clientgoInformer) resyncPeriod(logger klog.Logger, requested time.Durat
 	return max(requested, i.shortestResync)
 }
 
-// RemoveEventHandler ends a registration. An unknown one counts as ended.
+// RemoveEventHandler ends a registration. For an unknown one it does nothing.
 func (i *clientgoInformer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
 	r, ok := handle.(*clientgoRegistration)
 	if !ok {
@@ -175,7 +175,7 @@ func (i *clientgoInformer) RunWithContext(ctx context.Context) {
 	case errors.Is(err, ErrExited):
 		report.Error(ctx, err, "The informer has stopped")
 	case err != nil:
-		klog.FromContext(ctx).Error(err, "The informer does not run")
+		klog.FromContext(ctx).Error(err, "The informer cannot run")
 	}
 }
 
@@ -202,7 +202,7 @@ func (i *clientgoInformer) WaitDelivered(ctx context.Context, version string) er
 // WaitFresh is [Informer.WaitFresh].
 func (i *clientgoInformer) WaitFresh(ctx context.Context) error { return i.core.WaitFresh(ctx) }
 
-// Frozen is for package audit, which tests use.
+// Frozen is for package audit, which only tests use.
 func (i *clientgoInformer) Frozen() audit.Frozen { return i.core.Frozen() }
 
 // Start is [Shared].Start.
@@ -219,8 +219,8 @@ func (i *clientgoInformer) Inspector() *Inspector { return inspectorOf(i.core) }
 // Done is [Informer.Done].
 func (i *clientgoInformer) Done() <-chan struct{} { return i.core.Stopped() }
 
-// SetTransform sets the transform, nil for none. Its results must be of the informer's type, which
-// for [ForListerWatcher] is any.
+// SetTransform sets the transform; nil removes it. Its results must be of the informer's type, which is any
+// type for [ForListerWatcher].
 func (i *clientgoInformer) SetTransform(f cache.TransformFunc) error {
 	return i.core.SetTransform(f)
 }
@@ -235,7 +235,7 @@ func (i *clientgoInformer) AddIndexers(ix cache.Indexers) error {
 	return i.store.AddIndexers(ix)
 }
 
-// clientgoController is the result of GetController. It answers, and runs nothing.
+// clientgoController is the result of GetController. Its methods answer, but run nothing.
 type clientgoController struct{ informer *clientgoInformer }
 
 func (clientgoController) Run(<-chan struct{})            {}
@@ -260,16 +260,16 @@ func checkerName(informer string) string { return "SharedIndexInformer " + infor
 func (c clientgoChecker) Name() string          { return c.name }
 func (c clientgoChecker) Done() <-chan struct{} { return c.done }
 
-// ForControllerRuntime is [ForListerWatcher] for the cache of a controller-runtime manager,
-// whose ListerWatchers are plain requests:
+// ForControllerRuntime is [ForListerWatcher] for the cache of a controller-runtime manager, whose
+// ListerWatchers only send requests:
 //
 //	config.Wrap(reflector.Wire)
 //	manager, err := manager.New(config, manager.Options{Cache: cache.Options{NewInformer: informer.ForControllerRuntime}})
 //
-// With [reflector.Wire] in the manager's configuration the informers decode the server's answers
-// themselves. They hold objects of example's Go type alone, as the manager's client requires (D25: others
-// are left out, and reported), so that [As] of that type returns their typed views. The module
-// controllerruntime does the same with options.
+// With [reflector.Wire] in the manager's configuration, the informers decode the server's answers themselves.
+// They hold only objects of example's Go type, as the manager's client requires; other objects are left out
+// and reported (D25). So [As] of that type returns their typed views. The module controllerruntime does the
+// same, and has options.
 func ForControllerRuntime(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 	return sharedOf(lw, example, clientgoSettings{
 		source:  reflector.FromControllerRuntime(lw, example),

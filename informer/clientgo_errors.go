@@ -20,10 +20,10 @@ func (i *clientgoInformer) SetWatchErrorHandler(h cache.WatchErrorHandler) error
 	return i.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { h(r, err) })
 }
 
-// SetWatchErrorHandlerWithContext sets the function called with every error of a list or watch, and
-// every quarantined object, one call at a time, with no lock held. While a call hangs, further errors
-// are dropped, and the next call says how many. The reflector passed to it only has a name, and never runs. Nil stands
-// for the log.
+// SetWatchErrorHandlerWithContext sets the function that gets every error of a list or watch, and every
+// quarantined object. Calls do not overlap, and hold no lock. While a call hangs, further errors are dropped;
+// the next call has their number. The reflector passed to it has a name, and never runs. With nil, errors are
+// logged.
 func (i *clientgoInformer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHandlerWithContext) error {
 	c := i.core
 	inert := sync.OnceValue(func() *cache.Reflector {
@@ -40,8 +40,8 @@ func (i *clientgoInformer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHan
 	})
 }
 
-// report passes errors on to the watch error handler. It returns false if there is no handler, or
-// the event is no error.
+// report passes an error to the watch error handler. It returns false without a handler, and for an event
+// that is not an error.
 func (i *clientgoInformer) report(e Event) bool {
 	i.mu.Lock()
 	onError := i.onError
@@ -66,12 +66,12 @@ func (i *clientgoInformer) report(e Event) bool {
 	return true
 }
 
-// repeats limits the errors passed to a watch error handler, since an object may fail with each of
-// its events. The same error of the same object is passed at once, and then at most once a second,
-// with the number of times it was omitted. Safe for any goroutine.
+// repeats limits the errors passed to a watch error handler, because an object may fail with each of its
+// events. The first error of an object is passed at once. Equal ones follow at most once a second, with the
+// number of omitted errors. Safe for concurrent use.
 type repeats struct{ causes limits.Causes }
 
-// next returns the error to pass for an event, or false if the event is to be omitted.
+// next returns the error to pass for an event, or false if the event is omitted.
 func (r *repeats) next(e Event, err error, now time.Time) (error, bool) {
 	switch e.(type) {
 	case *QuarantineError, *indexer.IndexError, reflector.Skipped:

@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// clientgoReceiver delivers to client-go's ResourceEventHandler. This handler gets an update, not
-// delete and add, for another object under the same name.
+// clientgoReceiver delivers to client-go's ResourceEventHandler. If another object has taken a name, this
+// handler gets an update instead of a delete and an add.
 type clientgoReceiver struct {
 	handler cache.ResourceEventHandler
 	logger  *klog.Logger // for panics; nil for the run's logger
@@ -34,7 +34,7 @@ func (r *clientgoReceiver) CallHandler(b *eventlog.Batch) {
 	}
 }
 
-// needs returns false for objects of an event for which a handler of functions has no function.
+// Needs returns false for objects that no function of the handler takes.
 func (r *clientgoReceiver) Needs(h eventlog.Header) (old, now bool) {
 	funcs, partial := r.handler.(cache.ResourceEventHandlerFuncs)
 	switch {
@@ -59,7 +59,7 @@ func (r *clientgoReceiver) Context(run context.Context) context.Context {
 	return klog.NewContext(run, *r.logger)
 }
 
-// clientgoRegistration shows a registration as client-go's.
+// clientgoRegistration presents a registration as client-go's.
 type clientgoRegistration struct {
 	core         *engine.Core
 	registration *delivery.Registration
@@ -75,8 +75,8 @@ func (r *clientgoRegistration) HasSyncedChecker() cache.DoneChecker {
 // ShutdownChan returns the channel that cache.ShutDownEventHandler waits for.
 func (r *clientgoRegistration) ShutdownChan() <-chan struct{} { return r.registration.Done() }
 
-// handlerName names a handler for messages, as client-go does: by its type or, if it consists of
-// functions, by their place in the source.
+// handlerName names a handler as client-go does: by its type or, if it consists of functions, by their place
+// in the source code.
 func handlerName(h cache.ResourceEventHandler) string {
 	name := ""
 	switch h := h.(type) {

@@ -9,12 +9,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// informerStore is the store of an informer, to which a user may write by hand. The writes skip the
-// transform, and cause no events. The informer's writer reports the failures of index functions.
+// informerStore is an informer's store as client-go's, which a program may write to by hand. Such writes skip
+// the transform, and cause no events. The informer's writer reports failures of index functions.
 type informerStore struct {
 	*clientgostore.Store
 	core *engine.Core
-	// version is the newest one that was written by hand. It counts until the informer has one.
+	// version is the newest version written by hand. It counts until the informer has one.
 	version atomic.Pointer[string]
 }
 
@@ -25,7 +25,7 @@ func newInformerStore(c *engine.Core) *informerStore {
 	return s
 }
 
-// Check returns an error for an object of another type than the informer's.
+// Check returns an error for an object that is not of the informer's type.
 func (s *informerStore) Check(obj any) (any, error) { return obj, s.core.Objects().Validate(obj) }
 
 // Begin begins a write section.
@@ -42,7 +42,7 @@ func (s *informerStore) Apply(tx *indexer.Tx, w clientgostore.Write) {
 	s.Reach(tx, w.Version)
 }
 
-// Version returns the informer's version, or that of what was written by hand before the informer has one.
+// Version returns the informer's version, or the version written by hand if the informer has none yet.
 func (s *informerStore) Version() string {
 	if version := s.core.Writer().Indexer().Version(); version != "" {
 		return version
@@ -56,10 +56,10 @@ func (s *informerStore) Reach(_ *indexer.Tx, version string) {
 	s.version.Store(&next)
 }
 
-// Faults returns nothing: failures of index functions are reported.
+// Faults returns nil, because the writer reports failures of index functions.
 func (*informerStore) Faults(*indexer.Tx) error { return nil }
 
-// ReplaceAll makes the store hold the objects of the writes, and no others.
+// ReplaceAll replaces all objects of the store.
 func (s *informerStore) ReplaceAll(writes []clientgostore.Write, version string) {
 	staging := s.core.Writer().StageAll()
 	for _, w := range writes {

@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
 )
 
-// clientgoMetrics publishes client-go's measurements of an informer. A nil one publishes nothing.
+// clientgoMetrics publishes client-go's metrics of an informer. A nil one publishes nothing.
 type clientgoMetrics struct {
 	waiting cache.GaugeMetric     // number of deltas waiting for the processLoop
 	latency cache.HistogramMetric // duration of a write section, in seconds
@@ -37,7 +37,7 @@ func (m *clientgoMetrics) ofStore() *clientgostore.Gauge {
 	return m.version
 }
 
-// measuring returns the provider of an identifier's metrics, nil if there are to be none.
+// measuring returns the provider of an identifier's metrics, or nil if they are off.
 func measuring(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) cache.InformerMetricsProvider {
 	switch {
 	case !id.Reserved():
@@ -50,13 +50,12 @@ func measuring(id cache.InformerNameAndResource, provider cache.InformerMetricsP
 	return provider
 }
 
-// provided is the process's provider. It is global because client-go's is: main functions set
-// theirs before anything else runs.
+// provided is the process's provider. It is global, as in client-go: main sets it before anything else runs.
 var provided atomic.Pointer[cache.InformerMetricsProvider]
 
-// SetInformerMetricsProvider sets the provider of metrics for informers made later with an
-// identifier: this module's and client-go's own. Only the first call counts. This module cannot see
-// a provider that was given to client-go alone.
+// SetInformerMetricsProvider sets the provider of metrics for informers of this module and of client-go that
+// are made later with an identifier. Only the first call counts. This module does not see a provider that was
+// passed to client-go's function of this name.
 func SetInformerMetricsProvider(provider cache.InformerMetricsProvider) {
 	cache.SetInformerMetricsProvider(provider)
 	if provider != nil {
@@ -64,10 +63,10 @@ func SetInformerMetricsProvider(provider cache.InformerMetricsProvider) {
 	}
 }
 
-// SetMetrics makes an informer of this module publish metrics under a reserved identifier; a nil
-// provider stands for that of [SetInformerMetricsProvider]. It does the work of client-go's
-// SharedIndexInformerOptions.Identifier for informers made by a factory, say. It returns [ErrType]
-// for an informer of another module, and [ErrRunning] or [ErrStopped] after Run.
+// SetMetrics makes an informer of this module publish metrics under a reserved identifier. A nil provider
+// stands for that of [SetInformerMetricsProvider]. SetMetrics is for informers that a factory made, where
+// client-go's SharedIndexInformerOptions.Identifier cannot be set. It returns [ErrType] for an informer of
+// another module, and [ErrRunning] or [ErrStopped] after Run.
 func SetMetrics(i cache.SharedIndexInformer, id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) error {
 	ours, ok := unwrapped(i).(interface {
 		setMetrics(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) error
@@ -82,7 +81,7 @@ func (i *clientgoInformer) setMetrics(id cache.InformerNameAndResource, provider
 	return i.core.BeforeRun("SetMetrics", func() { i.publish(newMetrics(id, provider)) })
 }
 
-// publish makes an informer publish metrics, none for nil.
+// publish sets the metrics of an informer; nil for none.
 func (i *clientgoInformer) publish(m *clientgoMetrics) {
 	if m == nil {
 		i.core.Measure(nil)
@@ -99,7 +98,7 @@ func (m *clientgoMetrics) Applied(took time.Duration, version string) {
 	m.version.Set(version)
 }
 
-// newVersionGauge returns the gauge of a store's version, nil for none.
+// newVersionGauge returns the gauge of a store's version; nil if metrics are off.
 func newVersionGauge(id cache.InformerNameAndResource, provider cache.InformerMetricsProvider) *clientgostore.Gauge {
 	provider = measuring(id, provider)
 	if provider == nil {

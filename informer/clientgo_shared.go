@@ -13,16 +13,16 @@ import (
 )
 
 // JoinShared is [Join] for a Go type known only at run time, and for sources whose clients come late or
-// never. [As] returns the informer as one of this type. A factory of all kinds makes its informers so.
+// never. [As] returns the informer's typed view. A factory of all kinds makes its informers this way.
 //
-// Each function is called once, when the informer runs, on the goroutine of its reflector. If it returns an
-// error or panics, the run ends with that error, and with [ErrNoSource] for a zero source. Run waits for a
-// function that does not return.
+// The goroutine of each source's reflector calls its function once, when the informer runs. If the function
+// returns an error or panics, the run ends with that error, and with [ErrNoSource] for a zero source. Run
+// waits for a function that does not return.
 func JoinShared(sources []func() (reflector.Source, error), goType reflect.Type, o Options[any]) Shared {
 	return newViews(engine.New(o.untyped(), engine.Exactly(goType), engine.LateSources(sources))).shared
 }
 
-// Shared is client-go's SharedIndexInformer with the further methods of this module's informers.
+// Shared is client-go's SharedIndexInformer, with more methods of this module's informers.
 type Shared interface {
 	cache.SharedIndexInformer
 	// Start is [Informer.Run] in the background: wait returns when Run would, with its error.
@@ -44,16 +44,16 @@ type Shared interface {
 	lend(by *engine.Owner) *untypedView
 }
 
-// As returns the typed view of an informer of this module behind client-go's interface: the same
-// store, the same run. It returns false for an informer of another type, or of another module.
+// As returns the typed view of an informer that has client-go's interface: the same store and the same run.
+// It returns false for an informer of another type or another module.
 func As[T Object](i cache.SharedIndexInformer) (*Informer[T], bool) {
 	v := viewOf(i, reflect.TypeFor[T]())
 	return view[T](v), v != nil
 }
 
-// IndexerOf returns the store of an informer for which [As] of a type returns true, and false for
-// others. It is for code that makes listers of many types, each of which would compile all methods of
-// an [Informer].
+// IndexerOf returns the store of an informer for which [As] of the type returns true, and false for other
+// informers. Code that makes listers of many types uses it, because each As compiles all methods of an
+// [Informer].
 func IndexerOf(i cache.SharedIndexInformer, goType reflect.Type) (*indexer.Indexer[any], bool) {
 	v := viewOf(i, goType)
 	if v == nil {
@@ -62,8 +62,7 @@ func IndexerOf(i cache.SharedIndexInformer, goType reflect.Type) (*indexer.Index
 	return v.core.Writer().Indexer(), true
 }
 
-// viewOf returns the view of an informer of this module, if all of its objects are of a Go type, and
-// nil otherwise.
+// viewOf returns the view of an informer of this module whose objects are all of a Go type, or nil.
 func viewOf(i cache.SharedIndexInformer, goType reflect.Type) *untypedView {
 	var v *untypedView
 	switch ours := unwrapped(i).(type) {
@@ -78,7 +77,7 @@ func viewOf(i cache.SharedIndexInformer, goType reflect.Type) *untypedView {
 	return v
 }
 
-// Shared returns the informer as client-go's SharedIndexInformer: the same store, the same run.
+// Shared returns the informer as client-go's SharedIndexInformer: the same store and the same run.
 func (i *Informer[T]) Shared() cache.SharedIndexInformer { return i.shared }
 
 // clientgoLent is a view of an informer that owns the handlers added through it.
@@ -105,19 +104,18 @@ func (l *clientgoLent) AddEventHandlerWithOptions(h cache.ResourceEventHandler, 
 	return l.add(h, o, l.view.owner)
 }
 
-// newViews makes client-go's and the typed view of a core, and connects the core with client-go's.
+// newViews makes client-go's view and the typed view of a core, and connects the core with client-go's.
 func newViews(c *engine.Core) *untypedView { return &newClientgoInformer(c).view }
 
-// SharedOf returns the informer of this module behind client-go's interface, and false for an
-// informer of another module. It unwraps the typed views in which client-go's generated accessors
-// and constructors return their informers.
+// SharedOf returns an informer of this module that has client-go's interface, and false for an informer of
+// another module. It unwraps the typed views that client-go's generated accessors and constructors return.
 func SharedOf(i cache.SharedIndexInformer) (Shared, bool) {
 	ours, ok := unwrapped(i).(Shared)
 	return ours, ok
 }
 
-// unwrapped returns the informer inside client-go's typed views. It uses reflection: the views' type
-// is not exported, and has no method that they all share.
+// unwrapped returns the informer inside client-go's typed views. It uses reflection, because the type of
+// these views is not exported and they have no method in common.
 func unwrapped(i cache.SharedIndexInformer) cache.SharedIndexInformer {
 	for {
 		v := reflect.ValueOf(i)

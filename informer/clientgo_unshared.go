@@ -18,9 +18,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// ForOneHandler makes an informer with a single handler, as client-go's NewInformerWithOptions does; the
-// constructors of package informer/cache call it. The handler has a goroutine of its own. Run logs
-// misuse, such as a nil handler.
+// ForOneHandler makes an informer with a single handler, as client-go's NewInformerWithOptions does. The
+// constructors of package informer/cache call it. The handler has its own goroutine. Run logs misuse, such as
+// a nil handler.
 func ForOneHandler(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
 	i := sharedOf(o.ListerWatcher, o.ObjectType, clientgoSettings{
 		options: engine.Options{Resync: o.ResyncPeriod, MinWatchTimeout: o.MinWatchTimeout, Transform: o.Transform},
@@ -35,14 +35,14 @@ func ForOneHandler(o cache.InformerOptions) (cache.Indexer, cache.Controller) {
 	to.failing, to.fail = context.WithCancel(context.Background())
 	c := &clientgoUnshared{informer: i, receiver: to}
 	var err error
-	if c.handler, err = i.register(to, o.ResyncPeriod, nil); err != nil { // Run will report the misuse
+	if c.handler, err = i.register(to, o.ResyncPeriod, nil); err != nil { // Run reports the misuse
 		c.handler = &clientgoRegistration{i.core, i.core.NewRegistration(to, engine.HandlerOptions{}, nil)}
 	}
 	return i.GetIndexer(), c
 }
 
-// clientgoUnshared is the Controller of an unshared informer. It runs the informer, and is synced
-// when the handler has been told the initial state.
+// clientgoUnshared is the Controller of an unshared informer. It runs the informer, and is synced once the
+// handler has got the initial state.
 type clientgoUnshared struct {
 	informer *clientgoInformer
 	receiver *unsharedReceiver
@@ -53,8 +53,8 @@ var _ cache.Controller = (*clientgoUnshared)(nil)
 
 func (c *clientgoUnshared) Run(stop <-chan struct{}) { c.RunWithContext(wait.ContextForChannel(stop)) }
 
-// RunWithContext panics with the handler's panic, if it is to end the process
-// (utilruntime.ReallyCrash), so that the caller can recover.
+// RunWithContext panics with the handler's panic if it is to end the process (utilruntime.ReallyCrash), so
+// that the caller can recover.
 func (c *clientgoUnshared) RunWithContext(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -65,14 +65,14 @@ func (c *clientgoUnshared) RunWithContext(ctx context.Context) {
 	}
 }
 
-// unsharedReceiver delivers to the only handler of an informer. A panic of the handler ends the
-// run, and RunWithContext panics with it.
+// unsharedReceiver delivers to the only handler of an informer. If the handler panics, the run ends, and
+// RunWithContext panics with the same value.
 type unsharedReceiver struct {
 	*clientgoReceiver
 	core     *engine.Core
 	crashing context.Context // for the report of a panic
 	panicked atomic.Pointer[any]
-	failing  context.Context // ends with a panic, and each call of Run with it
+	failing  context.Context // ends with a panic, and ends each call of Run
 	fail     context.CancelFunc
 }
 
@@ -87,7 +87,7 @@ func (r *unsharedReceiver) CallHandler(b *eventlog.Batch) {
 	case r.panicked.Load() != nil:
 		b.Skip(0)
 		return
-	case !utilruntime.ReallyCrash: // the registration reports it, and goes on
+	case !utilruntime.ReallyCrash: // the registration reports the panic and continues
 		r.clientgoReceiver.CallHandler(b)
 		return
 	}
@@ -115,7 +115,7 @@ func (c *clientgoUnshared) LastSyncResourceVersion() string {
 
 func (c *clientgoUnshared) HasSyncedChecker() cache.DoneChecker { return c.handler.HasSyncedChecker() }
 
-// clientgoSettings are the arguments of client-go's constructors beside the ListerWatcher and the
+// clientgoSettings are the arguments of client-go's constructors, apart from the ListerWatcher and the
 // example.
 type clientgoSettings struct {
 	source  reflector.Source // zero for the ListerWatcher
@@ -123,10 +123,10 @@ type clientgoSettings struct {
 	indexes cache.Indexers
 	metrics *clientgoMetrics
 	logger  *klog.Logger // nil for klog's own
-	typed   bool         // it holds objects of the example's Go type alone
+	typed   bool         // the informer holds only objects of the example's Go type
 }
 
-// objects returns the type of the objects like an example.
+// objects returns the informer's object type for an example.
 func (s *clientgoSettings) objects(example runtime.Object) engine.ObjectType {
 	switch {
 	case example == nil:
@@ -137,8 +137,8 @@ func (s *clientgoSettings) objects(example runtime.Object) engine.ObjectType {
 	return engine.Like(example)
 }
 
-// describe returns the name of an informer: by default that of its type or, if the type stands for many kinds, of its
-// kind.
+// describe returns the name of an informer. It defaults to the type or, for a type that stands for many
+// kinds, to the kind.
 func describe(name string, example runtime.Object) string {
 	if name != "" || example == nil {
 		return name

@@ -11,12 +11,12 @@ type Kind uint8
 
 // The kinds of changes.
 const (
-	// Added: New is an object unknown to the handler.
+	// Added: the handler did not know New.
 	Added Kind = iota + 1
 	// Updated: New replaces Old. In a resync both are the same object.
 	Updated
-	// Deleted: Old no longer exists. The handler may not know it: what the watch deletes is delivered
-	// whether it was stored or not.
+	// Deleted: Old no longer exists. The handler may not know Old: a delete from the watch is delivered even
+	// if the object was not stored.
 	Deleted
 )
 
@@ -33,32 +33,31 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Change is one change of an object, as told to a [Handler]. The store owns the objects: they must
-// never be changed.
+// Change is one change of an object. A [Handler] must not change the objects, which belong to the store.
 type Change[T any] struct {
 	Kind Kind
-	// Old is the version that the handler saw last, and for Deleted the final state. It is the zero value
-	// for Added.
+	// Old is the version that the handler saw last; for Deleted it is the final state, and for Added the zero
+	// value.
 	Old T
-	// New is the present version; the zero value for Deleted.
+	// New is the current version; the zero value for Deleted.
 	New T
-	// Initial marks an Added of the initial state: the object existed before the handler.
+	// Initial marks an Added of the initial state: the object was there before the handler.
 	Initial bool
-	// Lost marks a Deleted whose final state is unknown: a list lacked the object, another object
-	// was found under its name, or the final state could not be decoded or transformed. Old is the
-	// last known version.
+	// Lost marks a Deleted whose final state is unknown, and Old is then the last known version. A list
+	// lacked the object, another object has taken its name, or the final state could not be decoded or
+	// transformed.
 	Lost bool
 }
 
-// Handler receives the changes of an informer's objects, one at a time, on a goroutine of its own,
-// in the order in which the store made them. A slow handler holds up nobody; its pending changes
-// are kept (see [Delivery]). A panic is reported as in any controller (utilruntime.HandleCrash) and
-// costs that one change.
+// Handler receives the changes of an informer's objects on a goroutine of its own, one at a time, in the
+// order in which the store made them. A slow handler delays no other; its pending changes are kept, see
+// [Delivery]. If it panics, the panic is reported (utilruntime.HandleCrash), and the handler misses only that
+// change.
 type Handler[T any] interface {
 	Handle(Change[T])
 }
 
-// Funcs is a [Handler] of up to three functions; nil ones are skipped.
+// Funcs is a [Handler] of up to three functions. Nil functions are skipped.
 type Funcs[T any] struct {
 	Added   func(obj T)
 	Updated func(old, obj T)
@@ -77,37 +76,37 @@ func (f Funcs[T]) Handle(c Change[T]) {
 	}
 }
 
-// HandlerFunc is a function as a [Handler].
+// HandlerFunc makes a function a [Handler].
 type HandlerFunc[T any] func(Change[T])
 
 // Handle calls f.
 func (f HandlerFunc[T]) Handle(c Change[T]) { f(c) }
 
-// Delivery says how pending changes of a handler are kept.
+// Delivery selects how a handler's pending changes are kept.
 type Delivery uint8
 
 const (
-	// Every keeps and delivers each change, however far the handler lags. Only memory bounds the
-	// pending changes. See [Registration.Backlog].
+	// Every delivers each change, however far the handler lags. Only memory limits the pending changes, see
+	// [Registration.Backlog].
 	Every Delivery = iota
-	// Latest merges the pending changes of each object into one, from the version the handler saw
-	// last to the present one. The work of a lagging handler is bounded by the number of objects.
-	// An object that came and went meanwhile is not mentioned. So Latest is for handlers that show
-	// or copy the state. A controller, which waits for the outcome of its own writes, takes Every
-	// and a work queue; the work queue merges as well.
+	// Latest merges the pending changes of each object into one, from the version that the handler saw last
+	// to the current one. So the number of objects limits the work of a lagging handler. An object that was
+	// added and deleted in the meantime is left out. Use Latest for handlers that show or copy the state. A
+	// controller that waits for the results of its own writes should use Every and a work queue, which also
+	// merges.
 	Latest
 )
 
-// HandlerOptions configure one handler. The zero value delivers every change, with the informer's
-// resync period.
+// HandlerOptions configure one handler. The zero value delivers every change, with the informer's resync
+// period.
 type HandlerOptions struct {
-	// Name stands in messages. It defaults to the handler's type with its package or, for a
-	// function, to its place in the source.
+	// Name is the handler's name in messages. It defaults to the handler's type with its package or, for a
+	// function, to its place in the source code.
 	Name string
 	// Delivery is [Every] or [Latest].
 	Delivery Delivery
-	// Resync is the period in which all objects are delivered again, as Updated from an object to
-	// itself; zero for the informer's own period, negative for never.
+	// Resync is the period after which all objects are delivered again, as Updated from an object to itself.
+	// Zero means the informer's period, and a negative value never.
 	Resync time.Duration
 }
 
@@ -118,26 +117,24 @@ func (o HandlerOptions) validate() error {
 	return nil
 }
 
-// Registration is one handler's place in an informer. While the informer runs, a goroutine of its
-// own delivers the initial state and then each change. Its methods may be called from anywhere,
-// from within the handler too.
+// Registration is a handler's place in an informer. While the informer runs, the registration's goroutine
+// delivers the initial state and then each change. All methods are safe for concurrent use, also from within
+// the handler.
 type Registration interface {
 	// Name returns the name under which the handler was registered.
 	Name() string
-	// Synced returns a channel that is closed once the handler has been told
-	// the whole initial state (client-go's
-	// ResourceEventHandlerRegistration.HasSynced). It stays open if the informer
-	// or the registration stops before.
+	// Synced returns a channel that is closed once the handler has got the whole initial state (client-go's
+	// ResourceEventHandlerRegistration.HasSynced). It stays open if the informer or the registration stops
+	// first.
 	Synced() <-chan struct{}
-	// Backlog returns the number of undelivered events. With [Latest] it counts one for each object
-	// with merged changes, and each event not merged yet. Events in the handler's hands count, and
-	// go down in steps of some events; the number is exact when the handler has none in hand. A
-	// resync does not count.
+	// Backlog returns the number of undelivered events. With [Latest], the merged changes of an object count
+	// as one. Events that the handler is working on count too, and go down a few at a time; the number is
+	// exact while the handler is idle. A resync does not count.
 	Backlog() int
-	// Stop ends the registration, and drops its pending events. One call of the handler may still
-	// be running when Stop returns; see Done. A second call does nothing.
+	// Stop ends the registration and drops its pending events. One call of the handler may still be running
+	// when Stop returns; see Done. A second Stop does nothing.
 	Stop()
-	// Done returns a channel that is closed once nothing more will be delivered: the registration
-	// or the informer was stopped, and the last call of the handler has returned.
+	// Done returns a channel that is closed once nothing more will be delivered: the registration or the
+	// informer has stopped, and the handler's last call has returned.
 	Done() <-chan struct{}
 }

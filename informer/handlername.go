@@ -20,8 +20,8 @@ func typeName(v any) string {
 	return t.PkgPath() + "." + t.Name()
 }
 
-// funcsName returns the name of the function or package in which functions are written. If they are
-// written in different ones, it joins their names. It is empty if all functions are nil.
+// funcsName returns the name of the function or package in which functions are written, or the functions'
+// joined names if they are written in different ones. It is empty if all functions are nil.
 func funcsName(funcs ...any) string {
 	var names, places []string
 	for _, f := range funcs {

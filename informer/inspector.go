@@ -9,10 +9,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 )
 
-// Inspector gives measurements of an informer to a metrics endpoint, a page or a debugger. Unlike
-// [Status], they cost something. The first call of the Inspector method starts the measuring, which
-// lasts as long as the informer; without that call nothing is measured. All methods are safe for
-// any goroutine, and wait neither for the store nor for a handler.
+// Inspector returns measurements of an informer for a metrics endpoint, a page or a debugger. Unlike
+// [Status], they have a cost: the first call of [Informer.Inspector] starts the measuring, which lasts as
+// long as the informer. All methods are safe for concurrent use, and wait neither for the store nor for a
+// handler.
 type Inspector struct{ core *engine.Core }
 
 // Inspector returns an inspector of the informer, and starts the measuring.
@@ -26,24 +26,23 @@ func inspectorOf(c *engine.Core) *Inspector {
 // HandlerMeasures are the measurements of one handler.
 type HandlerMeasures struct {
 	Name string
-	// Lag is the age of the oldest undelivered event, to within a second or 3 % of the age; zero if
-	// there is none. The age of an event published before the measuring began counts from the
-	// beginning of the measuring.
+	// Lag is the age of the oldest undelivered event, to within a second or 3% of the age; zero without one.
+	// The age of events from before the measuring counts from its start.
 	Lag time.Duration
-	// Sampled is the number of calls since the measuring began, and Took their time altogether.
+	// Sampled is the number of calls since the measuring started, and Took is their total time.
 	Sampled uint64
 	Took    time.Duration
-	// Calling is the start of the present call; zero if the call is younger than a second. A call
-	// that began before the measuring counts from the beginning of the measuring.
+	// Calling is the start of the current call; zero if the call is younger than a second. A call from before
+	// the measuring counts from its start.
 	Calling time.Time
-	// Slowest are the slowest calls of the last 15 minutes, at most 5. The present call comes first if
-	// Calling is set, then the slowest.
+	// Slowest are the slowest calls of the last 15 minutes, at most 5, the slowest first. If Calling is set,
+	// the current call comes before them.
 	Slowest []SlowCall
 }
 
 // SlowCall is a slow call of a handler.
 type SlowCall struct {
-	// Key is the key of the handled object, the first of several. It is empty if the call began
+	// Key is the key of the handled object, or of the first of several. It is empty for a call that started
 	// before the measuring and has not returned.
 	Key  indexer.Key
 	At   time.Time
@@ -66,26 +65,24 @@ func (i *Inspector) Handlers() []HandlerMeasures {
 	return all
 }
 
-// Memory is the heap memory of an informer, in bytes. Both numbers are estimates, good to some
-// percent with many objects.
+// Memory is the heap memory of an informer in bytes. The numbers are estimates, good to a few percent with
+// many objects.
 type Memory struct {
 	At time.Time // when the objects were measured; zero before the first time
-	// Objects is the size of the stored objects, and of the values kept for sharing. A value shared
-	// by several objects counts once. Of an informer with [Storage].Decoded, Packed is the size of the
-	// packed objects, and Decoded that of the objects that are kept decoded within the budget; both are
-	// part of Objects, and so are the objects that are held decoded for ever.
+	// Objects is the size of the stored objects, and of the values kept for sharing. A value that several
+	// objects share counts once. For an informer with [Storage].Decoded, Packed is the size of the packed
+	// objects, and Decoded that of the objects that the budget keeps decoded. Objects includes both, and the
+	// pinned objects.
 	Objects, Packed, Decoded int64
-	// Engine is the size of the store's tables and indexes, the table of shared values, and the
-	// undelivered events. It leaves out the old versions of objects held by these events.
+	// Engine is the size of the store's tables and indexes, the table of shared values, and the undelivered
+	// events, without the old versions of objects that these events hold.
 	Engine int64
 }
 
-// Memory returns the memory of the informer. Objects are measured in the background, about once a
-// minute.
+// Memory returns the memory of the informer. Objects are measured in the background, about once a minute.
 func (i *Inspector) Memory() Memory { return Memory(i.core.Inspect().Weight.Last()) }
 
-// RecentEvent is a change told to the handlers, without its object. At is its time, to within about
-// a second.
+// RecentEvent is a change, without its object. At is accurate to about a second.
 type RecentEvent struct {
 	At      time.Time
 	Kind    Kind
@@ -93,7 +90,7 @@ type RecentEvent struct {
 	Version string
 }
 
-// Recent returns the last 200 changes, the newest last, without the first full state.
+// Recent returns the last 200 changes, the newest last. The first full state is left out.
 func (i *Inspector) Recent() []RecentEvent {
 	last := i.core.Inspect().Recent.All()
 	all := make([]RecentEvent, 0, len(last))
@@ -110,12 +107,12 @@ type Moment struct {
 	Decodes   uint64 // packed objects decoded since the previous moment, see [StorageStatus]
 	Objects   int
 	Bytes     int64         // of the heap, see [Memory]
-	Lag       time.Duration // the largest lag of a handler
+	Lag       time.Duration // the largest lag of any handler
 	Staleness time.Duration
 }
 
-// History returns the state of the informer in the last 15 minutes, in steps of 5 seconds, the
-// newest last. A stopped informer adds no moments.
+// History returns the states of the last 15 minutes, in steps of 5 seconds, the newest last. A stopped
+// informer adds none.
 func (i *Inspector) History() []Moment {
 	var all []Moment
 	for _, moment := range i.core.Inspect().History() {
@@ -124,14 +121,13 @@ func (i *Inspector) History() []Moment {
 	return all
 }
 
-// Indexes returns the sizes of the indexes, in the order of their names. It counts them, in time
-// proportional to the number of values.
+// Indexes returns the sizes of the indexes, by name. It takes time proportional to the number of values.
 func (i *Inspector) Indexes() []indexer.IndexSize {
 	return byName(i.core.Writer().Indexer().IndexSizes())
 }
 
-// LabelIndexes returns the sizes of the label indexes, see [indexer.Indexer.Select], in the
-// order of the keys. It counts as Indexes does.
+// LabelIndexes returns the sizes of the label indexes (see [indexer.Indexer.Select]), by key. It takes as
+// long as Indexes.
 func (i *Inspector) LabelIndexes() []indexer.IndexSize {
 	return byName(i.core.Writer().Indexer().LabelIndexSizes())
 }
@@ -144,7 +140,8 @@ func byName(sizes []indexer.IndexSize) []indexer.IndexSize {
 // Quarantined returns the quarantined objects, at most 100, the oldest first.
 func (i *Inspector) Quarantined() []QuarantinedObject { return i.core.Quarantined() }
 
-// Decoding returns how long objects took to decode since the measuring began. One in 64 is timed.
+// Decoding returns the number of timed objects since the measuring started, and the time that they took to
+// decode. One object in 64 is timed.
 func (i *Inspector) Decoding() (sampled uint64, took time.Duration) {
 	return i.core.DecodeTimes()
 }

@@ -102,8 +102,8 @@ func changeNeeds(h eventlog.Header) (old, now bool) {
 	return h.Kind != eventlog.Added, h.Kind != eventlog.Deleted
 }
 
-// typed returns an object as a T, or the zero value if there is none. The type was checked when the
-// object was stored.
+// typed returns an object as a T, or the zero value for nil. The type was checked before the object was
+// stored.
 func typed[T any](obj any) T {
 	t, _ := obj.(T)
 	return t

@@ -2,26 +2,35 @@ package informer
 
 import "github.com/tidemark-k8s/tidemark/informer/internal/engine"
 
-// Status is the state of an informer at one moment. Times are zero for events that have not happened yet.
+// Status is the state of an informer at one moment: whether it runs, is synced and watches, how current the
+// store is, its last errors, counts, and the state of each handler. Package engine documents its fields:
+// [engine.Status].
 type Status = engine.Status
 
-// Totals count the events of an informer. No total ever goes down.
+// Totals count the events of an informer, such as lists, watches, errors and changes. No total ever goes
+// down. Package engine documents its fields: [engine.Totals].
 type Totals = engine.Totals
 
-// Progress describes how much of a full state has been read.
+// Progress holds when a full state was requested, and how many of its objects and bytes have been read.
+// Package engine documents its fields: [engine.Progress].
 type Progress = engine.Progress
 
-// RecentError is an error of a list or watch.
+// RecentError is an error of a list or watch, with its time and class. Package engine documents its fields:
+// [engine.RecentError].
 type RecentError = engine.RecentError
 
-// HandlerStatus is the state of one handler.
+// HandlerStatus is the state of one handler: its name, whether it is synced, its backlog, its failures, and
+// the number of delivered events. Package engine documents its fields: [engine.HandlerStatus].
 type HandlerStatus = engine.HandlerStatus
 
-// OwnWrites is what has become of the program's own writes in an informer's store.
+// OwnWrites counts what became of the program's own writes in an informer's store. Own writes are
+// experimental: the counts may change. Package engine documents its fields: [engine.OwnWrites].
 type OwnWrites = engine.OwnWrites
 
-// ShardStatus describes the share of the objects that an informer with [Options].Shard reads.
+// ShardStatus holds the share that an informer with [Options].Shard reads, the number of dropped objects, and
+// whether the server filters. Package engine documents its fields: [engine.ShardStatus].
 type ShardStatus = engine.ShardStatus
 
-// StorageStatus describes the objects of an informer with [Storage].Decoded.
+// StorageStatus holds the memory of an informer with [Storage].Decoded, and counts its pinned, decoded and
+// undecodable objects. Package engine documents its fields: [engine.StorageStatus].
 type StorageStatus = engine.StorageStatus
