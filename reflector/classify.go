@@ -84,8 +84,9 @@ func classOfStatus(code int) ErrorClass {
 	return ErrorOther
 }
 
-// isUnanswered reports whether a request got no answer, since there was no connection, or it broke. Such an
-// error of http.Client is a *url.Error; one that ends the body of an answer is not.
+// isUnanswered reports whether a request got no answer because there was no connection or it broke.
+// http.Client returns a *url.Error then, but not for a connection that breaks in the body of an
+// answer.
 func isUnanswered(err error) bool {
 	var request *url.Error
 	var network *net.OpError
@@ -101,8 +102,8 @@ func isOfConnection(err error) bool {
 		errors.As(err, &network)
 }
 
-// isInvalid reports whether the server rejects the request itself, or its length. It rejects a
-// foreign version so.
+// isInvalid reports whether the server rejects the request itself, or its length. Servers also
+// reject the version of another server like this.
 func isInvalid(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -115,9 +116,8 @@ func isInvalid(err error) bool {
 	return false
 }
 
-// isTooLarge reports whether the server has not reached the requested version yet. Servers say so
-// by a cause's type since 1.18.6, by a cause's message since 1.17, and before that in the text
-// alone.
+// isTooLarge reports whether the server has not reached the requested version yet. Servers since
+// 1.18.6 set a cause's type, servers since 1.17 a cause's message, and older servers only the text.
 func isTooLarge(err error) bool {
 	if apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
 		return true

@@ -32,7 +32,7 @@ func From[L runtime.Object](c Client[L]) Source {
 		List: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			list, err := c.List(ctx, o)
 			if err != nil {
-				return nil, err // and not a nil L that looks like an object
+				return nil, err // a nil L would look like an object
 			}
 			return list, nil
 		},
@@ -42,7 +42,7 @@ func From[L runtime.Object](c Client[L]) Source {
 	}
 }
 
-// fromClient is From for the client of a resource.
+// fromClient is [From] for the client of a known resource.
 func fromClient[L runtime.Object](c Client[L], resource schema.GroupVersionResource) Source {
 	source := From(c)
 	if !source.IsZero() {
@@ -51,7 +51,7 @@ func fromClient[L runtime.Object](c Client[L], resource schema.GroupVersionResou
 	return source
 }
 
-// namespaceOf returns the namespace of a client that client-gen has generated, or of its fake.
+// namespaceOf returns the namespace of a generated client or its fake, or "".
 func namespaceOf(client any) string {
 	switch c := client.(type) {
 	case interface{ GetNamespace() string }:
@@ -72,8 +72,8 @@ func FromListerWatcher(lw cache.ListerWatcher) Source {
 	return Source{List: withContext.ListWithContext, Watch: withContext.WatchWithContext, Streams: streamingOf(lw)}
 }
 
-// streamingOf reports whether a client can stream. It knows client-go's clients, and all clients with
-// one of their methods.
+// streamingOf reports whether a client can stream. It recognizes client-go's clients, and all
+// clients that have one of these methods.
 func streamingOf(client any) Streaming {
 	switch c := client.(type) {
 	case interface{ IsWatchListSemanticsUnSupported() bool }:
@@ -93,8 +93,8 @@ func streamingOf(client any) Streaming {
 	}
 }
 
-// streamingByPackage holds client-go's clients of unexported types without methods of their own. Only
-// the package tells them apart.
+// streamingByPackage lists client-go's clients that only their package identifies: their types are
+// unexported and have no methods of their own.
 var streamingByPackage = map[string]Streaming{
 	"k8s.io/client-go/dynamic":       StreamingSupported,
 	"k8s.io/client-go/dynamic/fake":  StreamingUnsupported,

@@ -27,7 +27,7 @@ type watchConn struct {
 	events    <-chan watch.Event
 	waiting   waiting
 	reception *wire.Reception
-	ready     []wire.Received // taken from either, and not returned yet
+	ready     []wire.Received // taken from either, not returned yet
 	timer     *time.Timer
 	asked     <-chan struct{} // receives when somebody waits for a bookmark; nil in an initial state
 	// remaining is the time left for the initial state of a stream.
@@ -36,23 +36,25 @@ type watchConn struct {
 	// waiting since its last Added event.
 	initial bool
 	quiet   time.Duration
-	// heard says that foreign objects have come whose versions prove nothing, since read was called.
+	// heard is true if, since the call of read, foreign objects have arrived whose versions prove
+	// no progress.
 	heard bool
-	count int       // the events brought since the watch began
-	ended inputKind // why next has returned nothing
-	err   error     // the reason, if ended is inFailed
+	count int       // events received since the watch began
+	ended inputKind // why next returned nothing
+	err   error     // the error, if ended is inFailed
 }
 
-// open sends the request, and returns its result as an input.
+// open sends the request and returns its result as an input.
 func (w *watchConn) open() (*watchConn, input, error) {
-	// Some proxies hold the answer back until there is an event, so it may take as long as one.
+	// Some proxies hold back the answer until the first event, so the answer may take as long as an
+	// event.
 	timer := time.AfterFunc(w.patience, func() { w.cancel(ErrSilent) })
 	_, err := wire.Call(w.ctx, w.dial, func(w *watchConn) { _ = w.close() })
 	inTime := timer.Stop()
 	if inTime && err == nil {
 		return w, input{kind: inOpened, slow: elapsed(w.requestedAt, slowOpening)}, nil
 	}
-	if err == nil { // the answer came just too late
+	if err == nil { // the answer arrived just after the timer fired
 		_ = w.close()
 	}
 	w.cancel(nil)
@@ -62,7 +64,7 @@ func (w *watchConn) open() (*watchConn, input, error) {
 	return w, input{kind: inSilent}, ErrSilent
 }
 
-// dial opens the watch, and returns w. It runs in a goroutine of its own.
+// dial opens the watch and returns w. It runs on its own goroutine.
 func (w *watchConn) dial() (*watchConn, error) {
 	a, err := w.ask(w.ctx)
 	switch {
@@ -79,7 +81,7 @@ func (w *watchConn) dial() (*watchConn, error) {
 	return w, nil
 }
 
-// batches returns the batches of a reception; nil without one.
+// batches returns the batches of the reception, or nil if there is no reception.
 func (w *watchConn) batches() <-chan []wire.Received {
 	if w.reception == nil {
 		return nil
@@ -87,16 +89,16 @@ func (w *watchConn) batches() <-chan []wire.Received {
 	return w.reception.Batches
 }
 
-// unread puts back what next has returned, to be returned again.
+// unread puts an event back. The following call of next returns it.
 func (w *watchConn) unread(a wire.Received) { w.ready = append([]wire.Received{a}, w.ready...) }
 
-// next returns an event that is ready or, with wait, the next one. If it returns none, ended is the
-// reason.
+// next returns an event that is ready. If wait is true, next waits for one. If next returns no
+// event, ended has the reason.
 func (w *watchConn) next(wait bool) (a wire.Received, ok bool) {
 	if len(w.ready) > 0 {
 		return w.pop(), true
 	}
-	if wait && w.ctx.Err() != nil { // also where the source sends on
+	if wait && w.ctx.Err() != nil { // even if the source keeps sending
 		w.ended = inStop
 		return a, false
 	}
@@ -154,7 +156,7 @@ func (w *watchConn) event(e watch.Event, ok bool) (wire.Received, bool) {
 	return wire.Received{Event: e}, ok
 }
 
-// batch returns the first event of a batch, and keeps the others.
+// batch returns the first event of a batch and keeps the others in ready.
 func (w *watchConn) batch(batch []wire.Received, ok bool) (wire.Received, bool) {
 	if ok {
 		w.ready = batch
@@ -169,18 +171,18 @@ func (w *watchConn) batch(batch []wire.Received, ok bool) (wire.Received, bool) 
 
 func (w *watchConn) pop() wire.Received {
 	a := w.ready[0]
-	w.ready[0] = wire.Received{} // the object is not held longer than it takes
+	w.ready[0] = wire.Received{} // release the object
 	w.ready = w.ready[1:]
 	return a
 }
 
-// becomeWatch turns a stream into a watch, after its initial state.
+// becomeWatch turns a stream into a watch after its initial state.
 func (w *watchConn) becomeWatch() {
 	w.initial, w.quiet, w.count = false, 0, 0
 }
 
-// close ends the watch. It waits a moment for the source to end it, and receives events meanwhile,
-// since the source may be blocked on one.
+// close ends the watch. It waits briefly for the source, and discards events meanwhile, because the
+// source may be blocked sending one.
 func (w *watchConn) close() error {
 	w.cancel(nil)
 	w.timer.Stop()

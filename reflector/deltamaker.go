@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
-// deltaMaker makes deltas from the objects of a source. It is immutable.
+// deltaMaker turns the objects of a source into deltas. It is immutable.
 type deltaMaker struct {
 	// fits returns an error for an object the sink cannot take; nil accepts all objects.
 	fits func(runtime.Object) error
@@ -22,16 +22,16 @@ type deltaMaker struct {
 	// differ, as in client-go (B51: the type of a list's items is not checked).
 	object reflect.Type
 	kind   schema.GroupVersionKind
-	// drop are the fields to remove from objects decoded by a client.
+	// drop has the fields to remove from objects that a client has decoded.
 	drop *fields.Set
 }
 
 func newDeltaMaker(o Options) deltaMaker {
-	drop, _ := fields.Parse(o.Drop...) // it was validated
+	drop, _ := fields.Parse(o.Drop...) // Run validates it
 	return deltaMaker{fits: o.Check, object: o.Type, kind: o.Expect, drop: drop}
 }
 
-// fromWatch makes a delta of an object from a watch. After an error the delta is invalid.
+// fromWatch turns an object of a watch into a delta. After an error the delta is invalid.
 func (d deltaMaker) fromWatch(delta *deltafifo.Delta, op deltafifo.Op, obj runtime.Object) error {
 	err := d.fromObject(delta, op, obj)
 	if err == nil {
@@ -43,7 +43,7 @@ func (d deltaMaker) fromWatch(delta *deltafifo.Delta, op deltafifo.Op, obj runti
 	return nil
 }
 
-// check returns an error for an object of a watch that was not requested.
+// check returns an error for an object of a watch if it is not of the requested kind.
 func (d deltaMaker) check(obj runtime.Object) error {
 	if got := reflect.TypeOf(obj); d.object != nil && got != d.object {
 		return fmt.Errorf("%w: a %v instead of a %v", ErrUnexpected, got, d.object)
@@ -54,8 +54,8 @@ func (d deltaMaker) check(obj runtime.Object) error {
 	return nil
 }
 
-// fromReceived makes a delta of an event of a watch. An undecodable object is Poisoned, except in a
-// deletion. After an error the delta is invalid.
+// fromReceived turns an event of a watch into a delta. An undecodable object is Poisoned, unless
+// the event is a deletion. After an error the delta is invalid.
 func (d deltaMaker) fromReceived(delta *deltafifo.Delta, op deltafifo.Op, a *wire.Received) error {
 	switch {
 	case a.Unexpected != nil:
@@ -84,8 +84,8 @@ func (d deltaMaker) fromReceived(delta *deltafifo.Delta, op deltafifo.Op, a *wir
 	return nil
 }
 
-// cut removes the fields to drop from an object decoded by a client. It changes a copy, since
-// others may share the object.
+// cut removes the fields to drop from an object that a client has decoded. It changes a copy,
+// because others may share the object.
 func (d deltaMaker) cut(obj runtime.Object) runtime.Object {
 	if d.drop == nil || obj == nil {
 		return obj
@@ -99,7 +99,7 @@ func (d deltaMaker) cut(obj runtime.Object) runtime.Object {
 	return obj
 }
 
-// fromObject makes a delta of an object from a list.
+// fromObject turns an object of a list into a delta.
 func (d deltaMaker) fromObject(delta *deltafifo.Delta, op deltafifo.Op, obj runtime.Object) error {
 	if d.fits != nil {
 		if err := d.fits(obj); err != nil {

@@ -15,10 +15,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
-// FromDynamic returns a source for a resource through client-go's dynamic client, in one
-// namespace, or in all for "". With [Wire] in the client's transport the reflector decodes the
-// answers; other implementations of the interface are used as by [From]. It returns the zero Source
-// for a nil client.
+// FromDynamic returns a source that reads a resource through client-go's dynamic client, in one
+// namespace, or in all if namespace is "". With [Wire] in the client's transport, the reflector
+// decodes the answers. Other implementations of the interface work as with [From]. FromDynamic
+// returns the zero Source for a nil client.
 func FromDynamic(c dynamic.Interface, resource schema.GroupVersionResource, namespace string) Source {
 	if object.IsNil(c) {
 		return Source{}
@@ -44,16 +44,16 @@ func FromMetadata(c metadata.Interface, resource schema.GroupVersionResource, na
 	return source
 }
 
-// takingOver returns a Sender that takes over the answers of the client of a resource.
+// takingOver returns a Sender that takes over the answers of a resource's client.
 func takingOver(client Source, object reflect.Type) *Sender {
 	kind := wire.Objects{Type: object, Secret: isSecrets(client.Resource)}
 	return throughClient(client, kind, collectionPath(client.Resource, client.Namespace))
 }
 
-// FromControllerRuntime returns a source for a ListerWatcher made by controller-runtime for its
-// cache, of objects like example. With [Wire] in the transport of the manager's rest.Config the
-// reflector decodes the answers; the ListerWatcher must do no more with an answer than
-// controller-runtime does. It returns the zero Source for a nil ListerWatcher.
+// FromControllerRuntime returns a source for a ListerWatcher that controller-runtime has made for
+// its cache, of objects like example. With [Wire] in the transport of the manager's rest.Config,
+// the reflector decodes the answers. The ListerWatcher must not do more with an answer than
+// controller-runtime does. FromControllerRuntime returns the zero Source for a nil ListerWatcher.
 func FromControllerRuntime(lw cache.ListerWatcher, example runtime.Object) Source {
 	source := FromListerWatcher(lw)
 	if source.IsZero() || example == nil {
@@ -70,11 +70,11 @@ func FromControllerRuntime(lw cache.ListerWatcher, example runtime.Object) Sourc
 // isSecrets reports whether a resource is that of Secrets.
 func isSecrets(r schema.GroupVersionResource) bool { return object.IsSecrets(r.GroupResource()) }
 
-// metadataType is the type of objects of which the metadata alone is read.
+// metadataType is the type of metadata-only objects.
 var metadataType = reflect.TypeFor[*metav1.PartialObjectMetadata]()
 
-// throughClient returns a Sender that sends requests through a client, whose answers are taken over. Their path
-// ends with path.
+// throughClient returns a Sender that sends requests through a client and takes over the answers to
+// requests whose path ends with path.
 func throughClient(client Source, objects wire.Objects, path string) *Sender {
 	ask := wire.NewTakingClient(client.ask, path).Ask
 	return &Sender{objects, ask, ask}

@@ -6,7 +6,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
-// The errors of [Reflector.Run], beside [indexer.ErrExited].
+// The errors of [Reflector.Run]. It also returns [indexer.ErrExited].
 var (
 	// ErrNoSource means that the reflector has no source.
 	ErrNoSource = errors.New("reflector: no source")
@@ -14,39 +14,40 @@ var (
 	ErrNoSink = errors.New("reflector: no sink")
 	// ErrBadOptions means that an option has an invalid value.
 	ErrBadOptions = errors.New("reflector: bad options")
-	// ErrStarted means that Run was called before: a reflector runs once.
+	// ErrStarted means that Run was called before. A reflector runs once.
 	ErrStarted = errors.New("reflector: started already")
 )
 
-// The errors that a [Failed] event wraps if the source did not return an error itself.
+// The errors that a [Failed] event wraps if the source itself returned no error.
 var (
-	// ErrPanic means that a call of the source panicked. The message holds the value and the
-	// stack.
+	// ErrPanic means that a call of the source panicked. The message has the value and the stack.
 	ErrPanic = wire.ErrPanic
 	// ErrBadAnswer means that the source returned neither an error nor the list or watch it was
 	// asked for.
 	ErrBadAnswer = wire.ErrBadAnswer
-	// ErrNotServed means that the server does not know the resource, for instance because its
+	// ErrNotServed means that the server does not have the resource, for instance because its
 	// CustomResourceDefinition is missing. It wraps the server's 404.
 	ErrNotServed = errors.New("the server does not serve the resource")
-	// ErrEndless means that a list shows no end: its continue tokens repeat, its pages stay empty,
-	// or it has more objects than a cluster has room for.
+	// ErrEndless means that a list does not seem to end: its continue tokens repeat, its pages stay
+	// empty, or it has more objects than fit into a cluster.
 	ErrEndless = errors.New("the list does not end")
-	// ErrSilent means that a list was not answered, or that a stream or watch brought nothing, for
-	// too long.
+	// ErrSilent means that a list got no answer, or that a stream or watch sent nothing, for too
+	// long.
 	ErrSilent = errors.New("the server fell silent")
 )
 
-// ErrUnexpected is wrapped by a [Skipped] event: an object or event is not of the requested kind.
+// ErrUnexpected means that an object or event is not of the requested kind. The error of a
+// [Skipped] event wraps it.
 var ErrUnexpected = wire.ErrUnexpected
 
 var (
-	// errShortWatch means that a watch was closed within a second, without an event.
+	// errShortWatch means that a watch ended within a second without an event.
 	errShortWatch = errors.New("the watch was closed at once and brought nothing")
-	// errStreamEnded means that a stream was closed, or exceeded its time, before its initial state
-	// was complete.
+	// errStreamEnded means that a stream ended, or took too long, before its initial state was
+	// complete.
 	errStreamEnded = errors.New("the stream ended before its initial state was complete")
-	// errNoBookmark means that a stream has brought changes, and not the bookmark that ends its initial state.
+	// errNoBookmark means that a stream sent changes, but not the bookmark that ends its initial
+	// state.
 	errNoBookmark = errors.New("the stream brought changes, and not the bookmark that ends its initial state")
 	// errSink means that the sink failed. It wraps the sink's error.
 	errSink = errors.New("the sink failed")

@@ -6,76 +6,78 @@ import (
 )
 
 // The durations of a reflector. Users set those that depend on the cluster in [Options]:
-// MinWatchTimeout, StreamPatience, ListPatience. The others follow from Kubernetes' guarantees, or
-// from client-go.
+// MinWatchTimeout, StreamPatience and ListPatience. The others follow from Kubernetes' guarantees,
+// or from client-go.
 const (
-	// firstDelay is the first step of a back-off. Each further step doubles it, up to lastDelay.
-	// A random part of the step is added to it.
+	// firstDelay is the first step of a back-off. Each further step doubles it, up to lastDelay. A
+	// random part of the step is added.
 	firstDelay = 800 * time.Millisecond
 	lastDelay  = 30 * time.Second
-	// missingDelay is lastDelay for a missing resource. A random part of at most half of it is added.
+	// missingDelay is lastDelay for a missing resource. A random part of at most half is added.
 	missingDelay = 10 * time.Second
 	// maxRetryAfter bounds a server's Retry-After.
 	maxRetryAfter = 10 * time.Minute
-	// healthyAfter is the time without a failure after which back-off starts anew.
+	// healthyAfter is the time without a failure that resets the back-off.
 	healthyAfter = 2 * time.Minute
-	// streamsDisabledFor is how long streams are not tried after they were given up.
+	// streamsDisabledFor is how long the reflector uses no streams after one did not work.
 	streamsDisabledFor = 10 * time.Minute
 
-	// listPatience is how long a page of a list may take to arrive, by default: kube-apiserver
+	// listPatience is how long a page of a list may take to arrive, by default. kube-apiserver
 	// itself gives up after a minute.
 	listPatience = 10 * time.Minute
-	// streamPatience is how long a stream may bring nothing of its initial state, by default;
-	// unknownPatience, if the source may be unable to stream.
+	// streamPatience is how long a stream may send nothing of its initial state, by default.
+	// unknownPatience applies if the source may be unable to stream.
 	streamPatience  = 10 * time.Second
 	unknownPatience = time.Second
-	// slowStream is how long a stream may take to bring fewObjects, if the source may be unable to
-	// stream: a list brings as many at once.
+	// slowStream is how long a stream may take to send fewObjects, if the source may be unable to
+	// stream. A list returns as many at once.
 	slowStream = 30 * time.Second
 
 	// aheadPatience is how long the commit of a list waits for the following watch to open, if the
-	// source may be a fake. Programs that wait for client-go's informers poll as often.
+	// source may be a fake. Programs that wait for client-go's informers poll at this interval.
 	aheadPatience = 100 * time.Millisecond
 
-	// minTimeout is the shortest timeout a watch is requested with.
+	// minTimeout is the shortest timeout of a watch request.
 	minTimeout = 5 * time.Minute
-	// briefTimeout is the timeout of a watch that is to bring a bookmark: kube-apiserver sends one
-	// two seconds before it ends a watch, and none before the first second.
+	// briefTimeout is the timeout of a watch that is opened for a bookmark. kube-apiserver sends a
+	// bookmark two seconds before it ends a watch, but not within the first second.
 	briefTimeout = 3 * time.Second
-	// askAgainAfter is the least time between two such watches of a source.
+	// askAgainAfter is the minimum time between two such watches of a source.
 	askAgainAfter = 2 * time.Second
-	// watchPatience is how long a watch may bring nothing after its timeout.
+	// watchPatience is how long a watch may send nothing after its timeout.
 	watchPatience = 30 * time.Second
-	// unconfirmedPatience is how long a watch may bring nothing after an outage: longer than the
-	// time between two bookmarks.
+	// unconfirmedPatience is how long a watch may send nothing after an outage. It is longer than
+	// the time between two bookmarks.
 	unconfirmedPatience = 90 * time.Second
-	// slowOpening is longer than a reachable server takes to open a watch, and the least time
-	// until a client tries again by itself.
+	// slowOpening is longer than a reachable server takes to open a watch. No client retries by
+	// itself sooner.
 	slowOpening = time.Second
-	// shortWatch is the age up to which the end of a watch without events is a failure.
+	// shortWatch is the age up to which a watch that ends without events has failed.
 	shortWatch = time.Second
 
-	// selectorOmittedFor is how long requests have no selector of a share after one was refused.
+	// selectorOmittedFor is how long requests omit the selector of a share after the server refused
+	// it.
 	selectorOmittedFor = 10 * time.Minute
-	// progressEvery is how often the versions of foreign events alone are passed on.
+	// progressEvery is how often the sink gets the versions of foreign events if there are no other
+	// events.
 	progressEvery = 100 * time.Millisecond
 
 	// pagedEvery is how often the progress of a full state is reported.
 	pagedEvery = time.Second
 )
 
-// fewObjects belongs to slowStream.
+// fewObjects is the number of objects that slowStream refers to.
 const fewObjects = 100
 
-// times are the times of past events. The machine gets facts derived from them.
+// times has the times of past events. The machine gets only facts derived from them.
 type times struct {
-	cycleStart        time.Time // when the full state was first asked for; zero between two
+	cycleStart        time.Time // when the full state was first requested; zero between two
 	watchStart        time.Time // when the watch began; zero if there is none
-	healthySince      time.Time // since when watches go on without a failure; zero after one
-	streamsDisabledAt time.Time // when streams were disabled last; zero if never
+	healthySince      time.Time // since when watches work without a failure; zero after one
+	streamsDisabledAt time.Time // when streams were last disabled; zero if never
 	missingSince      time.Time // since when the resource is missing; zero if it is not
-	paged             time.Time // when the last Paged of a full state was told
-	selectorRefusedAt time.Time // when a selector was refused last; zero if never
+	paged             time.Time // when the last Paged of a full state was reported
+	selectorRefusedAt time.Time // when a selector was last refused; zero if never
 	progressed        time.Time // when a Progress was passed on last
 	retryAfter        time.Duration
 }
@@ -89,7 +91,7 @@ func (t *times) facts(in input) input {
 	return in
 }
 
-// note records the time of the machine's decision. Phase is the machine's new phase.
+// note records the time of the machine's decision. The argument phase is the machine's new phase.
 func (t *times) note(in input, a action, phase phase) {
 	now := time.Now()
 	if a.close {
@@ -101,7 +103,7 @@ func (t *times) note(in input, a action, phase phase) {
 			t.healthySince = now
 		}
 	}
-	if a.failed || a.rolledBack { // a server whose history goes back again and again is not well
+	if a.failed || a.rolledBack { // a server whose history keeps going back is not healthy
 		t.healthySince = time.Time{}
 	}
 	if a.streamsDisabled {
@@ -139,8 +141,8 @@ func backoff(step int, longest time.Duration, random float64) time.Duration {
 	return d + time.Duration(random*float64(d))
 }
 
-// delay returns the duration of a back-off. A server sends the same Retry-After to many
-// clients; a random part of firstDelay keeps them from coming back at once.
+// delay returns the duration of a back-off. A server sends the same Retry-After to many clients, so
+// a random part of firstDelay spreads their requests.
 func (l *loop) delay(a action) time.Duration {
 	if l.o.Backoff != nil {
 		return max(l.o.Backoff(a.attempt), l.times.retryAfter)
@@ -174,13 +176,13 @@ func (l *loop) timeout(brief bool) time.Duration {
 	return least + time.Duration(l.random()*float64(least))
 }
 
-// LongestWatch returns how long a watch may bring nothing before the reflector gives it up, for an
-// [Options].MinWatchTimeout: a watch is requested with a timeout of up to twice that.
+// LongestWatch returns how long a watch may send nothing before the reflector gives up on it, for
+// an [Options].MinWatchTimeout. The reflector requests watches with timeouts of up to twice that.
 func LongestWatch(minWatchTimeout time.Duration) time.Duration {
 	return 2*max(minTimeout, minWatchTimeout) + watchPatience
 }
 
-// patience returns how long a stream or watch may bring nothing.
+// patience returns how long a stream or watch may send nothing.
 func (l *loop) patience(w *watchConn) time.Duration {
 	switch {
 	case !w.initial && l.machine.watch.proof == unconfirmed:

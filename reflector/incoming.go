@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
-// openList requests a page, which is then decoded while it arrives.
+// openList requests a page. The page is then decoded while it arrives.
 func (l *loop) openList(r request) (input, error) {
 	ctx, cancel := context.WithTimeoutCause(l.ctx, l.listPatience(), ErrSilent)
 	known := l.recall()
@@ -23,7 +23,7 @@ func (l *loop) openList(r request) (input, error) {
 		err = silence(ctx, err)
 		cancel()
 		return input{kind: inFailed}, err
-	case a.Body == nil: // the client has read it
+	case a.Body == nil: // the client has read the body
 		cancel()
 		l.reportDecoded()
 		return l.acceptPage(r, a.List)
@@ -43,7 +43,7 @@ type incoming struct {
 	items   int
 }
 
-// readPage takes the items of a page that have arrived, or its end.
+// readPage takes the items that have arrived, or the end of the page.
 func (l *loop) readPage() (input, error) {
 	p := l.incoming
 	select {
@@ -62,7 +62,7 @@ func (l *loop) readPage() (input, error) {
 	}
 }
 
-// failed returns the input for a page that broke off, or did not arrive.
+// failed returns the input for a page that broke off or did not arrive.
 func (p *incoming) failed(err error) (input, error) {
 	if p.items > 0 {
 		return input{kind: inBroken}, silence(p.Ctx, err)
@@ -100,7 +100,7 @@ func (l *loop) closePage() {
 	}
 }
 
-// silence adds [ErrSilent] to an error if the request ended because of its patience.
+// silence adds [ErrSilent] to an error if the request timed out.
 func silence(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), ErrSilent) && !errors.Is(err, ErrSilent) {
 		return fmt.Errorf("%w: %w", ErrSilent, err)
@@ -108,8 +108,8 @@ func silence(ctx context.Context, err error) error {
 	return err
 }
 
-// writeReceived passes the items of a page that have arrived to the sink; none at the end of the
-// page.
+// writeReceived passes the items that have arrived to the sink. At the end of the page there are
+// none.
 func (l *loop) writeReceived() error {
 	for i := range l.page.received {
 		before := len(l.batch)

@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
-// keep finds out whether the sink keeps the objects, and how they are decoded.
+// keep determines whether the sink keeps the objects, and how to decode them.
 func (r *Reflector) keep() {
 	sink, ok := r.sink.(keeper.Sink)
 	if ok {
@@ -31,13 +31,15 @@ func (r *Reflector) decoders() (d keeper.Decoders) {
 	return d
 }
 
-// decodes reports whether the reflector decodes the answers itself: the objects must be of the requested type.
+// decodes reports whether the reflector decodes the answers itself. The objects must be of the
+// requested type.
 func (r *Reflector) decodes() bool {
 	send := r.source.Send
 	return send != nil && send.objects.Type == r.o.Type
 }
 
-// reuses returns the sink if it may reuse its objects: it keeps them, and equal versions mean equal objects.
+// reuses returns the sink if it may reuse its objects: the sink keeps them, and equal versions mean
+// equal objects.
 func (l *loop) reuses() keeper.Sink {
 	if l.machine.version == "" || l.machine.history.state == rolledBack {
 		return nil
@@ -45,7 +47,8 @@ func (l *loop) reuses() keeper.Sink {
 	return l.keeper
 }
 
-// recall returns the function that returns the sink's objects, nil if it may reuse none.
+// recall returns the function that looks up the sink's objects, or nil if the sink may not reuse
+// them.
 func (l *loop) recall() func(object.Identity) (any, bool) {
 	if sink := l.reuses(); sink != nil {
 		return sink.Recall

@@ -22,7 +22,7 @@ type page struct {
 	remaining      int64 // -1 where the server did not say
 }
 
-// acceptPage stores a page decoded by a client for the machine's next action.
+// acceptPage stores a page that a client has decoded for the machine's next action.
 func (l *loop) acceptPage(r request, list runtime.Object) (input, error) {
 	p, err := pageOf(list)
 	if err != nil {
@@ -31,8 +31,8 @@ func (l *loop) acceptPage(r request, list runtime.Object) (input, error) {
 	return l.accept(r, p, meta.LenList(p.items))
 }
 
-// accept checks a page's version and token. An error beside a page applies if the machine does
-// not accept the page.
+// accept checks a page's version and token. The error of an inPage applies only if the machine
+// refuses the page.
 func (l *loop) accept(r request, p page, items int) (input, error) {
 	if r.token == "" {
 		l.pager = pager{}
@@ -68,8 +68,8 @@ func pageOf(obj runtime.Object) (page, error) {
 	return p, nil
 }
 
-// isObject reports whether an unstructured list is really an object or a status: client-go
-// decodes those as a list without items, with the object's version.
+// isObject reports whether an unstructured list is really an object or a status. client-go decodes
+// those as a list without items, with the object's version.
 func isObject(list runtime.Object) bool {
 	u, ok := list.(*unstructured.UnstructuredList)
 	if !ok {
@@ -79,8 +79,8 @@ func isObject(list runtime.Object) bool {
 	return name != "" || u.GetAPIVersion() == "v1" && u.GetKind() == "Status"
 }
 
-// writePage passes a page to the sink, object by object: one in use must not keep the whole page in
-// memory.
+// writePage passes a page to the sink object by object, so that an object in use does not keep the
+// whole page in memory.
 func (l *loop) writePage() error {
 	if l.page.items == nil {
 		return l.writeReceived()
@@ -88,7 +88,7 @@ func (l *loop) writePage() error {
 	sink, share, each, copies := l.reuses(), l.o.Share, meta.EachListItemWithAlloc, false
 	switch {
 	case sink != nil:
-		each = meta.EachListItem // writeItems copies what the sink does not hold
+		each = meta.EachListItem // writeItems copies what the sink does not have
 	case share != nil:
 		each, copies = meta.EachListItem, l.page.hasValues() // foreign objects are not copied
 	}
@@ -116,7 +116,7 @@ func (l *loop) writePage() error {
 		}
 		return nil
 	})
-	if err != nil { // of the sink, which has got the batch, or of the list
+	if err != nil { // from the sink, which has the batch, or from the list
 		l.clearBatch()
 		return err
 	}
@@ -127,8 +127,8 @@ func (l *loop) writePage() error {
 	return nil
 }
 
-// writeItems passes a batch of a page to the sink. If the sink may reuse its objects, the objects of the
-// batch are the page's own, and writeItems copies the ones that the sink does not hold.
+// writeItems passes a batch of a page to the sink. If the sink may reuse its objects, the batch has
+// the page's own objects, and writeItems copies those that the sink does not have.
 func (l *loop) writeItems(sink keeper.Sink) error {
 	if sink == nil {
 		return l.flush()
@@ -149,7 +149,7 @@ func (l *loop) writeItems(sink keeper.Sink) error {
 	return l.flush()
 }
 
-// hasValues reports whether the objects of a list lie in the list's own memory.
+// hasValues reports whether the objects of a list are in the list's own memory.
 func (p *page) hasValues() bool {
 	if _, ok := p.items.(runtime.Unstructured); ok {
 		return true

@@ -17,7 +17,7 @@ import (
 // maxBatch is the largest number of changes written to the sink at once.
 const maxBatch = 1000
 
-// loop performs the machine's actions and passes the results back to it. Run's goroutine owns it.
+// loop performs the machine's actions and returns the results to it. Run's goroutine owns the loop.
 type loop struct {
 	*Reflector
 	ctx        context.Context
@@ -25,20 +25,20 @@ type loop struct {
 	times      times
 	pace       pace
 	action     action // the machine's last action
-	exited     error  // a function of the source has ended its goroutine
+	exited     error  // set if a function of the source has ended its goroutine
 	deltaMaker deltaMaker
 
 	ask      wire.Send     // sends the requests: the source's Send, or its List and Watch
 	kind     *wire.Decoder // nil if the client decodes
-	reader   *reader       // with kind, if the sink keeps the objects: it shows the program's writes
+	reader   *reader       // shows the program's writes; set with kind, if the sink keeps the objects
 	incoming *incoming     // a page that is being read
 
-	clientDecoded bool // and was reported
+	clientDecoded bool // was reported
 
 	operation Operation         // the last request
-	page      page              // fetched and not yet written
+	page      page              // fetched, not written yet
 	pager     pager             // of the present list
-	selector  string            // of the last request; the pages of a list have its first one's
+	selector  string            // of the last request, and of all pages of its list
 	foreign   uint64            // objects dropped before the last request
 	conn      *watchConn        // nil unless a stream or watch is open
 	ahead     *ahead            // nil unless a watch was requested before the commit of its list
@@ -63,9 +63,8 @@ func newLoop(ctx context.Context, r *Reflector) *loop {
 	return l
 }
 
-// listAndWatch performs the machine's actions until the machine stops. It returns an error if a
-// function of the source has ended its goroutine, which stops the machine as the end of the context
-// does.
+// listAndWatch performs the machine's actions until the machine stops. A function of the source
+// that ends its goroutine stops the machine too, and listAndWatch returns an error.
 func (l *loop) listAndWatch() error {
 	l.setVersion(l.machine.version)
 	l.times.note(input{}, l.action, l.machine.phase)
@@ -95,7 +94,7 @@ func (l *loop) nextInput() (in input, err error) {
 	return in, err
 }
 
-// noteExit stores the error of a call of the source that has ended its goroutine.
+// noteExit stores the error if a call of the source has ended its goroutine.
 func (l *loop) noteExit(err error) {
 	if l.exited == nil && errors.Is(err, indexer.ErrExited) {
 		l.exited = l.failure(err)
@@ -110,8 +109,8 @@ func (l *loop) sinkFailed(err error) {
 	}
 }
 
-// step passes an input to the machine and stores its next action. Err explains the input if the
-// machine treats it as a failure.
+// step passes an input to the machine and stores the next action. The error explains the input if
+// the machine treats it as a failure.
 func (l *loop) step(in input, err error) {
 	l.times.retryAfter = 0
 	if err != nil {
@@ -142,9 +141,9 @@ func (l *loop) step(in input, err error) {
 	}
 }
 
-// noteCause notes the reason for the full state that an input leads to. Repeated requests keep the
-// reason until the full state is committed. Only a new history replaces it earlier: such a full state
-// may undo everything that is known.
+// noteCause records the reason for the full state that an input leads to. Repeated requests keep
+// the reason until the full state is committed. Only a new history replaces it earlier, because
+// that full state may undo everything.
 func (l *loop) noteCause(before phase, in input, a action) {
 	switch after := l.machine.phase; {
 	case a.rolledBack:
@@ -159,7 +158,7 @@ func (l *loop) noteCause(before phase, in input, a action) {
 	}
 }
 
-// fillsStore reports whether a full state is requested in a phase, or is about to be.
+// fillsStore reports whether a phase requests a full state, or is about to.
 func (p phase) fillsStore() bool {
 	switch p {
 	case listing, paging, openingStream, streaming, committingList, committingStream, waitingToList, waitingToPage:
@@ -203,7 +202,7 @@ func (l *loop) do(a action) (input, error) {
 	case doRead:
 		return l.read()
 	case doCommit:
-		l.noteFilter() // first: the watch requested ahead may bring foreign events, and who waits for the commit asks the Share
+		l.noteFilter() // first, because the watch requested ahead may receive foreign events
 		l.tell(Committing{Operation: l.operation, Objects: l.objects})
 		if l.machine.phase == committingList && l.source.Streams != StreamingSupported && l.pace.delay() == 0 {
 			l.openAhead(a.request.version)
@@ -224,7 +223,7 @@ func (l *loop) wait(a action) input {
 	return input{kind: inWaited}
 }
 
-// pause waits, and returns false if the context ends first.
+// pause waits. It returns false if the context ends first.
 func (l *loop) pause(step int, delay time.Duration) bool {
 	l.tell(BackedOff{Attempt: step, Delay: delay, Page: l.machine.phase == waitingToPage})
 	over, end := l.after(delay)
@@ -237,8 +236,8 @@ func (l *loop) pause(step int, delay time.Duration) bool {
 	}
 }
 
-// keepPace waits until the source may be asked again, if the action asks it. It returns false if the
-// context ends first. [Options].Backoff replaces the pace.
+// keepPace waits until the next request is allowed, if the action sends one. It returns false if
+// the context ends first. [Options].Backoff replaces the pace.
 func (l *loop) keepPace(a action) bool {
 	asks := a.op == doList && a.request.token == "" || a.op == doStream || a.op == doWatch && l.ahead == nil
 	if !asks || l.o.Backoff != nil {
@@ -251,7 +250,7 @@ func (l *loop) keepPace(a action) bool {
 	return true
 }
 
-// perform does the parts of the action before its operation. It returns the sink's error.
+// perform performs the parts of the action that precede its operation. It returns the sink's error.
 func (l *loop) perform() error {
 	a := &l.action
 	if a.abort {
@@ -270,7 +269,7 @@ func (l *loop) perform() error {
 			return err
 		}
 	}
-	l.page = page{} // written, or not needed
+	l.page = page{} // written or not needed
 	if a.bookmark != "" {
 		if err := l.writeBookmark(a.bookmark); err != nil {
 			return err
@@ -285,20 +284,20 @@ func (l *loop) writeBookmark(version string) error {
 }
 
 // addDelta appends an empty delta to the batch and returns it. Filling it in place saves a copy,
-// which would be a good part of an event's cost.
+// which would be a large part of an event's cost.
 func (l *loop) addDelta() *deltafifo.Delta {
 	l.batch = append(l.batch, deltafifo.Delta{})
 	return &l.batch[len(l.batch)-1]
 }
 
-// dropDelta removes the delta last added.
+// dropDelta removes the last delta.
 func (l *loop) dropDelta() {
 	last := len(l.batch) - 1
 	l.batch[last] = deltafifo.Delta{}
 	l.batch = l.batch[:last]
 }
 
-// clearBatch empties the batch after it was written, or if it is not needed.
+// clearBatch empties a batch that was written or is not needed.
 func (l *loop) clearBatch() {
 	clear(l.batch)
 	l.batch = l.batch[:0]

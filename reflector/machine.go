@@ -5,10 +5,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// defaultPageSize is the page size of lists that etcd may have to answer.
+// defaultPageSize is the page size of lists that may be read from etcd.
 const defaultPageSize = 500
 
-// maxPageRepeats is how often a page is requested again from a busy server before its list begins anew.
+// maxPageRepeats is how often the same page is requested again from a busy server before the list
+// starts over.
 const maxPageRepeats = 10
 
 // phase is what the machine waits for.
@@ -22,7 +23,7 @@ const (
 	committingList                // the sink to take a list
 	committingStream              // the sink to take the initial state of a stream
 	openingWatch                  // a watch to be accepted
-	watching                      // the events of a watch, or of a stream that goes on as one
+	watching                      // the events of a watch, or of a stream that continues as a watch
 	waitingToList                 // a back-off to pass; then a full state is requested
 	waitingToPage                 // a back-off to pass; then the same page is requested again
 	waitingToWatch                // a back-off to pass; then the watch is opened again
@@ -35,47 +36,47 @@ func (p phase) connected() bool {
 	return p == streaming || p == committingStream || p == watching
 }
 
-// replacing reports whether a full state is under way in a phase: after Begin, and before Commit or
-// Abort.
+// replacing reports whether a full state is in progress in a phase: after Begin, and before Commit
+// or Abort.
 func (p phase) replacing() bool {
 	return p == paging || p == waitingToPage || p == streaming || p == committingList || p == committingStream
 }
 
-// class is the kind of an error, as far as the machine has to know.
+// class is the kind of an error, as far as the machine needs it.
 type class uint8
 
 const (
 	classOther       class = iota
 	classExpired           // the server no longer has the requested version
 	classTooLarge          // the server does not have the requested version yet
-	classBusy              // 429, a Retry-After, or no answer, since the connection could not be made or broke
+	classBusy              // 429, a Retry-After, or no answer because the connection failed or broke
 	classUnavailable       // 503
 	classInvalid           // the server rejects the request, perhaps because of its version
 	classMissing           // the server does not serve the resource
 )
 
-// inputKind names what happened. From inClosed on, something ended.
+// inputKind says what happened. All kinds from inClosed on are ends.
 type inputKind uint8
 
 const (
-	inItems      inputKind = iota + 1 // items of a page came, before its end; they are not written yet
-	inPage                            // a page came, or its last items; they are not written yet
+	inItems      inputKind = iota + 1 // items of a page arrived before its end; not written yet
+	inPage                            // a page arrived, or its last items; not written yet
 	inOpened                          // the stream or watch was accepted
 	inEvents                          // a batch of changes was written
-	inBookmark                        // a bookmark came
+	inBookmark                        // a bookmark arrived
 	inCommitted                       // the sink took the full state
 	inWaited                          // the back-off is over
-	inAsked                           // somebody waits for a bookmark
+	inAsked                           // a caller waits for a bookmark
 	inClosed                          // the server closed the stream or watch
-	inSilent                          // the stream or watch brought nothing for too long
-	inFailed                          // a request failed, or an error came as an event
+	inSilent                          // the stream or watch sent nothing for too long
+	inFailed                          // a request failed, or an error arrived as an event
 	inBroken                          // a page broke off after some of its items were written
 	inSinkFailed                      // a call of the sink failed
-	inStop                            // the reflector is to end
+	inStop                            // the reflector must end
 	inputs
 )
 
-// input is one thing that happened, with the facts about time that matter.
+// input is something that happened, with the facts about time that matter.
 type input struct {
 	kind  inputKind
 	class class // inFailed
@@ -91,12 +92,12 @@ type input struct {
 	enableStreams bool // streams were disabled at least ten minutes ago
 }
 
-// op is the operation at the end of an action; its comment lists the possible results.
+// op is the operation at the end of an action. Each comment lists the possible results.
 type op uint8
 
 const (
 	doList     op = iota + 1 // request a page: inItems, inPage, inFailed
-	doReadPage               // read on in a page that is arriving: inItems, inPage, inBroken
+	doReadPage               // continue to read a page: inItems, inPage, inBroken
 	doStream                 // open a stream at version: inOpened, inSilent, inFailed
 	doWatch                  // open a watch at version: inOpened, inSilent, inFailed
 	doRead                   // read events: inEvents, inBookmark, inAsked, inClosed, inSilent, inFailed, inSinkFailed
@@ -105,19 +106,19 @@ const (
 	doStop                   // end
 )
 
-// request is a request of a full state, a page or a watch.
+// request is a request for a full state, a page or a watch.
 type request struct {
 	version string
 	token   string
 	limit   int64
-	// brief, of a watch, lets the server end it after some seconds: before that it sends a bookmark. The machine's
-	// last request is not brief any more once that has come.
+	// brief gives a watch a timeout of some seconds, because a server sends a bookmark before it
+	// ends a watch. When the bookmark arrives, the machine resets brief in its last request.
 	brief bool
 }
 
 // action says what to do next: the set fields of the first block, in their order, and then op. The
 // result of op is the next input. If the sink fails in begin, write or bookmark, the next input is
-// inSinkFailed, and op is not performed.
+// inSinkFailed and the loop skips op.
 type action struct {
 	close    bool   // close the stream or watch that is open
 	abort    bool   // abort the full state
@@ -130,14 +131,14 @@ type action struct {
 	request request // doList; doStream, doWatch and doCommit use its version
 	attempt int     // doWait: the step of the back-off, from 1
 
-	failed          bool // a failure to report
-	streamsDisabled bool // streams are disabled for a while, to be reported
-	rolledBack      bool // a history that went back, to be reported
-	historyUnknown  bool // the first full state without a version, to be reported
-	missing         bool // doWait: the failure to report is that the resource is missing
+	failed          bool // report a failure
+	streamsDisabled bool // report that streams are disabled for a while
+	rolledBack      bool // report that the history went back
+	historyUnknown  bool // report the first full state without a version
+	missing         bool // doWait: report a missing resource as the failure
 }
 
-// history tracks the server's history. It lives as long as the reflector.
+// history tracks the server's history. It lasts as long as the reflector.
 type history struct {
 	state    historyState
 	versions versioning
@@ -147,13 +148,13 @@ type history struct {
 type versioning uint8
 
 const (
-	versionsUnseen versioning = iota // no full state was committed yet
-	versionsAbsent                   // no committed full state had a version; this was reported
+	versionsUnseen versioning = iota // no full state committed yet
+	versionsAbsent                   // no committed full state had a version, which was reported
 	versionsKnown                    // a full state had a version; a later list without a version is an error (D26)
 )
 
-// historyState decides how full states are requested. The commit of a full state makes the history
-// known.
+// historyState determines how full states are requested. The commit of a full state makes the
+// history known.
 type historyState uint8
 
 const (
@@ -162,59 +163,59 @@ const (
 	rolledBack                     // at "", by a list: the history went back, and a new one begins
 )
 
-// server tracks what the answers have shown about the server. It lives as long as the reflector,
-// except streams.
+// server tracks what the answers have shown about the server. Except for streams, it lasts as long
+// as the reflector.
 type server struct {
-	// pagesAt0: even lists at "0" come in pages, so there is no watch cache for a limit to bypass
-	// (B46).
+	// pagesAt0 is true if even lists at "0" arrive in pages. A limit then cannot bypass the watch
+	// cache, because there is none (B46).
 	pagesAt0 bool
-	// bookmarks: a bookmark has arrived.
+	// bookmarks is true once a bookmark has arrived.
 	bookmarks bool
 	streams   streamsState
 }
 
-// streamsState decides whether a full state may be requested as a stream.
+// streamsState determines whether a full state may be requested as a stream.
 type streamsState uint8
 
 const (
 	streamsEnabled  streamsState = iota
-	streamsDisabled              // for ten minutes, since a stream was given up
+	streamsDisabled              // for ten minutes after a stream that did not work
 	resourceMissing              // until a list is committed: the server does not serve the resource
 )
 
-// failures tracks failures. A healthy time resets the first four fields.
+// failures tracks failures. A healthy period resets the first four fields.
 type failures struct {
-	// count is the number of failures, for reports, and waits the number of back-offs, which gives
-	// the duration of the next one. They differ: some failures are answered with a request at once,
-	// and some back-offs follow no failure.
+	// count is the number of failures, for reports. waits is the number of back-offs, which
+	// determines the next delay. They differ because some failures are retried at once, and some
+	// back-offs follow no failure.
 	count, waits int
-	// missing is the number of 404s. The back-offs after them have steps of their own, since a resource may
-	// be missing for days on a server that is well.
+	// missing is the number of 404s. Their back-offs have separate steps, because a resource may be
+	// missing for days on a healthy server.
 	missing int
-	// freeRelistUsed: the one relist without a wait was used.
+	// freeRelistUsed is true after the only relist without a wait.
 	freeRelistUsed bool
-	// lastWatchShort: the last watch brought something, and yet ended within a second. A healthy
-	// time does not reset it; otherwise short watches would follow each other without a pause.
+	// lastWatchShort is true if the last watch sent something but ended within a second. A healthy
+	// period does not reset it. Otherwise short watches could follow each other without a pause.
 	lastWatchShort bool
-	// pageRepeats is how often the present page was requested again.
-	// Invariant: at most maxPageRepeats, and 0 but in paging and waitingToPage.
+	// pageRepeats is how often the current page was requested again. Invariant: at most
+	// maxPageRepeats, and 0 in all phases except paging and waitingToPage.
 	pageRepeats int
-	// listBroke: a list broke off within its items. Lists are requested in pages until a full
+	// listBroke is true if a list broke off within its items. Lists then use pages until a full
 	// state is committed.
 	listBroke bool
 }
 
-// watchFacts are facts about the open or requested stream or watch. Each request begins with new
-// ones, which inherit the proof.
+// watchFacts has facts about the open or requested stream or watch. Each request starts with new
+// facts, but inherits the proof.
 type watchFacts struct {
-	active bool // it brought something
-	// ordered: the watch is past the unordered Added events at the beginning of a watch without a
+	active bool // it sent something
+	// ordered is true after the unordered Added events at the beginning of a watch without a
 	// version (B63).
 	ordered bool
 	proof   proof
-	// reopened: the watch follows one that the server closed. If it also opened slowly, there was
-	// an outage: a client may retry by itself until the server is back, and the reflector sees
-	// no failure.
+	// reopened is true if the server closed the previous watch. If the watch also opened slowly,
+	// there was an outage: a client may retry by itself until the server is back, and the reflector
+	// sees no failure.
 	reopened bool
 }
 
@@ -223,14 +224,14 @@ type proof uint8
 
 const (
 	confirmed proof = iota
-	// unconfirmed: no event or bookmark has arrived since an outage, or since a watch fell silent.
-	// The server may have been restored meanwhile: it then accepts a version from the future, and
-	// falls silent (D23).
+	// unconfirmed means that no event or bookmark has arrived since an outage, or since a watch
+	// fell silent. The server may have been restored meanwhile: it then accepts a version from the
+	// future and falls silent (D23).
 	unconfirmed
 )
 
-// machine decides what a reflector does next. It is a value without clocks, locks or I/O: step takes
-// an input and returns an action.
+// machine decides what a reflector does next. It is a value without clocks, locks or I/O. Its
+// method step takes an input and returns an action.
 type machine struct {
 	// These do not change: [Options].PageSize, and whether streams may be requested.
 	pageSize      int64
@@ -241,8 +242,8 @@ type machine struct {
 	// origin is the requested version of a list's first page, and listed the version of the
 	// answer, or of the last stream.
 	origin, listed string
-	// version is the newest version up to which the sink has all changes.
-	// Invariant: it goes back only with the commit of a new history.
+	// version is the newest version up to which the sink has all changes. Invariant: it goes back
+	// only with the commit of a new history.
 	version string
 
 	history  history
@@ -254,13 +255,12 @@ type machine struct {
 // cell handles an input in a phase.
 type cell func(*machine, input) action
 
-// table is the machine from its start on: it has a cell for each phase and input. An input without a cell cannot
-// happen. inSinkFailed and inStop are handled alike in all phases.
+// table is the machine after its start. It has a cell for each phase and input. An input without a
+// cell cannot happen. The machine handles inSinkFailed and inStop in the same way in all phases.
 //
-// The cells, with "fail" for: count the failure and report it; "relist" for
-// openingStream if the source streams, streams are enabled and the history
-// did not go back, else for listing; and "older" for: than the known version, in
-// a history that did not go back.
+// In the cells, "fail" means: count and report the failure. "relist" means: openingStream if the
+// source streams, streams are enabled and the history did not go back, else listing. "older" means:
+// older than the known version, in a history that did not go back.
 //
 //	phase            input       where                               then                                next
 //	listing          items                                           begin, write                        paging
@@ -327,8 +327,8 @@ var table = [phases][inputs]cell{
 	stopped:          {},
 }
 
-// step takes an input and returns an action. Leaving a phase closes its connection, and aborts its
-// full state; a full state begins with the first phase that has one.
+// step takes an input and returns an action. Leaving a phase closes its connection and aborts its
+// full state. A full state begins with the first phase that has one.
 func (m *machine) step(in input) action {
 	m.timePassed(in)
 	before := m.phase
@@ -366,9 +366,9 @@ func (m *machine) timePassed(in input) {
 	}
 }
 
-// beginsHistory reports whether equal versions do not mean equal objects in the new full state. The
-// version of a list may arrive after its items; without a known version there is nothing to compare
-// it with.
+// beginsHistory reports whether objects of equal versions may differ from those of the new full
+// state. The version of a list may arrive after its items. Without a known version, there is
+// nothing to compare.
 func (m *machine) beginsHistory(in input) bool {
 	switch {
 	case m.history.state == rolledBack:
@@ -395,7 +395,7 @@ func (m *machine) items(input) action {
 	return action{write: true, op: doReadPage}
 }
 
-// page writes a page, and requests the next page or commits the list.
+// page writes a page, and then requests the next page or commits the list.
 func (m *machine) page(in input) action {
 	first := m.request.token == ""
 	switch {
@@ -412,12 +412,12 @@ func (m *machine) page(in input) action {
 	if in.token == "" {
 		return m.commit(a, committingList, m.listed)
 	}
-	// Neither etcd nor the watch cache take a version beside a token.
+	// Neither etcd nor the watch cache accepts a version together with a token.
 	return m.ask(a, paging, doList, request{token: in.token, limit: m.request.limit})
 }
 
-// versionIsDue reports whether a page must have a version. A page without one then comes from
-// something between server and client, and would empty the store.
+// versionIsDue reports whether a page must have a version. If so, a page without a version comes
+// from something between server and client, and would empty the store.
 func (m *machine) versionIsDue() bool {
 	if m.request.token != "" {
 		return m.listed != ""
@@ -425,7 +425,7 @@ func (m *machine) versionIsDue() bool {
 	return m.history.versions == versionsKnown
 }
 
-// listFailed requests the list at "" if the server refused its version.
+// listFailed requests the list at "" if the server refused the version.
 func (m *machine) listFailed(in input) action {
 	a := m.fail()
 	switch {
@@ -439,8 +439,8 @@ func (m *machine) listFailed(in input) action {
 	}
 }
 
-// pageFailed requests the list without pages if the token expired, since the version did not (B48). A busy
-// server is asked for the same page again.
+// pageFailed requests the list without pages if the token expired, because the version did not
+// (B48). If the server is busy, it requests the same page again.
 func (m *machine) pageFailed(in input) action {
 	a := m.fail()
 	switch {
@@ -490,8 +490,8 @@ func (m *machine) streamBookmark(in input) action {
 
 func (m *machine) streamClosed(input) action { return m.refuseStream() }
 
-// streamSilent gives up streams. It is no failure if a source that may be unable to stream brings
-// nothing at all.
+// streamSilent disables streams. If a source that may be unable to stream sends nothing at all,
+// this is not a failure.
 func (m *machine) streamSilent(input) action {
 	switch {
 	case m.watch.proof == unconfirmed:
@@ -551,7 +551,7 @@ func (m *machine) watchOpened(in input) action {
 	return action{op: doRead}
 }
 
-// watchEvents takes over the version of a batch from the sink.
+// watchEvents takes the version of a batch that the sink has.
 func (m *machine) watchEvents(in input) action {
 	m.confirm()
 	m.watch.ordered = m.watch.ordered || in.changed
@@ -574,9 +574,9 @@ func (m *machine) watchBookmark(in input) action {
 	return a
 }
 
-// watchAsked replaces the present watch by a brief one. Two watches go on: a brief one that has not brought its
-// bookmark yet; and the watch of a source that may be a fake, since a fake keeps no history, so that the changes between
-// the two watches would be lost.
+// watchAsked replaces the open watch by a brief one. It keeps a brief watch that still waits for
+// its bookmark. It also keeps the watch of a source that may be a fake: a fake keeps no history, so
+// changes between the two watches would be lost.
 func (m *machine) watchAsked(input) action {
 	if m.request.brief || m.streamSupport != StreamingSupported && !m.server.bookmarks {
 		return action{op: doRead}
@@ -587,7 +587,7 @@ func (m *machine) watchAsked(input) action {
 }
 
 // watchClosed reopens a watch at once from its last version. But a watch that ended within a second
-// without an event has failed, and after two watches in a row that ended within a second the next one
+// without an event has failed. After two watches in a row that ended within a second, the next one
 // waits, so that no server can cause a hot loop.
 func (m *machine) watchClosed(in input) action {
 	if in.short && !m.watch.active {
@@ -603,8 +603,8 @@ func (m *machine) watchClosed(in input) action {
 	return a
 }
 
-// watchSilent reopens a watch. Its connection may have been half-open, and the server restored
-// meanwhile. Fakes, which neither stream nor send bookmarks, are silent by nature.
+// watchSilent reopens a watch. Its connection may have been half-open, and the server may have been
+// restored meanwhile. Silence is normal for fakes, which neither stream nor send bookmarks.
 func (m *machine) watchSilent(input) action {
 	if m.watch.proof == unconfirmed {
 		return m.distrust()
@@ -623,7 +623,7 @@ func (m *machine) watchFailed(in input) action {
 		m.failures.waits++
 		return m.waitToWatch(a, m.failures.waits)
 	case classExpired:
-		if m.failures.freeRelistUsed && m.version == m.listed { // a cache may give an expired version again and again
+		if m.failures.freeRelistUsed && m.version == m.listed { // a cache may return the same expired version again and again
 			m.markAtLatest()
 		}
 		return m.relistSoon(a)
@@ -639,8 +639,8 @@ func (m *machine) waitedToWatch(input) action {
 	return m.openWatch(action{})
 }
 
-// awaitResource backs off until the resource may be there, and then lists it from etcd: a cache may have
-// objects of a deleted definition. The sink keeps its objects, since a 404 proves nothing.
+// awaitResource backs off and then lists the resource from etcd, because a cache may still have the
+// objects of a deleted definition. The sink keeps its objects, because a 404 proves nothing.
 func (m *machine) awaitResource(a action) action {
 	m.server.streams = resourceMissing
 	m.markAtLatest()
@@ -650,7 +650,7 @@ func (m *machine) awaitResource(a action) action {
 	return a
 }
 
-// confirm records that the stream or watch brought something.
+// confirm records that the stream or watch sent something.
 func (m *machine) confirm() {
 	m.watch.active = true
 	if m.watch.proof == unconfirmed {
@@ -658,14 +658,14 @@ func (m *machine) confirm() {
 	}
 }
 
-// distrust requests a full state at "", since nothing has confirmed the version.
+// distrust requests a full state at "" because nothing has confirmed the version.
 func (m *machine) distrust() action {
 	m.watch.proof = confirmed
 	m.markAtLatest()
 	return m.relist(action{})
 }
 
-// markAtLatest makes the next full state be requested at "". The machine still compares other versions
+// markAtLatest makes the next full state request use "". The machine still compares other versions
 // with the known one.
 func (m *machine) markAtLatest() {
 	if m.history.state == known {
@@ -673,7 +673,7 @@ func (m *machine) markAtLatest() {
 	}
 }
 
-// rollBack distrusts every version known so far.
+// rollBack distrusts all versions known so far.
 func (m *machine) rollBack() action {
 	m.history.state = rolledBack
 	return action{rolledBack: true}
@@ -685,18 +685,18 @@ func (m *machine) fail() action {
 	return action{failed: true}
 }
 
-// refuseStream gives up streams after one that has failed at once. That is no error, since a list
-// follows: it succeeds, or its own error is reported (D10: an error is reported once).
+// refuseStream disables streams after a stream that failed at once. It reports no error: a list
+// follows, which succeeds or reports its own error (D10: an error is reported once).
 func (m *machine) refuseStream() action { return m.disableStreams(action{}) }
 
-// disableStreams gives up streams for streamsDisabledFor. A list follows at once.
+// disableStreams disables streams for streamsDisabledFor. A list follows at once.
 func (m *machine) disableStreams(a action) action {
 	m.server.streams, a.streamsDisabled = streamsDisabled, true
 	return m.list(a)
 }
 
-// relistSoon requests a full state: the first time since the last healthy time at once, and after a
-// back-off from then on (D9).
+// relistSoon requests a full state: at once for the first time since the last healthy period, and
+// after a back-off from then on (D9).
 func (m *machine) relistSoon(a action) action {
 	if m.failures.freeRelistUsed {
 		return m.waitToList(a)
@@ -705,7 +705,7 @@ func (m *machine) relistSoon(a action) action {
 	return m.relist(a)
 }
 
-// relist requests a full state, as a stream if possible. A new history is listed, so that it does not
+// relist requests a full state, as a stream if possible. A new history uses a list, which does not
 // depend on caches.
 func (m *machine) relist(a action) action {
 	if m.streamSupport != StreamingUnsupported && m.server.streams == streamsEnabled && m.history.state != rolledBack {
@@ -723,8 +723,9 @@ func (m *machine) stream(a action) action {
 	return m.ask(a, openingStream, doStream, r)
 }
 
-// list requests the first page of a list. At "" the server reads etcd, by pages. At any other version
-// it reads its watch cache, but only without a limit; only "0" may have a limit (B44).
+// list requests the first page of a list. At "" the server reads etcd, in pages. At any other
+// version it reads its watch cache, but only if the request has no limit. Only "0" may have a limit
+// (B44).
 func (m *machine) list(a action) action {
 	r := request{version: m.version, limit: m.pageSize}
 	switch {
@@ -756,7 +757,7 @@ func (m *machine) ask(a action, p phase, o op, r request) action {
 	return a
 }
 
-// waitToList backs off; then a full state is requested.
+// waitToList backs off and then requests a full state.
 func (m *machine) waitToList(a action) action {
 	m.failures.waits++
 	m.phase = waitingToList
@@ -764,8 +765,8 @@ func (m *machine) waitToList(a action) action {
 	return a
 }
 
-// waitToPage backs off; then the same page is requested again. Pages that have come prove that the server is
-// well, so the back-offs of each page begin anew.
+// waitToPage backs off and then requests the same page again. Earlier pages prove that the server
+// is healthy, so the back-offs of each page start over.
 func (m *machine) waitToPage(a action) action {
 	m.failures.pageRepeats++
 	m.phase = waitingToPage
@@ -773,7 +774,7 @@ func (m *machine) waitToPage(a action) action {
 	return a
 }
 
-// waitToWatch backs off; then the watch is reopened.
+// waitToWatch backs off and then reopens the watch.
 func (m *machine) waitToWatch(a action, attempt int) action {
 	m.phase = waitingToWatch
 	a.op, a.attempt = doWait, attempt
@@ -781,13 +782,13 @@ func (m *machine) waitToWatch(a action, attempt int) action {
 }
 
 // older reports whether a state at this version proves that the history went back. A new history
-// cannot have gone back.
+// cannot go back.
 func (m *machine) older(version string) bool {
 	return m.history.state != rolledBack && object.Older(version, m.version)
 }
 
-// asksForServersVersion reports whether the requested version came from a server. That may have been
-// wrong, or from another kind of server.
+// asksForServersVersion reports whether the requested version came from a server. That version may
+// have been wrong, or from another kind of server.
 func (m *machine) asksForServersVersion() bool {
 	return m.request.version != "" && m.request.version != "0"
 }

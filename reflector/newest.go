@@ -9,16 +9,16 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
-// Newest returns the newest resourceVersion of a source, by a list of one object: a server reads its
-// version from etcd, so everything that was written before the call is at or before it. The list is
-// without the source's Tweak, since a selector would make the server search for the object. If the
-// server forbids that list, Newest asks again with the Tweak: RBAC may allow one name, and the node
-// authorizer one node. Where Send is set, Newest decodes no object, and the request of a generated client
-// asks for metadata.
+// Newest returns the newest resourceVersion of a source. It lists one object: the server reads the
+// version of a list from etcd, so the result covers everything that was written before the call.
+// Newest does not apply the source's Tweak, because a selector would make the server search for an
+// object. If the server forbids that list, Newest lists again with the Tweak, because RBAC may
+// allow only one name, and the node authorizer only one node. If Send is set, Newest decodes no
+// object, and the request of a generated client is for metadata.
 //
-// Newest returns "" for a fake, whose version proves nothing, and if the source's lists have no version;
-// [ErrNoSource] without a source; and the error of the list. It returns when ctx ends, also if the source
-// does not.
+// Newest returns "" for a fake, whose version proves nothing, and if the source's lists have no
+// version. The error is [ErrNoSource] without a source, or the error of the list. Newest returns
+// when ctx ends, even if the source does not.
 func Newest(ctx context.Context, source Source) (version string, err error) {
 	switch {
 	case source.IsZero():
@@ -33,7 +33,7 @@ func Newest(ctx context.Context, source Source) (version string, err error) {
 	return version, err
 }
 
-// newest lists one object, with a tweak unless it is nil.
+// newest lists one object. The tweak may be nil.
 func (s Source) newest(ctx context.Context, tweak func(*metav1.ListOptions)) (string, error) {
 	return wire.Call(ctx, func() (string, error) {
 		var o metav1.ListOptions

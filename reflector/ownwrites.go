@@ -15,15 +15,17 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
-// OwnWrites shows the informers of a program what the program itself writes: a created, changed or
-// deleted object is in their stores when the call of the client returns, and its handlers get it once.
-// One line does it, before the clients are made:
+// OwnWrites shows a program's informers what the program itself writes. When a client's call
+// returns, the created, changed or deleted object is in their stores, and their handlers get each
+// change once. Wrap the config before you make the clients:
 //
 //	own := reflector.NewOwnWrites()
 //	config.Wrap(own.Wire)
 //
-// The informers whose requests pass through Wire find their program's writes by themselves. It serves
-// one API server and one identity; all methods may be called from any goroutine.
+// Informers whose requests pass through Wire get the program's writes without further setup. An
+// OwnWrites serves one API server and one identity. Any goroutine may call its methods.
+//
+// OwnWrites is experimental: its names, and which answers it shows, may change.
 type OwnWrites struct {
 	made ownwrites.Made
 
@@ -31,39 +33,43 @@ type OwnWrites struct {
 	readers atomic.Pointer[map[ownwrites.Kin][]*reader]
 }
 
-// NewOwnWrites returns an OwnWrites for the clients of one rest.Config.
+// NewOwnWrites returns an OwnWrites for the clients of a rest.Config.
 func NewOwnWrites() *OwnWrites { return &OwnWrites{} }
 
-// Wire wraps a client's transport. It does all that the function [Wire] does, and gives the answers to
-// writes to the informers that read the same objects of the same server, as the same impersonated user.
-// These are the informers of clients of the same config, made by the factories or from [FromGenerated],
-// [FromCustomResource], [FromDynamic], [FromMetadata] and [FromControllerRuntime].
+// Wire wraps a client's transport. It does everything that the function [Wire] does. It also passes
+// the answers to writes to the informers that read the same objects of the same server, as the same
+// impersonated user. These informers use clients of the same config, and come from the factories or
+// from [FromGenerated], [FromCustomResource], [FromDynamic], [FromMetadata] and
+// [FromControllerRuntime].
 //
-// A write waits for the informers for at most a second, and not again for one that has not shown the write
-// before in this time; its answer and its error are passed on unchanged. Writes of kinds that no informer reads pass through, and so do exec, attach, port-forward,
-// log, proxy and token requests. If an answer is larger than 16 MB or cannot be read, the informers get
-// the outcome from their watches.
+// A write waits for the informers for at most a second. It does not wait for an informer that has
+// not finished an earlier answer in that time. Its own answer and error do not change. Writes of
+// kinds that no informer reads pass through, as do exec, attach, port-forward, log, proxy and token
+// requests. If an answer is larger than 16 MB or unreadable, the informers get the result from
+// their watches.
 //
-// Call Wrap with Wire last, so that it sees what the client gets. A transport that refuses to send a
-// write returns an error with a method "NotSent() bool"; after any other error the write may have
-// happened.
+// Call Wrap with Wire last, so that Wire sees what the client gets. If a transport refuses to send
+// a write, its error should have a method "NotSent() bool" that returns true. After any other
+// error, the write may have happened.
 func (o *OwnWrites) Wire(next http.RoundTripper) http.RoundTripper {
 	return ownWire{wire.Transport{Next: next}, o}
 }
 
-// Made reports whether one write of a writer (see [WithWriter]) has turned old into new, so that the
-// writer's controller need not handle the change:
+// Made reports whether a single write by a writer (see [WithWriter]) turned old into new, so that
+// the writer's controller can skip the change:
 //
 //	if own.Made("scaler", old, new) {
 //		return
 //	}
 //
-// It is true for a creation, where old is nil, and for a write whose precondition was old's version: a PUT
-// with a resourceVersion, or a patch with one. Any other change may contain another writer's, so Made is
-// false. The last 4,096 writes are remembered until the server's history goes back.
+// It is true for a creation, where old is nil, and for a write whose precondition was old's
+// version: a PUT or patch with a resourceVersion. For any other change, which may include another
+// writer's, Made is false. Made remembers the last 4,096 writes, until the server's history goes
+// back.
 //
-// Made does not wait. A change often arrives before the answer to its write, and until then Made is false.
-// So a controller asks when a worker takes the object's key: the worker's own write has returned by then.
+// Made does not wait. A change often arrives before the answer to its write, and Made is false
+// until the answer arrives. So call Made when a worker takes the object's key: by then, the
+// worker's own write has returned.
 func (o *OwnWrites) Made(writer string, old, new metav1.Object) bool { //nolint:predeclared // as in a handler
 	if object.IsNil(new) {
 		return false
@@ -80,8 +86,8 @@ func (o *OwnWrites) Made(writer string, old, new metav1.Object) bool { //nolint:
 // writerKey is the key of a writer's name in a request's context.
 type writerKey struct{}
 
-// WithWriter returns a context for requests of the named writer, see [OwnWrites.Made]. Two controllers of
-// one program need two names. Without it, the name is "".
+// WithWriter returns a context for requests of the named writer, see [OwnWrites.Made]. Give each
+// controller of a program its own name. Without WithWriter, the name is "".
 func WithWriter(ctx context.Context, writer string) context.Context {
 	return context.WithValue(ctx, writerKey{}, writer)
 }

@@ -6,15 +6,14 @@ import (
 )
 
 const (
-	// maxObjects bounds the objects of a list: an etcd of 8 GB, the largest supported size, has
-	// room for fewer.
+	// maxObjects bounds the objects of a list. Fewer fit into an etcd of 8 GB, the largest
+	// supported size.
 	maxObjects = 1 << 24
-	// maxEmptyPages bounds the empty pages in a row; a server that filters each page may send
-	// some.
+	// maxEmptyPages bounds the empty pages in a row. A server that filters each page may send some.
 	maxEmptyPages = 10_000
 )
 
-// pager follows the pages of a list, and makes sure that the list ends.
+// pager follows the pages of a list and makes sure that the list ends.
 type pager struct {
 	pages, empty, objects int
 	// mark is the token of the page whose number is the last power of two. If tokens repeat, with
@@ -22,8 +21,8 @@ type pager struct {
 	mark string
 }
 
-// follow records a page with its number of items, and the token of the next page. It returns
-// [ErrEndless] if the list shows no end.
+// follow records a page with its number of items and the token of the next page. It returns
+// [ErrEndless] if the list does not seem to end.
 func (p *pager) follow(items int, token string) error {
 	p.pages++
 	p.objects += items
@@ -45,7 +44,7 @@ func (p *pager) follow(items int, token string) error {
 	return nil
 }
 
-// bound returns [ErrEndless] if the page of a token, which is still arriving, has brought too many
+// bound returns [ErrEndless] if the page of a token, which is still arriving, already has too many
 // items. The first page has no token.
 func (p *pager) bound(token string, items int) error {
 	if token != "" {

@@ -19,14 +19,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
-// reader describes a reflector to an [OwnWrites]: which objects the reflector reads, and the sink to which the
-// OwnWrites passes the answers to writes of these objects. The reflector puts it into the context of its own
-// lists and watches.
+// reader describes a reflector to an [OwnWrites]: it has the objects that the reflector reads, and
+// the sink for the answers to writes of these objects. The reflector puts it into the context of
+// its lists and watches.
 type reader struct {
 	sink   keeper.Sink
-	kind   *wire.Decoder // another one than the reflector's, since any goroutine may write
+	kind   *wire.Decoder // not the reflector's, because any goroutine may write
 	deltas deltaMaker
-	taker  wire.Taker // nil if the sink gets objects as they are
+	taker  wire.Taker // nil if the sink does not pack its objects
 	share  *Share     // what the reflector reads; nil: everything
 
 	// Set by the first request, before it is linked:
@@ -39,16 +39,16 @@ type reader struct {
 	selection ownwrites.Selection
 }
 
-// readerState is the part of a reflector's run that a reader is in. It never goes back.
+// readerState is the state of a reader. It never goes back.
 type readerState uint8
 
 const (
 	unlinked readerState = iota // no request has passed through an OwnWrites
 	linked
-	ended // also if the requests go to different servers
+	ended // the reflector ended, or its requests went to different servers
 )
 
-// origin is where the answers to a request come from, and as whom it was sent.
+// origin is the server of a request, and the impersonated user.
 type origin struct{ scheme, host, prefix, user string }
 
 func originOf(t ownwrites.Target, r *http.Request) origin {
@@ -57,10 +57,10 @@ func originOf(t ownwrites.Target, r *http.Request) origin {
 	return origin{u.Scheme, host, t.Prefix, impersonated(r.Header)}
 }
 
-// defaultPorts are the ports of URLs without one, by scheme.
+// defaultPorts maps schemes to the ports of URLs that have none.
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
-// impersonated returns the user, the groups and whatever else a request is sent as, in one text.
+// impersonated returns the impersonated user, groups and so on of a request in one string.
 func impersonated(h http.Header) string {
 	var as []string
 	for _, name := range slices.Sorted(maps.Keys(h)) {
@@ -71,7 +71,7 @@ func impersonated(h http.Header) string {
 	return strings.Join(as, "\n")
 }
 
-// asks links the reader that sends a request through an OwnWrites.
+// asks links the reader to the OwnWrites that its request passes through.
 func (r *reader) asks(own *OwnWrites, request *http.Request) {
 	t, ok := ownwrites.ParseTarget(request.URL.Path)
 	if !ok || t.Name != "" {
@@ -111,7 +111,7 @@ func (r *reader) shardSelector() string {
 	return r.share.Set().Selector()
 }
 
-// End unlinks the reader for good, if there is one.
+// End unlinks the reader permanently. The reader may be nil.
 func (r *reader) End() {
 	if r == nil {
 		return
@@ -122,7 +122,7 @@ func (r *reader) End() {
 	r.unlink()
 }
 
-// historyWentBack forgets which versions the program has made, if there is a reader.
+// historyWentBack forgets which versions the program has made. The reader may be nil.
 func (r *reader) historyWentBack() {
 	if r == nil {
 		return
@@ -146,12 +146,14 @@ func (r *reader) unlink() {
 	r.links = nil
 }
 
-// covers reports whether what is written is in the reader's namespace. That of a collection may be in any.
+// covers reports whether a write may be in the reader's namespace. A write to a collection may
+// affect any namespace.
 func (r *reader) covers(t ownwrites.Target) bool {
 	return r.target.Namespace == "" || t.Namespace == "" || r.target.Namespace == t.Namespace
 }
 
-// decodes reports whether the sink is to get the object of an answer: it takes no object outside of its share.
+// decodes reports whether the sink gets the object of an answer. It takes no object outside its
+// share.
 func (r *reader) decodes(w ownwrites.Write, a ownwrites.Result) bool {
 	return r.takes(w, a.Form) && (r.share == nil || r.share.Set().Has(a.Key.Namespace, types.UID(a.UID)))
 }
@@ -179,15 +181,16 @@ func (r *reader) scope(w ownwrites.Write, a ownwrites.Result) ownwrites.Scope {
 	return r.selection.Scope(a.Key, a.Labels)
 }
 
-// answer returns what the reader learns from a result, but for the object.
+// answer returns what the reader learns from a result, without the object.
 func (r *reader) answer(w ownwrites.Write, result ownwrites.Result, before ownwrites.Before) ownwrites.Answer {
 	return ownwrites.Answer{Kind: result.Kind, Scope: r.scope(w, result), Identity: result.Identity, Before: before, Counted: new(atomic.Bool)}
 }
 
-// tell passes an answer on, with its object. If that cannot be decoded, or the sink fails, the outcome is doubtful.
+// tell passes on an answer with its object. If the object cannot be decoded, or the sink fails, the
+// result is doubtful.
 func (r *reader) tell(w ownwrites.Write, result ownwrites.Result, a ownwrites.Answer) {
 	var o wire.Outcome[struct{}]
-	defer func() { // also if a user's function ends the goroutine
+	defer func() { // even if a callback ends the goroutine
 		if o.Err != nil {
 			r.sink.Missed(ownwrites.Answer{Identity: object.Identity{Key: a.Key}, Before: a.Before, Counted: a.Counted})
 		}
@@ -204,8 +207,8 @@ func (r *reader) tell(w ownwrites.Write, result ownwrites.Result, a ownwrites.An
 	})
 }
 
-// decode decodes the object of an answer as if a watch had brought it, or returns nil. A sink of metadata packs
-// nothing else of an object.
+// decode decodes the object of an answer as it would decode a watch's, or returns nil. A
+// metadata-only sink packs only the metadata.
 func (r *reader) decode(a ownwrites.Result) any {
 	e := a.Encoded
 	obj, err := r.kind.DecodeAnswer(e.Data, e.Protobuf, e.TypeMeta)

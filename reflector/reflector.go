@@ -17,53 +17,54 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// Options configures a [Reflector], which an informer's user does not need. The zero value suits most
-// authors of a sink.
+// Options configures a [Reflector]. The zero value suits most sinks.
 type Options struct {
 	// Name names the reflector in its errors.
 	Name string
-	// PageSize, unless zero, is the limit of every list. The server answers lists with a limit
-	// from etcd instead of its cache, which burdens both; by default, only lists that etcd
-	// answers anyway have a limit.
+	// PageSize, unless zero, is the limit of every list. The server reads lists with a limit from
+	// etcd instead of its cache, which loads both. By default, only lists that the server reads
+	// from etcd anyway have a limit.
 	PageSize int64
-	// MinWatchTimeout is the shortest timeout to request watches with; the longest is twice as
-	// long. Less than five minutes counts as five minutes.
+	// MinWatchTimeout is the shortest timeout of watch requests. The longest is twice that. The
+	// minimum is five minutes.
 	MinWatchTimeout time.Duration
-	// StreamPatience is how long a stream may bring nothing of its initial state before a list is
-	// tried. Zero means ten seconds, or one second if the source does not know whether it
-	// streams.
+	// StreamPatience is how long a stream may send nothing of its initial state before the
+	// reflector falls back to a list. Zero means ten seconds, or one second if the source does not
+	// know whether it streams.
 	StreamPatience time.Duration
 	// ListPatience is how long a page of a list may take to arrive. Zero means ten minutes.
 	ListPatience time.Duration
-	// Expect, unless empty, is the required kind of unstructured objects of a watch; others are
-	// skipped.
+	// Expect, unless empty, is the required kind of unstructured objects of a watch. The reflector
+	// skips others.
 	Expect schema.GroupVersionKind
-	// Type, unless nil, is the required Go type of the objects of a watch; others are skipped.
+	// Type, unless nil, is the required Go type of the objects of a watch. The reflector skips
+	// others.
 	Type reflect.Type
-	// Check, unless nil, returns an error for objects that the sink cannot take, in lists as
-	// well: they are skipped.
+	// Check, unless nil, returns an error for objects that the sink cannot take. The reflector
+	// skips them, in lists too.
 	Check func(runtime.Object) error
-	// Version, unless empty, is the present resourceVersion of the sink. The first full state is
-	// requested not older than it, and a list without a version is an error from the beginning.
+	// Version, unless empty, is the current resourceVersion of the sink. The reflector requests a
+	// first full state that is not older. A list without a version is then an error from the
+	// beginning.
 	Version string
-	// Share, unless nil, is the part of the objects to read. The server is asked for it, and foreign
-	// objects are dropped: what the sink gets of a change of theirs is, at most, a
-	// [deltafifo.Progress].
+	// Share, unless nil, is the part of the objects to read. The reflector asks the server for it,
+	// and drops foreign objects. A change of a foreign object is at most a [deltafifo.Progress] for
+	// the sink.
 	Share *Share
 	// Decoding configures how objects are decoded.
 	Decoding
 	// Backoff, unless nil, returns the delay of a back-off step, counted from 1 since the last
-	// healthy time, instead of the one described at the package. A server's Retry-After is obeyed
-	// in any case.
+	// healthy period. It replaces the delays of the package documentation. The reflector still
+	// obeys a server's Retry-After.
 	Backoff func(step int) time.Duration
-	// After, unless nil, replaces [time.After] for the back-off, for tests with a clock of
-	// client-go's kind.
+	// After, unless nil, replaces [time.After] for back-offs, in tests with a fake clock like
+	// client-go's.
 	After func(time.Duration) <-chan time.Time
-	// Observe, unless nil, is called with each event, one call at a time. Run waits for it, so it
-	// should be quick.
+	// Observe, unless nil, gets each event, one call at a time. Run waits for it, so it should be
+	// quick.
 	Observe func(Event)
-	// Rand returns numbers in [0, 1) to spread back-offs and timeouts; nil means math/rand/v2. A
-	// simulation sets it to be repeatable.
+	// Rand returns numbers in [0, 1) that spread back-offs and timeouts. Nil means math/rand/v2.
+	// Simulations set it to be reproducible.
 	Rand func() float64
 }
 
@@ -77,26 +78,26 @@ type Reflector struct {
 
 	started atomic.Bool
 
-	asked chan struct{} // has a token while somebody waits for a bookmark
+	asked chan struct{} // has a token while a caller waits for a bookmark
 
 	mu      sync.Mutex
 	version string
 	askedAt time.Time
 }
 
-// New returns a reflector, for authors of a sink of their own: an informer's user does not need it. The
-// reflector does not run yet; Run returns the errors of the arguments.
+// New returns a reflector, for authors of their own sinks. Invalid arguments are errors of
+// [Reflector.Run].
 func New(src Source, sink Sink, o Options) *Reflector {
 	r := &Reflector{source: src, sink: sink, o: o, asked: make(chan struct{}, 1)}
 	r.keep()
 	return r
 }
 
-// Run reflects until ctx ends, and then returns nil. It returns [ErrNoSource], [ErrNoSink] or
-// [ErrBadOptions] at once if the arguments of New are wrong, and [ErrStarted] if it was called
-// before. If a function of the source ends its goroutine (runtime.Goexit), Run returns an error that
-// wraps [indexer.ErrExited]. If a call of the sink, Observe, or another function of the options ends
-// its goroutine, that is Run's, and it ends.
+// Run mirrors the source until ctx ends, and then returns nil. It returns [ErrNoSource],
+// [ErrNoSink] or [ErrBadOptions] at once if the arguments of New are invalid, and [ErrStarted] if
+// Run was called before. If a function of the source calls runtime.Goexit, Run returns an error
+// that wraps [indexer.ErrExited]. The sink, Observe, and the other functions of the options run on
+// Run's own goroutine, so their Goexit ends it.
 func (r *Reflector) Run(ctx context.Context) error {
 	if err := r.validate(); err != nil {
 		return err
@@ -112,8 +113,8 @@ func (r *Reflector) Run(ctx context.Context) error {
 	return l.listAndWatch()
 }
 
-// Version returns the newest resourceVersion up to which the sink has everything, or "" before
-// the first full state. It may be called from any goroutine.
+// Version returns the newest resourceVersion up to which the sink has everything, or "" before the
+// first full state. Any goroutine may call it.
 func (r *Reflector) Version() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,11 +129,12 @@ func (r *Reflector) setVersion(version string) {
 	r.version = version
 }
 
-// AskForBookmark lets the reflector find out how far its watch has come, though nothing changes: it
-// opens the watch again for three seconds, since a server sends a bookmark before it ends a watch, and the
-// sink gets it. AskForBookmark does not wait. It does nothing within two seconds of another call, and for
-// a source that may be a fake: it is not known to stream, and has sent no bookmark. Without an open watch,
-// the next one counts. It may be called from any goroutine.
+// AskForBookmark makes the reflector find out how far its watch has come when nothing changes. The
+// reflector reopens the watch for three seconds, because a server sends a bookmark before it ends a
+// watch, and the sink gets the bookmark. If no watch is open, the reflector does so with the next
+// one. AskForBookmark does not wait. It does nothing within two seconds of another call, and for a
+// source that may be a fake: a source that is not known to stream and has sent no bookmark. Any
+// goroutine may call it.
 func (r *Reflector) AskForBookmark() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// report emits the events for an input and the machine's action. It is called before the action
-// is performed, so that the last request and its times still belong to the input.
+// report emits the events for an input and the machine's action. It runs before the action, while
+// the last request and its times still belong to the input.
 func (l *loop) report(in input, a action, err error) {
 	if in.kind == inCommitted {
 		if since := l.times.missingSince; !since.IsZero() {
@@ -42,8 +42,8 @@ func (l *loop) report(in input, a action, err error) {
 	}
 }
 
-// reportDecoded reports, once, that the client has decoded an answer that could be packed as it comes. No Wire helps a
-// fake.
+// reportDecoded reports, once, that the client has decoded an answer that the sink could pack from
+// the server's bytes. It does not report fakes, because Wire cannot help them.
 func (l *loop) reportDecoded() {
 	if l.form.Packs != nil && !l.clientDecoded && l.source.Streams != StreamingUnsupported {
 		l.clientDecoded = true
@@ -51,7 +51,7 @@ func (l *loop) reportDecoded() {
 	}
 }
 
-// reportRequest reports a request that is about to be sent, or was sent ahead.
+// reportRequest reports a request just before it is sent, or one that was sent ahead.
 func (l *loop) reportRequest(a action) {
 	switch {
 	case a.op == doList && a.request.token == "":

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
-// readHere prepares the decoding of a sender's answers, if the objects are of the requested type.
+// readHere prepares to decode a sender's answers, if the objects are of the requested type.
 func (l *loop) readHere() {
 	if !l.decodes() {
 		return
@@ -24,7 +24,7 @@ func (l *loop) readHere() {
 	}
 }
 
-// asking returns the function that sends the request of a list or watch, with the source's tweak.
+// asking returns a function that sends the request of a list or watch, with the source's tweak.
 func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (wire.Answer, error) {
 	return func(ctx context.Context) (wire.Answer, error) {
 		if l.source.Tweak != nil {
@@ -40,8 +40,8 @@ func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (wi
 	}
 }
 
-// receiving returns the function that starts reading the events of an answer. In the initial state
-// of a stream, objects that the sink already holds are not decoded.
+// receiving returns a function that starts to read the events of an answer. In the initial state of
+// a stream, it does not decode objects that the sink already has.
 func (l *loop) receiving(o metav1.ListOptions) func(context.Context, io.ReadCloser) *wire.Reception {
 	initial, known := o.SendInitialEvents != nil, l.recall()
 	if !initial {

@@ -13,31 +13,33 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// Share is the part of a source's objects that a reflector reads ([Options].Share). The reflector asks the
-// server for it, and drops foreign objects whatever the server does, before they are decoded if it decodes the
-// answers itself. A Share belongs to one reflector. All methods may be called from any goroutine.
+// Share is the part of a source's objects that a reflector reads ([Options].Share). The reflector
+// asks the server for the part, and drops foreign objects that the server sends anyway. If it
+// decodes the answers itself, it drops them before decoding. A Share belongs to one reflector. Any
+// goroutine may call its methods.
 type Share struct {
 	items    wire.Share
 	selector string // of a request; "" for the whole ring
-	// unmixed is one more than the number of foreign objects before the last full state without one, 0 before
-	// the first.
+	// unmixed is 0 before the first full state without foreign objects. Then it is one more than
+	// the number of foreign objects before the last such state.
 	unmixed atomic.Uint64
 }
 
-// NewShare returns the Share of a set. [Reflector.Run] refuses one without a field.
+// NewShare returns the Share of a set. [Reflector.Run] refuses a set without a field.
 func NewShare(set shard.Set) *Share {
 	return &Share{items: wire.Share{Set: set}, selector: set.Selector()}
 }
 
-// Set returns the set of the objects that are read.
+// Set returns the set of the objects that the reflector reads.
 func (s *Share) Set() shard.Set { return s.items.Set }
 
-// Foreign returns the number of foreign objects and events that were dropped here.
+// Foreign returns the number of foreign objects and events that the reflector has dropped.
 func (s *Share) Foreign() uint64 { return s.items.Dropped.Load() }
 
-// Server says whether the server leaves out foreign objects. It "filters" if the last full state had objects, none of
-// them foreign, and nothing foreign has come since. It "does not filter" if something foreign has come since the last
-// such state. Otherwise the word is "". It is for people: nothing depends on it.
+// Server says whether the server leaves out foreign objects, for people. It returns "filters" if
+// the last full state had objects, all of them in the share, and nothing foreign has arrived since.
+// It returns "does not filter" if something foreign has arrived since the last such state, and
+// otherwise "".
 func (s *Share) Server() string {
 	switch foreign := s.Foreign(); {
 	case s.unmixed.Load() == foreign+1:
@@ -49,7 +51,7 @@ func (s *Share) Server() string {
 	}
 }
 
-// ofItems returns what a reception has to know, or nil.
+// ofItems returns the part that a reception needs, or nil.
 func (s *Share) ofItems() *wire.Share {
 	if s == nil {
 		return nil
@@ -57,16 +59,17 @@ func (s *Share) ofItems() *wire.Share {
 	return &s.items
 }
 
-// dropObject drops an object that a client has decoded, if it is foreign.
+// dropObject drops an object that a client has decoded if it is foreign.
 func (s *Share) dropObject(obj any) (foreign bool) {
 	m := object.Meta(obj)
 	return m != nil && s.items.Drop(m.GetNamespace(), m.GetUID())
 }
 
-// asksForShare sends a request with the selector of the share. If the request is refused as invalid, it is
-// repeated once without; if that succeeds, the selector was the reason, and is omitted for a while. The later
-// pages of a list have the selector of the first: a continue token does not know its selector, and the server
-// would answer wrongly with another one.
+// asksForShare sends a request with the selector of the share. If the server refuses the request as
+// invalid, asksForShare repeats it once without the selector. If that succeeds, the selector was
+// the reason, and later requests omit it for a while. All pages of a list have the selector of the
+// first: a continue token does not contain the selector, so the server would answer wrongly with
+// another one.
 func (l *loop) asksForShare(r request, ask func() (input, error)) (input, error) {
 	s := l.o.Share
 	if s == nil || r.token != "" {
@@ -90,7 +93,7 @@ func (l *loop) asksForShare(r request, ask func() (input, error)) (input, error)
 	return in, err
 }
 
-// foreignObjects returns the number of foreign objects that the last full state, or watch, has brought.
+// foreignObjects returns the number of foreign objects in the last full state or watch.
 func (l *loop) foreignObjects() int {
 	if l.o.Share == nil {
 		return 0
@@ -98,21 +101,21 @@ func (l *loop) foreignObjects() int {
 	return int(l.o.Share.Foreign() - l.foreign) //nolint:gosec // a number of objects
 }
 
-// noteFilter notes whether the server has filtered a full state.
+// noteFilter records whether the server has filtered a full state.
 func (l *loop) noteFilter() {
 	if s := l.o.Share; s != nil && l.objects > 0 && l.selector != "" && l.foreignObjects() == 0 {
 		s.unmixed.Store(l.foreign + 1)
 	}
 }
 
-// drops drops a change whose object is foreign. A change that it keeps replaces the Progress at the end of the
-// batch: its version is newer.
+// drops drops a change if its object is foreign. If not, the change replaces a Progress at the end
+// of the batch, because its version is newer.
 func (l *loop) drops(op deltafifo.Op, a *wire.Received) bool {
 	id := a.ID
 	switch m := object.Meta(a.Object); {
 	case m != nil:
 		id.Key, id.UID, id.Version = object.Key(m), string(m.GetUID()), m.GetResourceVersion()
-	case !a.ReadHere, a.Unexpected != nil: // it is skipped, which is reported
+	case !a.ReadHere, a.Unexpected != nil: // skipped and reported
 		return false
 	}
 	if l.o.Share.items.Drop(id.Key.Namespace, types.UID(id.UID)) {
@@ -128,14 +131,14 @@ func (l *loop) drops(op deltafifo.Op, a *wire.Received) bool {
 	return false
 }
 
-// ordered reports whether an Added event has its place in the order of the watch (B63: at the beginning of a
-// watch without a version it has not).
+// ordered reports whether an Added event has its place in the order of the watch. At the beginning
+// of a watch without a version, it does not (B63).
 func (l *loop) ordered() bool {
 	return l.machine.watch.ordered || slices.ContainsFunc(l.batch, func(d deltafifo.Delta) bool { return d.Op != deltafifo.Added })
 }
 
-// passedBy notes foreign events, the last of which has a version, or none that proves progress. Progress
-// stands at the end of the batch.
+// passedBy records foreign events. The version is that of the last one, or "" if it proves no
+// progress. The Progress goes to the end of the batch.
 func (l *loop) passedBy(version string) {
 	switch w := l.conn; {
 	case w == nil: // of a list
@@ -154,8 +157,8 @@ func (l *loop) endsWithProgress() bool {
 	return n > 0 && l.batch[n-1].Op == deltafifo.Progress
 }
 
-// next returns the next event of the watch, if there is one. A Progress without own events is held back for a
-// moment, so that many foreign events cost the sink little.
+// next returns the next event of the watch, if there is one. It briefly holds back a Progress that
+// is alone in its batch, so that many foreign events cost the sink little.
 func (l *loop) next(w *watchConn, wait bool) (wire.Received, bool) {
 	a, ok := w.next(wait)
 	if ok || len(l.batch) != 1 || !l.endsWithProgress() {

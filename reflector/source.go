@@ -11,26 +11,26 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
-// Source lists and watches the objects of one kind, for a [Reflector]. [From] and its like make the
-// source of a client; a source of another origin sets List and Watch. A source is a value: a wrapper
-// copies it and replaces a field.
+// Source lists and watches the objects of one kind, for a [Reflector]. [From] and similar functions
+// return the source of a client. For any other origin, set List and Watch. A source is a value: a
+// wrapper copies it and replaces fields.
 //
-// Any goroutine may call the functions, so they must be safe for concurrent use. List and Watch should
-// return when ctx ends. A call that does not is abandoned, and its later result is dropped.
+// The functions must be safe for concurrent use. List and Watch should return when ctx ends. The
+// reflector abandons a call that does not return, and drops its later result.
 //
 // The zero Source reads nothing: [Reflector.Run] returns [ErrNoSource].
 type Source struct {
-	// List returns a page of the objects, and Watch the changes after a version. Their contract is
-	// that of client-go's ListerWatcherWithContext.
+	// List returns a page of the objects. Watch returns the changes after a version. Their contract
+	// is that of client-go's ListerWatcherWithContext.
 	List  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error)
 	Watch func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error)
-	// Send, unless nil, sends the reflector's requests in place of List and Watch, and the reflector
-	// decodes the answers. A wrapper that replaces List or Watch sets Send to nil.
+	// Send, unless nil, sends the reflector's requests instead of List and Watch, and the reflector
+	// decodes the answers. A wrapper that replaces List or Watch must set Send to nil.
 	Send *Sender
-	// Resource is the resource of the objects; empty if it is not known. An informer names it in the
-	// lister's NotFound errors.
+	// Resource is the resource of the objects, or empty if unknown. It appears in the NotFound
+	// errors of an informer's lister.
 	Resource schema.GroupVersionResource
-	// Namespace is the only namespace of the objects; "" if the source may bring any object.
+	// Namespace is the only namespace of the objects, or "" if the source may return any object.
 	Namespace string
 	// Tweak, unless nil, changes the options of each list and watch, for instance to set a selector
 	// (client-go's TweakListOptionsFunc). The reflector calls it before List, Watch or Send.
@@ -39,8 +39,8 @@ type Source struct {
 	Streams Streaming
 }
 
-// Sender sends the requests of a [Source], and returns answers that the reflector can decode. The
-// functions that make the source of a client make it, such as [FromGenerated].
+// Sender sends the requests of a [Source] and returns answers that the reflector can decode.
+// Functions such as [FromGenerated] create it.
 type Sender struct {
 	objects wire.Objects
 	ask     wire.Send
@@ -52,13 +52,14 @@ type Sender struct {
 type Streaming uint8
 
 const (
-	// StreamingUnknown is for sources that do not know, such as a bare cache.ListWatch. The
-	// reflector tries a stream, for a short time.
+	// StreamingUnknown is for sources that do not know, such as a plain cache.ListWatch. The
+	// reflector tries a stream for a short time.
 	StreamingUnknown Streaming = iota
 	// StreamingSupported is for sources that send requests to a server.
 	StreamingSupported
 	// StreamingUnsupported is for sources that cannot stream, such as fake clientsets. The
-	// reflector never tries a stream, and [Newest] does not ask: a fake's version proves nothing.
+	// reflector never tries a stream. [Newest] sends no request, because a fake's version proves
+	// nothing.
 	StreamingUnsupported
 )
 

@@ -9,18 +9,18 @@ import (
 // maxTaken is the number of events to take from a source's channel at once.
 const maxTaken = 16
 
-// waiting takes waiting events from a channel, a few at once.
+// waiting takes events from a channel, a few at a time.
 //
-// The source has written the objects on another processor, so the first read of each is a cache
-// miss. Several misses in a row overlap, and take as long as one; for one event at a time they
-// were a quarter of its cost.
+// The source wrote the objects on another processor, so the first read of each is a cache miss.
+// Several misses in a row overlap and take as long as one. With one event at a time, they were a
+// quarter of its cost.
 type waiting struct {
-	taken  []watch.Event // in buffer, and not returned yet
-	buffer []watch.Event // grows to maxTaken when so many wait
+	taken  []watch.Event // in buffer, not returned yet
+	buffer []watch.Event // grows up to maxTaken
 }
 
-// next returns the next waiting event. Without one, ready is false, or ok is false if the channel
-// is closed.
+// next returns the next waiting event. If none waits, ready is false. If the channel is closed,
+// ready is true and ok is false.
 func (w *waiting) next(events <-chan watch.Event) (e watch.Event, ok, ready bool) {
 	if len(w.taken) == 0 {
 		if open := w.take(events); len(w.taken) == 0 {
@@ -28,7 +28,7 @@ func (w *waiting) next(events <-chan watch.Event) (e watch.Event, ok, ready bool
 		}
 		w.look()
 	}
-	e, w.taken[0] = w.taken[0], e // the object is not held longer than it takes
+	e, w.taken[0] = w.taken[0], e // release the object
 	w.taken = w.taken[1:]
 	return e, true, true
 }
@@ -51,7 +51,7 @@ func (w *waiting) take(events <-chan watch.Event) (open bool) {
 	return open
 }
 
-// look reads the fields that will be needed from each object. An object that panics will panic
+// look reads the fields of each object that are needed later. An object that panics here will panic
 // again then.
 func (w *waiting) look() {
 	defer func() { _ = recover() }()

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
-// openWatch requests the changes since a version, unless openAhead has done so.
+// openWatch requests the changes since a version, unless openAhead has done that already.
 func (l *loop) openWatch(r request) (input, error) {
 	if l.ahead == nil {
 		return l.opened(l.newConn(watchOptions(r.version), l.timeout(r.brief)).open())
@@ -40,7 +40,7 @@ func (l *loop) openStream(version string) (input, error) {
 	return l.opened(w.open())
 }
 
-// newConn prepares a stream or watch, with the options common to both, without a request.
+// newConn prepares a stream or watch with the options common to both. It sends no request.
 func (l *loop) newConn(o metav1.ListOptions, timeout time.Duration) *watchConn {
 	seconds := int64(timeout / time.Second)
 	o.AllowWatchBookmarks, o.TimeoutSeconds, o.ShardSelector = true, &seconds, l.selector
@@ -67,9 +67,9 @@ type ahead struct {
 	err  error
 }
 
-// openAhead requests the watch after a list, and waits a moment for it. Fakes keep no history: a
-// deletion between a list and its watch would be lost, and tests continue once the informer is
-// synced.
+// openAhead requests the watch after a list, and waits for it briefly. Fakes keep no history, so a
+// deletion between a list and its watch would be lost, and tests continue as soon as the informer
+// is synced.
 func (l *loop) openAhead(version string) {
 	l.pace.count()
 	p := &ahead{conn: l.newConn(watchOptions(version), l.timeout(false)), done: make(chan struct{})}
@@ -87,7 +87,7 @@ func (l *loop) openAhead(version string) {
 	}
 }
 
-// closeAhead ends a watch that was requested ahead and is not needed.
+// closeAhead ends a watch that was requested ahead but is not needed.
 func (l *loop) closeAhead() {
 	if p := l.ahead; p != nil {
 		l.ahead = nil
@@ -99,10 +99,10 @@ func (l *loop) closeAhead() {
 	}
 }
 
-// read passes the events that are ready to the sink, at most maxBatch. It waits for the first
-// change only. A bookmark or an error ends the batch before it, and is an input of its own. If all
-// events of a batch are invalid, that is a failure: a full state makes up for what they may have
-// reported.
+// read passes the events that are ready to the sink, at most maxBatch. It waits only for the first
+// change. A bookmark or an error ends the batch before it, and is an input of its own. If all
+// events of a batch are invalid, the watch fails, and a full state recovers the changes that they
+// may have reported.
 func (l *loop) read() (input, error) {
 	w := l.conn
 	if w.initial {
@@ -156,13 +156,13 @@ func change(t watch.EventType) deltafifo.Op {
 	}
 }
 
-// addChange adds a change to the batch, unless its object is foreign. A change that is left out counts as not seen: its version is
-// ignored.
+// addChange adds a change to the batch, unless its object is foreign. It ignores the version of a
+// change that it leaves out.
 func (l *loop) addChange(op deltafifo.Op, a *wire.Received) {
 	if l.o.Share != nil && l.drops(op, a) {
 		return
 	}
-	if !a.ReadHere { // a watch without events may be client-go's empty one, of a broken connection
+	if !a.ReadHere { // without events, it may be the empty watch that client-go returns for a broken connection
 		l.reportDecoded()
 	}
 	l.bytes += int64(a.Size)
@@ -181,7 +181,7 @@ func (l *loop) addChange(op deltafifo.Op, a *wire.Received) {
 	}
 }
 
-// tally summarises a batch of changes.
+// tally summarizes a batch of changes.
 type tally struct {
 	changes, added, deleted int
 	version                 string // of the last change
@@ -204,7 +204,7 @@ func tallyOf(batch []deltafifo.Delta) tally {
 	return t
 }
 
-// writeChanges passes the batch to the sink, which may change it.
+// writeChanges passes the batch to the sink, which may change the batch.
 func (l *loop) writeChanges() (input, error) {
 	w, t := l.conn, tallyOf(l.batch)
 	if l.endsWithProgress() {
@@ -221,7 +221,7 @@ func (l *loop) writeChanges() (input, error) {
 	return input{kind: inEvents, version: t.version, changed: t.added < t.changes}, nil
 }
 
-// streamed follows the progress of an initial state. Only Added events certainly belong to it: a
+// streamed follows the progress of an initial state. Only Added events are sure to belong to it: a
 // server that ignores the request for an initial state may send other changes forever.
 func (l *loop) streamed(added int) {
 	if added > 0 {
@@ -243,7 +243,7 @@ func (l *loop) readBookmarkOrError(e watch.Event) (input, error) {
 	case m == nil:
 		l.reportSkipped(fmt.Errorf("%w: a bookmark that is a %T without metadata", ErrUnexpected, e.Object))
 	default:
-		if !l.conn.initial { // a bookmark is no change
+		if !l.conn.initial { // a bookmark is not a change
 			l.conn.count++
 		}
 		in := input{kind: inBookmark, version: m.GetResourceVersion(), end: m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"}
@@ -264,7 +264,7 @@ func (l *loop) endOfWatch() (input, error) {
 		return in, w.err
 	case in.kind == inSilent && w.initial && time.Since(w.requestedAt) >= l.mayLast(w):
 		return in, errStreamEnded
-	case in.kind == inSilent && w.initial && w.count > l.objects: // changes came
+	case in.kind == inSilent && w.initial && w.count > l.objects: // changes arrived
 		return in, errNoBookmark
 	case in.kind == inSilent:
 		return in, ErrSilent

@@ -15,24 +15,24 @@ import (
 )
 
 const (
-	// longestHold is how long a write may take longer because informers read its object. Reading a copy of the
-	// request's body may last for the grace, too.
+	// longestHold is how long informers may delay a write. Reading a copy of the request's body may
+	// also take the grace.
 	longestHold = time.Second - wire.Grace
-	// mostBody bounds the size of the bodies that are read.
+	// mostBody is the maximum size of bodies to read.
 	mostBody = 16 << 20
 )
 
-// writing is one write of the program on its way to the server and back.
+// writing is a write of the program on its way to the server and back.
 type writing struct {
 	ownwrites.Write
 	own     *OwnWrites
 	readers []*reader
 	before  []ownwrites.Before // of the readers, when the request began
 	history uint64             // of own.made, when the request began
-	left    time.Duration      // how long the caller may still be held
+	left    time.Duration      // how long the caller may still be delayed
 }
 
-// send sends the request of a write, and shows its result to the readers of its resource.
+// send sends the request of a write, and passes its result to the readers of its resource.
 func (o *OwnWrites) send(next http.RoundTripper, r *http.Request) (*http.Response, error) {
 	t, ok := ownwrites.ParseTarget(r.URL.Path)
 	if !ok {
@@ -53,8 +53,8 @@ func (o *OwnWrites) send(next http.RoundTripper, r *http.Request) (*http.Respons
 	return answer, err
 }
 
-// begin reads the request, and asks the readers what they know. It returns false if nothing is to be
-// learned from the answer.
+// begin reads the request, and asks the readers what they know. It returns false if the answer will
+// tell nothing.
 func (w *writing) begin(t ownwrites.Target, r *http.Request) (ok bool) {
 	body := ownwrites.Body{Whole: true}
 	if r.Body != nil && r.Body != http.NoBody {
@@ -69,7 +69,8 @@ func (w *writing) begin(t ownwrites.Target, r *http.Request) (ok bool) {
 	return true
 }
 
-// body returns a copy of the request's body. It is not whole if copying takes too long, or fails.
+// body returns a copy of the request's body. The copy is not whole if copying takes too long or
+// fails.
 func (w *writing) body(r *http.Request) ownwrites.Body {
 	defer func(since time.Time) { w.left -= time.Since(since) }(time.Now())
 	ctx, stop := context.WithTimeout(r.Context(), w.left)
@@ -78,9 +79,10 @@ func (w *writing) body(r *http.Request) ownwrites.Body {
 	return body
 }
 
-// result returns what an answer or an error says. It returns false if the write has done nothing.
+// result returns the result of a write, from an answer or an error. It returns false if the write
+// has done nothing.
 func (w *writing) result(ctx context.Context, answer *http.Response, err error) (result ownwrites.Result, ok bool) {
-	if err != nil || answer == nil { // a broken transport returns neither
+	if err != nil || answer == nil { // a broken transport may return neither
 		var refused interface{ NotSent() bool }
 		return w.Unanswered(), !errors.As(err, &refused) || !refused.NotSent()
 	}
@@ -89,14 +91,15 @@ func (w *writing) result(ctx context.Context, answer *http.Response, err error) 
 		body.Data, body.Whole = readAnswer(answer)
 	}
 	result, ok = w.Result(code, body)
-	if result.Proven { // before a store shows the object: a handler may ask Made at once
+	if result.Proven { // before a store shows the object, because a handler may call Made at once
 		writer, _ := ctx.Value(writerKey{}).(string)
 		w.own.made.Add(w.history, writer, result.UID, w.Condition, result.Version)
 	}
 	return result, ok
 }
 
-// tell passes a result on to the informers side by side, and waits for them as long as the caller may be held.
+// tell passes a result to all informers in parallel, and waits for them as long as it may delay the
+// caller.
 func (w *writing) tell(ctx context.Context, result ownwrites.Result) {
 	ctx, stop := context.WithTimeout(ctx, w.left)
 	defer stop()
@@ -119,12 +122,12 @@ type telling struct {
 	answers []ownwrites.Answer
 	late    *atomic.Int32 // the informer's
 	done    chan struct{}
-	over    atomic.Bool // the informer has the answers, or the caller has gone on
+	over    atomic.Bool // the informer has the answers, or the caller has continued
 }
 
-// tellings returns the answers for each informer. An informer's readers that read the object come first, because the
-// object may have moved to them from the other readers. An informer that is late with an earlier answer is stuck: the
-// caller does not wait for it.
+// tellings returns the answers for each informer. An informer's readers that read the object come
+// first, because the object may have moved to them from the other readers. The caller does not wait
+// for an informer that is late with an earlier answer, because it is stuck.
 func (w *writing) tellings(result ownwrites.Result) (all []*telling) {
 	answers := make([]ownwrites.Answer, len(w.readers))
 	for i, r := range w.readers {
@@ -162,7 +165,7 @@ func (t *telling) tell(w ownwrites.Write, result ownwrites.Result) {
 	}
 }
 
-// leave lets the caller go on, unless the informer has the answers.
+// leave lets the caller continue, unless the informer has the answers.
 func (t *telling) leave() {
 	if t.over.Swap(true) {
 		return
@@ -173,7 +176,7 @@ func (t *telling) leave() {
 	}
 }
 
-// bodyOf reads a copy of a request's body. It is not whole if there is no way to copy it.
+// bodyOf reads a copy of a request's body. The copy is not whole if the body cannot be copied.
 func bodyOf(r *http.Request) ownwrites.Body {
 	b := ownwrites.Body{Type: r.Header.Get("Content-Type"), Encoding: r.Header.Get("Content-Encoding")}
 	if r.GetBody == nil || r.ContentLength > mostBody {
@@ -183,14 +186,14 @@ func bodyOf(r *http.Request) ownwrites.Body {
 	if err != nil {
 		return b
 	}
-	defer func() { _ = body.Close() }() // it is a copy
+	defer func() { _ = body.Close() }() // the copy
 	b.Data, err = io.ReadAll(io.LimitReader(body, mostBody+1))
 	b.Whole = err == nil && len(b.Data) <= mostBody
 	return b
 }
 
-// readAnswer reads an answer's body, and puts another one with the same bytes and the same error in its place. The
-// body is not whole if it has broken off, or is too large.
+// readAnswer reads an answer's body, and replaces it with a reader of the same bytes and the same
+// error. The body is not whole if it broke off or is too large.
 func readAnswer(answer *http.Response) (data []byte, whole bool) {
 	data, err := io.ReadAll(io.LimitReader(answer.Body, mostBody+1))
 	rest := io.Reader(answer.Body)
@@ -204,7 +207,7 @@ func readAnswer(answer *http.Response) (data []byte, whole bool) {
 	return data, err == nil && len(data) <= mostBody
 }
 
-// brokenOff is the end of a body that has broken off.
+// brokenOff is the end of a body that broke off.
 type brokenOff struct{ err error }
 
 func (b brokenOff) Read([]byte) (int, error) { return 0, b.err }
