@@ -25,8 +25,8 @@
 //
 //   - A handler gets every change after the store has it, one at a time, in the store's order. [Latest]
 //     delivery merges the pending changes of an object.
-//   - A slow, stuck or late handler delays no other handler. Its undelivered changes are kept. [Every]
-//     delivery sets no bound on them, see [Registration.Backlog].
+//   - A slow, stuck or late handler delays no other handler. Its undelivered changes are kept. With [Every],
+//     only memory limits them, see [Registration.Backlog].
 //   - A watch event is always applied and delivered. A relist delivers only differences: an object with the
 //     UID and resourceVersion of the stored one changes nothing.
 //   - A relist delivers deletions first, then additions and updates in the order of the list. The store shows

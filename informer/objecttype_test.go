@@ -124,7 +124,7 @@ func TestContract_D25_WhatATransformMakes(t *testing.T) {
 				require.Len(t, failed, 1)
 				require.ErrorIs(t, failed[0], ErrTransform)
 				if made == "a typed nil" {
-					require.ErrorContains(t, failed[0], "the transform failed: it has returned nil")
+					require.ErrorContains(t, failed[0], "the transform failed: it returned nil")
 				} else {
 					require.ErrorIs(t, failed[0], ErrType)
 				}

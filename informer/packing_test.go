@@ -123,7 +123,7 @@ func TestWhatDoesNotSurvivePackingIsPinned(t *testing.T) {
 			require.Len(t, errs, 1)
 			require.Equal(t, key, errs[0].Key)
 			require.ErrorContains(t, errs[0], "default/a")
-			require.Equal(t, "encoded and decoded again, it differs in "+row.field, errs[0].Unwrap().Error())
+			require.Equal(t, "after encoding and decoding, it differs in "+row.field, errs[0].Unwrap().Error())
 			require.NotContains(t, errs[0].Error(), "secret")
 			require.Equal(t, 2, i.Status().Storage.Pinned)
 			again, _ := i.Indexer().Get(key)

@@ -39,7 +39,7 @@ func TestContract_D7_AnObjectThatTheTransformRenamesIsQuarantined(t *testing.T) 
 		require.Equal(t, named("a"), told[0].Key)
 		require.ErrorIs(t, told[0], ErrTransform)
 		require.ErrorContains(t, told[0], `object "default/a" is quarantined`)
-		require.ErrorContains(t, told[0], `it has renamed the object to "default/x"`)
+		require.ErrorContains(t, told[0], `it renamed the object to "default/x"`)
 		require.Equal(t, named("a"), i.Inspector().Quarantined()[0].Key)
 
 		s.Send(watch.Modified, kit.Pod("a", "11"))

@@ -19,33 +19,33 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Core is the informer that all of its views share: the queue, the store, the processor, and the
-// goroutines that move changes from the sources to the handlers.
+// Core is what all views of an informer share: the queue, the store, the processor, and the goroutines that
+// move changes from the sources to the handlers.
 //
 //	one reflector per source  ->  queue  ->  processLoop  ->  log  ->  one goroutine per handler
 //
-// Lock order: the indexer's write section, then mu, then those of delivery.
+// Lock order: the indexer's write section, then mu, then the locks of delivery.
 type Core struct {
 	applier
 
 	objects      ObjectType
-	values       *share.Table // the values that objects share, nil for none
+	values       *share.Table // the values that objects share; nil if they share none
 	sources      []*Source
-	drops        []string // fields that are dropped in place of a transform, fixed when the informer begins
+	drops        []string // fields dropped in place of a transform, fixed when the informer starts
 	misuse       error    // the error in the constructor's arguments; nil if they are valid
 	lister       lister.Lister[any]
-	observerTurn chan struct{} // full while the user's observer is called; nil without observer
+	observerTurn chan struct{} // full while the observer is called; nil without an observer
 	logger       lazyLogger
-	packing      *packing     // nil: the store holds the objects themselves
-	detector     *detector    // nil: nobody looks for programs that write into stored objects
-	ownLogger    *klog.Logger // from the constructor; if nil, the context of Run has the logger
+	packing      *packing     // nil if the store holds the objects themselves
+	detector     *detector    // nil if writes into stored objects are not detected
+	ownLogger    *klog.Logger // from the constructor; nil for the logger of Run's context
 	decodeTimes  decodeTimes
 	reflectors   []atomic.Pointer[reflector.Reflector] // by source; nil before the first request
 	newest       newest
 
-	mu       sync.Mutex // guards phase, and the beginning of run
+	mu       sync.Mutex // guards phase, and the start of run
 	phase    phase
-	run      delivery.Run       // its context is set when the informer begins
+	run      delivery.Run       // its context is set when the informer starts
 	cancel   context.CancelFunc // ends the context of run
 	exited   atomic.Pointer[error]
 	queue    *deltafifo.DeltaFIFO
@@ -53,7 +53,7 @@ type Core struct {
 	returned chan struct{} // closed when Run returns
 }
 
-// New returns the core of an informer of a type. Errors in the arguments are returned by Run and by the waits.
+// New returns the core of an informer. Run and the waits return errors in the arguments.
 func New(o Options, objects ObjectType, sources []*Source) *Core {
 	c := &Core{
 		applier: applier{
@@ -103,7 +103,8 @@ func New(o Options, objects ObjectType, sources []*Source) *Core {
 	return c
 }
 
-// resource returns the resource that the lister names: that of the options, or of the source if it is known.
+// resource returns the resource that the lister names: that of the options, or else that of the source if it
+// is known.
 func (c *Core) resource() schema.GroupResource {
 	if c.options.Resource.Empty() && len(c.sources) > 0 {
 		return c.sources[0].made.Resource.GroupResource()
@@ -124,8 +125,8 @@ func (c *Core) newStore(indexes []indexer.Index[any]) (*indexer.Writer, error) {
 	return indexer.New(o)
 }
 
-// observe passes an event to the user's observer and to the hook. If there is no observer and the
-// hook does not handle the event, observe logs it. Each of them may end the goroutine.
+// observe passes an event to the observer and to the hook. Without an observer, it logs an event that the
+// hook does not handle. Each of them may end the goroutine.
 func (c *Core) observe(e Event) {
 	if c.options.Observe != nil {
 		c.callObserver(e)
@@ -136,15 +137,15 @@ func (c *Core) observe(e Event) {
 	}
 }
 
-// callObserver calls the user's observer, for one event at a time.
+// callObserver calls the observer, for one event at a time.
 func (c *Core) callObserver(e Event) {
 	c.observerTurn <- struct{}{}
 	defer func() { <-c.observerTurn }()
 	c.options.Observe(e)
 }
 
-// logTo sets the context whose logger gets the events without an observer. A logger given to the
-// constructor goes before the context's.
+// logTo sets the context whose logger gets events if there is no observer. A logger from the constructor
+// takes precedence.
 func (c *Core) logTo(ctx context.Context) {
 	if c.ownLogger != nil {
 		ctx = klog.NewContext(ctx, *c.ownLogger)

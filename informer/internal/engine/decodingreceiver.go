@@ -5,17 +5,16 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// decodingReceiver delivers the events of a packed store. The log and the backlogs
-// hold packed objects, too. The receiver decodes the objects that the handler needs, just before
-// the call.
+// decodingReceiver delivers the events of a packed store. The log and the backlogs also hold packed objects.
+// Just before a call, the receiver decodes the objects that the handler needs.
 type decodingReceiver struct {
 	Receiver
 	decode func(stored any) any
-	// beside decodes the old object of an update. It gets the new one as well, stored and decoded.
+	// beside decodes the old object of an update. It also gets the new object, stored and decoded.
 	beside func(stored, other, decoded any) any
 }
 
-// withDecoding wraps a receiver in a decodingReceiver, if the store holds its objects packed.
+// withDecoding wraps a receiver in a decodingReceiver if the store is packed.
 func (c *Core) withDecoding(to Receiver) Receiver {
 	if c.packing != nil {
 		return &decodingReceiver{to, c.packing.forHandler, c.packing.besideForHandler}
@@ -29,9 +28,9 @@ func (r *decodingReceiver) CallHandler(b *eventlog.Batch) {
 	}
 }
 
-// objects decodes the objects of an event that the handler needs. In a resync old and new are one
-// object, and so they are in an update whose old object cannot be decoded. It returns false if another
-// object cannot be decoded.
+// objects decodes the objects of an event that the handler needs. In a resync, old and new are the same
+// object. They are also the same in an update whose old object cannot be decoded. objects returns false if
+// another object cannot be decoded.
 func (r *decodingReceiver) objects(p *eventlog.Pair, h eventlog.Header) (decoded bool) {
 	old, now := r.Needs(h)
 	stored := p.New

@@ -18,37 +18,38 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// A detector finds programs that write into cached objects, which they must not. It copies each object before
-// anybody gets it, compares the two while the object lives, and once more when the informer stops. The first difference
-// ends the process. A detector is for tests: the copies take as much memory as the objects. What getters write into a
-// Quantity does not count.
+// A detector finds programs that write into cached objects, which they must not do. It copies each object
+// before the program gets it, compares the object with its copy from time to time, and once more when the
+// informer stops. The first difference ends the process. A detector is for tests, because the copies take as
+// much memory as the objects. Writes of a Quantity's getters do not count.
 type detector struct {
 	name string
 
 	mu    sync.Mutex
 	added []watched // since the last comparison
 
-	watched []watched // of the goroutine that compares
+	watched []watched // only the comparing goroutine uses it
 }
 
-// watched is an object, and what it was.
+// watched is an object and its copy.
 type watched struct {
 	object weak.Pointer[byte]
-	held   any // the object, until it was compared once: it may be short-lived
+	held   any // the object, until the first comparison, because it may be short-lived
 	was    runtime.Object
 }
 
 const (
-	// comparePeriod is the time between two comparisons. While no object is added, it doubles up to compareRarely. It is
-	// longer if they would take more than a part of it.
+	// comparePeriod is the time between two comparisons. While no objects are added, it doubles up to
+	// compareRarely. It is at least comparePart times as long as a comparison takes.
 	comparePeriod = time.Second
 	compareRarely = 30 * time.Second
 	comparePart   = 5
-	// mostNamed is the number of changed objects that are named.
+	// mostNamed is the number of changed objects that the message names.
 	mostNamed = 8
 )
 
-// newDetector returns the detector of an informer, nil unless the environment asks for it. A nil one does nothing.
+// newDetector returns the detector of an informer, or nil unless the environment asks for one. A nil detector
+// does nothing.
 func newDetector(name string) *detector {
 	if !verify.Writes() {
 		return nil
@@ -56,8 +57,8 @@ func newDetector(name string) *detector {
 	return &detector{name: name}
 }
 
-// add watches an object from now on. An object that does not copy itself exactly cannot be watched. Any goroutine may
-// call add.
+// add watches an object. It skips an object whose copy is not exactly the same. It is safe for concurrent
+// use.
 func (d *detector) add(obj any) {
 	if d == nil {
 		return
@@ -77,7 +78,7 @@ func (d *detector) add(obj any) {
 	d.added = append(d.added, watched{weak.Make((*byte)(v.UnsafePointer())), obj, was})
 }
 
-// start compares until stop is called, and then once more.
+// start compares periodically until stop is called, and then once more.
 func (d *detector) start() (stop func()) {
 	if d == nil {
 		return func() {}
@@ -104,7 +105,7 @@ func (d *detector) start() (stop func()) {
 	}
 }
 
-// compare panics if a program has written into an object. It returns the number of objects that were added since the
+// compare panics if a program has written into an object. It returns the number of objects added since the
 // last comparison.
 func (d *detector) compare() (added int) {
 	d.mu.Lock()
@@ -143,7 +144,7 @@ type foundWrite struct {
 	is   any
 }
 
-// describeWrites names some writes, and shows what the first has changed.
+// describeWrites names some of the writes, and shows what the first one changed.
 func describeWrites(all []foundWrite) string {
 	var names []string
 	for _, c := range all[:min(len(all), mostNamed)] {
@@ -163,5 +164,5 @@ func nameOf(obj runtime.Object) string {
 	return fmt.Sprintf("a %T", obj)
 }
 
-// sameQuantity reports whether two Quantities are the same number, whatever getters have written into them.
+// sameQuantity reports whether two Quantities are the same number, even if getters have written into them.
 func sameQuantity(a, b resource.Quantity) bool { return a.Format == b.Format && a.Cmp(b) == 0 }

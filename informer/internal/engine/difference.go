@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// difference returns the path of the first field in which two values differ, such as .Spec.Containers[0].Env; it is
-// empty for the values themselves. It never contains a value, nor a key of a map. Quantities differ unless same says
-// that they do not.
+// difference returns the path of the first field in which two values differ, such as .Spec.Containers[0].Env.
+// The path is empty for the values themselves. It never contains a value or the key of a map. same compares
+// two Quantities.
 func difference(a, b reflect.Value, same func(a, b resource.Quantity) bool) (path string, differs bool) {
 	if a.IsValid() != b.IsValid() || a.IsValid() && a.Type() != b.Type() {
 		return "", true

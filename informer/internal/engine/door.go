@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/lister"
 )
 
-// The methods of this file show the parts of a Core to package informer.
+// The methods in this file give package informer access to the parts of a Core.
 
 // Name returns the informer's name in messages.
 func (c *Core) Name() string { return c.options.Name }
@@ -21,7 +21,7 @@ func (c *Core) Name() string { return c.options.Name }
 // Resync returns the resync period of the options.
 func (c *Core) Resync() time.Duration { return c.options.Resync }
 
-// HandlerName returns the name in the options for handlers that client-go's API adds.
+// HandlerName returns the option HandlerName, which names handlers that client-go's API adds.
 func (c *Core) HandlerName() string { return c.options.HandlerName }
 
 // Objects returns the type of the objects.
@@ -48,7 +48,8 @@ func (c *Core) Registrations() []*delivery.Registration { return c.processor.All
 // Quarantined returns the quarantined objects whose errors are kept, the oldest first.
 func (c *Core) Quarantined() []QuarantinedObject { return c.allQuarantined.all() }
 
-// DecodeTimes returns the number of objects whose decoding was timed since the inspection began, and their time.
+// DecodeTimes returns the number of timed objects since the inspection started, and the time that they took
+// to decode.
 func (c *Core) DecodeTimes() (sampled uint64, took time.Duration) {
 	return c.decodeTimes.sampled.Load(), time.Duration(c.decodeTimes.took.Load())
 }
@@ -56,27 +57,29 @@ func (c *Core) DecodeTimes() (sampled uint64, took time.Duration) {
 // Observe passes an event to the observer, or to the log.
 func (c *Core) Observe(e Event) { c.observe(e) }
 
-// Misuse makes the informer report an error in its constructor's arguments, unless it has one.
+// Misuse records an error in the constructor's arguments, unless there is one already.
 func (c *Core) Misuse(err error) {
 	if c.misuse == nil {
 		c.misuse = err
 	}
 }
 
-// LogTo sets the logger, which goes before that of the context of Run. It is called before anything else.
+// LogTo sets the logger, which takes precedence over that of Run's context. It is called before anything
+// else.
 func (c *Core) LogTo(logger klog.Logger) {
 	c.ownLogger = &logger
 	c.logTo(context.Background())
 }
 
-// Connect sets the function that handles events before they are logged. It returns true for an event that it has
-// reported. Connect is called before anything else.
+// Connect sets the function that handles events before they are logged. The function returns true for an
+// event that it has reported. Connect is called before anything else.
 func (c *Core) Connect(report func(Event) (reported bool)) { c.hooks.report = report }
 
-// Measure sets what measures the processLoop, nil for nothing. It is called in BeforeRun, or before anything else.
+// Measure sets the metrics of the processLoop; nil for none. It is called in BeforeRun, or before anything
+// else.
 func (c *Core) Measure(m LoopMetrics) { c.hooks.metrics = m }
 
-// Frozen returns the store at one moment, and what it was read from.
+// Frozen returns the store at one moment, and the sources and versions that it was read from.
 func (c *Core) Frozen() (f audit.Frozen) {
 	share := c.share.Load()
 	f.Foreign = func(m metav1.Object) bool { return share != nil && !share.Set().Has(m.GetNamespace(), m.GetUID()) }

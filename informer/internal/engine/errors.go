@@ -25,21 +25,21 @@ var (
 	ErrType        = indexer.ErrType
 )
 
-// The reasons of waits that end in vain.
+// The reasons why waits fail.
 var (
 	errNewHistory = fmt.Errorf("%w: the server's history has gone back", ErrVersion)
-	errNotMade    = errors.New("a source has not been made")
+	errNotMade    = errors.New("a source is not ready")
 	errNotWatched = errors.New("a source is not watched")
 	errNewest     = errors.New("the newest version is not known")
-	errNoAnswer   = errors.New("the source has not answered in time")
-	errSetBack    = errors.New("it is older than the store's")
+	errNoAnswer   = errors.New("the source did not answer in time")
+	errSetBack    = errors.New("the answer is older than the store")
 )
 
-// The reasons of a [StorageError]: those for which an object is pinned, and that a packed one is lost.
+// The reasons of a [StorageError]: why an object is pinned, or why a packed object is lost.
 var (
-	ErrUnpackable   = errors.New("it cannot be decoded any more")
-	ErrNotPacked    = errors.New("it is not of the informer's type, or that is an interface")
-	errTypePanicked = errors.New("a function of the type has panicked")
+	ErrUnpackable   = errors.New("it can no longer be decoded")
+	ErrNotPacked    = errors.New("it is not of the informer's type, or the type is an interface")
+	errTypePanicked = errors.New("a method of the type panicked")
 )
 
 // OutOfRange returns an ErrNegative with the option and its value.
@@ -50,7 +50,7 @@ func OutOfRange(option string, value any) error {
 // undecodable wraps the error of an object that could not be decoded.
 func undecodable(err error) error { return fmt.Errorf("%w: %w", ErrDecode, err) }
 
-// textError is what is kept of an error: its text.
+// textError is the text that is kept of an error.
 type textError string
 
 func (e textError) Error() string { return string(e) }
@@ -58,9 +58,8 @@ func (e textError) Error() string { return string(e) }
 // cut shortens a text to object.MaxText characters.
 func cut(text string) string { return fmt.Sprintf("%.*s", object.MaxText, text) }
 
-// QuarantineError reports that one object could not be prepared for the store: it could not be
-// decoded, or the transform failed. A version that was stored before stays and is stale. The
-// informer tries again with the object's next event and with each list.
+// QuarantineError reports that an object could not be decoded or transformed. The store keeps an earlier
+// version, which is then stale. The informer tries again with the object's next event and with each list.
 type QuarantineError struct {
 	Key indexer.Key
 	Err error
@@ -73,9 +72,9 @@ func (e *QuarantineError) Error() string {
 // Unwrap returns the reason.
 func (e *QuarantineError) Unwrap() error { return e.Err }
 
-// Event is one observable fact about an informer, passed to [Options].Observe. It is an event of
-// the reflector, or of this package: *[QuarantineError], *[StorageError],
-// *[indexer.IndexError], [HandlerPanicked], [Ghost].
+// Event is an observable fact about an informer, passed to [Options].Observe. It is an event of package
+// reflector, or one of *[QuarantineError], *[StorageError], *[indexer.IndexError], [HandlerPanicked] and
+// [Ghost].
 type Event any
 
 // HandlerPanicked reports that a handler panicked on a change. The change is not delivered again.
@@ -84,10 +83,10 @@ type HandlerPanicked struct {
 	Value   any
 }
 
-// Ghost reports an object that the store has shown as a write of this program had returned it, and that
-// the watch has passed without bringing it: the object was deleted or changed in a way that the source does
-// not read, or etcd was restored. The store shows what the watch has brought.
+// Ghost reports an object that the store showed after a write of this program, and that the watch never
+// delivered. The object was deleted or changed in a way that the source does not read, or etcd was restored.
+// The store now shows what the watch delivered.
 type Ghost struct {
 	Key     indexer.Key // the server's
-	Version string      // as it was shown
+	Version string      // the version that was shown
 }

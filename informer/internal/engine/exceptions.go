@@ -7,9 +7,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// exceptions hold what the store does not show about the objects of one source: the server's identities
-// of those whose UID or version the transform has changed, and the keys of those that could not be
-// prepared. An object may have both: the store has an earlier version of it.
+// exceptions hold what the store does not show about the objects of one source: the server's identities of
+// objects whose UID or version the transform has changed, and the keys of objects that could not be prepared.
+// A key may have both, if the store has an earlier version of a failed object.
 //
 // Only the processLoop changes them. Any goroutine may call identity.
 type exceptions struct {
@@ -19,14 +19,15 @@ type exceptions struct {
 	identities map[indexer.Key]hidden
 }
 
-// hidden is the identity of a stored object that shows another one. It is valid only for that object: a
-// user may have put another one under the key by hand.
+// hidden is the server's identity of a stored object that shows another identity. It is valid only for that
+// object, because a program may have put another one under the key by hand.
 type hidden struct {
 	object.Identity
 	stored any
 }
 
-// identity returns the server's identity of a stored object. It returns false if the object shows it.
+// identity returns the server's identity of a stored object, and false if the object shows that identity
+// itself.
 func (e *exceptions) identity(key indexer.Key, stored any) (object.Identity, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -47,8 +48,8 @@ func (e *exceptions) put(stored any, id object.Identity) {
 	e.set(id.Key, hidden{id, stored}, !shown)
 }
 
-// keep copies the hidden identity of a key from the record of the state before, because a full state keeps the
-// stored object of the key.
+// keep copies the hidden identity of a key from the earlier record, because a full state keeps the stored
+// object of the key.
 func (e *exceptions) keep(key indexer.Key, from *exceptions) {
 	h, known := from.identities[key]
 	e.mu.Lock()
@@ -69,7 +70,7 @@ func (e *exceptions) set(key indexer.Key, h hidden, known bool) {
 	e.identities[key] = h
 }
 
-// forget forgets the identity of the object of a key.
+// forget removes the identity of the object of a key.
 func (e *exceptions) forget(key indexer.Key) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -77,7 +78,7 @@ func (e *exceptions) forget(key indexer.Key) {
 	delete(e.identities, key)
 }
 
-// replace takes over what a full state says, which is empty afterwards.
+// replace takes over the record of a full state, and empties that.
 func (e *exceptions) replace(next *exceptions) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -13,9 +13,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 )
 
-// The processLoop puts the answers to the program's own writes into the store, each in a write section
-// of its own, and asks the fences of the source (package fences) what an answer, an event, a listed object
-// or a version means for a key. Fences change in write sections and between two of them (Freeze) only.
+// The processLoop puts the answers to the program's own writes into the store, each in its own write section.
+// It asks the fences of the source (package fences) what an answer, an event, a listed object or a version
+// means for a key. Fences change only in write sections, and in Freeze between two of them.
 
 // applyAnswer applies the answer to a write.
 func (a *applier) applyAnswer(d *deltafifo.Delta) {
@@ -27,7 +27,7 @@ func (a *applier) applyAnswer(d *deltafifo.Delta) {
 	a.versions.Wake()
 }
 
-// dropAnswer is called for an answer that was not applied before the informer has stopped.
+// dropAnswer is called for an answer that was not applied before the informer stopped.
 func (a *applier) dropAnswer(d *deltafifo.Delta) {
 	on, _ := d.Object.(*answer)
 	a.written.miss(&on.Answer)
@@ -42,7 +42,7 @@ func (a *applier) applyInSection(source uint16, on *ownwrites.Answer) {
 	a.answered(tx, source, on)
 }
 
-// answered makes the change that an answer asks for, if the fences let it.
+// answered makes the change that an answer asks for, if the fences allow it.
 func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) {
 	p := &a.states[source]
 	switch {
@@ -64,7 +64,7 @@ func (a *applier) answered(tx *indexer.Tx, source uint16, on *ownwrites.Answer) 
 	shown.Finalizers = hasFinalizers(shown.Object)
 	verdict, result := p.fences.Answered(*on, shown, a.reached.versions[source], a.written.selects(source), now)
 	switch verdict {
-	case fences.Show: // unless another source's object is newer
+	case fences.Show: // but put keeps a newer object of another source
 		a.put(tx, &d)
 	case fences.Remove:
 		a.remove(tx, p, &d, on, shown)
@@ -84,10 +84,12 @@ func (a *applier) cell(tx *indexer.Tx, p *sourceState, source uint16, key indexe
 	return fences.Cell{Identity: p.identity(key, stored.Object), Object: stored.Object, Stamp: stored.Stamp}
 }
 
-// remove deletes an object because of an answer. The handlers get the answer's object as the final state, if it has
-// the deleted one. If the object has left the selector, they get its last state at the version of the answer, as a
-// watch has it: controller-runtime's reads wait for that version. Else they get, as lost, the last state that the
-// program knows.
+// remove deletes an object because of an answer. The handlers get one of three final states:
+//
+//   - the answer's object, if it is the deleted one
+//   - if the object has left the selector, its last state at the version of the answer, as from a watch,
+//     because controller-runtime's reads wait for that version
+//   - otherwise, marked as lost, the last state that the program knows
 func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on *ownwrites.Answer, shown fences.Cell) {
 	if shown.Object == nil {
 		return
@@ -107,8 +109,8 @@ func (a *applier) remove(tx *indexer.Tx, p *sourceState, d *deltafifo.Delta, on 
 	a.append(e, was)
 }
 
-// hasVersion reports whether a stored object shows its version, which a transform may have removed. A packed object
-// counts as one that does not: it is not copied with another version.
+// hasVersion reports whether a stored object shows its version, which a transform may have removed. It
+// returns false for a packed object, which cannot be copied with another version.
 func hasVersion(stored any, version string) bool {
 	_, ok := stored.(runtime.Object)
 	m := object.Meta(stored)
@@ -123,14 +125,14 @@ func atVersion(stored any, version string) any {
 	return moved
 }
 
-// passes asks the fence of an event's key, if it has one. It returns true if the event changes nothing: it
-// is older than what the store shows, or the same.
+// passes asks the fence of an event's key, if there is one. It returns true for an event that changes
+// nothing, because the store shows the same state or a newer one.
 func (a *applier) passes(tx *indexer.Tx, d *deltafifo.Delta) bool {
 	p := &a.states[d.Source]
 	if d.Op == deltafifo.Bookmark || !p.fences.Has(d.Key) {
 		return false
 	}
-	if d.Op == deltafifo.Poisoned { // quarantined in any case
+	if d.Op == deltafifo.Poisoned { // its object is quarantined in any case
 		p.fences.Failed(d.Key, d.Version)
 		return false
 	}
@@ -138,7 +140,7 @@ func (a *applier) passes(tx *indexer.Tx, d *deltafifo.Delta) bool {
 	verdict := p.fences.Event(identityOf(d), a.received(d), shown, a.written.selects(d.Source))
 	switch {
 	case verdict == fences.Apply:
-	case verdict == fences.Hold: // it could be prepared
+	case verdict == fences.Hold: // the event could be prepared
 		a.recovered(p, d.Key)
 	case d.Op == deltafifo.Deleted:
 		a.forget(p, d.Key)
@@ -156,7 +158,8 @@ func (a *applier) received(d *deltafifo.Delta) fences.Cell {
 	return fences.Cell{Identity: identityOf(d), Object: a.writer.Encode(d.Object), Stamp: d.Stamp}
 }
 
-// passFences lets the versions reached in a write section end fences, at its end.
+// passFences ends the fences that the versions of a write section have passed. It is called at the end of the
+// section.
 func (a *applier) passFences(tx *indexer.Tx, changes []deltafifo.Delta) {
 	for i := range changes {
 		source := changes[i].Source
@@ -168,7 +171,7 @@ func (a *applier) passFences(tx *indexer.Tx, changes []deltafifo.Delta) {
 	}
 }
 
-// endFences ends the fences of a source that its version has passed without an echo.
+// endFences ends the fences of a source whose keys its version has passed without an echo.
 func (a *applier) endFences(tx *indexer.Tx, source uint16, now time.Time) {
 	p := &a.states[source]
 	shown := func(key indexer.Key) fences.Cell { return a.cell(tx, p, source, key) }
@@ -181,8 +184,8 @@ func (a *applier) endFences(tx *indexer.Tx, source uint16, now time.Time) {
 	})
 }
 
-// restore puts what the watch alone has shown of an object back into the store. The object stays in quarantine if it
-// is there.
+// restore puts the state that the watch has shown of an object back into the store. A quarantined object
+// stays quarantined.
 func (a *applier) restore(tx *indexer.Tx, p *sourceState, source uint16, key indexer.Key, confirmed fences.Cell) {
 	shown := a.cell(tx, p, source, key)
 	d := deltafifo.Delta{Op: deltafifo.Modified, Source: source, Key: key, UID: confirmed.Identity.UID, Version: confirmed.Identity.Version}
@@ -205,7 +208,7 @@ func (a *applier) restore(tx *indexer.Tx, p *sourceState, source uint16, key ind
 	a.logPut(put{old: old.Object, now: now, replaced: replaced, was: shown.Identity, is: confirmed.Identity})
 }
 
-// holdFenced lets each fence of a source decide whether the replacement under way counts for its key: the
+// holdFenced asks the fences of a source whether the replacement in progress counts for their keys. The
 // replacement may be older than what the program has written.
 func (a *applier) holdFenced(source uint16, version string) {
 	p := &a.states[source]
@@ -228,7 +231,7 @@ func (a *applier) holdFenced(source uint16, version string) {
 	}
 }
 
-// listed returns the object of a key in the replacement under way.
+// listed returns the object of a key in the replacement in progress.
 func (a *applier) listed(p *sourceState, key indexer.Key) fences.Cell {
 	stored, stamp, ok := p.staging.Staged(key)
 	if !ok {
@@ -243,7 +246,7 @@ func (a *applier) publishFences(source uint16) {
 	a.written.publish(source, p.complete, p.fences.Len())
 }
 
-// reportGhosts reports the ghosts of a write section after its end: an observer may look at the store.
+// reportGhosts reports the ghosts of a write section after its end, because an observer may read the store.
 func (a *applier) reportGhosts() {
 	for _, ghost := range a.ghosts {
 		a.report(ghost)

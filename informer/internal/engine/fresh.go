@@ -5,9 +5,9 @@ import (
 	"errors"
 )
 
-// moveCacheEvery is how often a wait has to nudge before the newest version is asked for again. A server sends no
-// bookmark at the version of a change that a selector has kept back, if the watch was opened behind it. The
-// question moves the server's cache on, provided that anything else has been written to the cluster.
+// moveCacheEvery is the number of nudges after which the newest version is asked for again. If a watch was
+// opened after a change that a selector hides, a server sends no bookmark at the version of that change. The
+// question moves the server's cache forward if anything else has been written to the cluster.
 const moveCacheEvery = 5
 
 // WaitFresh waits until a read of the store is as new as a read from the server at the moment of the call.
@@ -26,7 +26,7 @@ func (c *Core) WaitFresh(ctx context.Context) error {
 	}
 }
 
-// watchesAll is the condition that all sources have been read, and are watched.
+// watchesAll is the condition that all sources have been read and are watched.
 func (c *Core) watchesAll() (pending, error) {
 	more := c.versions.Changed()
 	if !c.IsSynced() {
@@ -41,7 +41,7 @@ func (c *Core) watchesAll() (pending, error) {
 // askNewest returns the newest version of each source.
 func (c *Core) askNewest(ctx context.Context) ([]point, error) {
 	var q *attempt
-	var failed []uint16 // with the last attempt
+	var failed []uint16 // the source that failed in the last attempt
 	err := c.await(ctx, func() (pending, error) {
 		if q != nil && closed(q.done) {
 			if q.err == nil {
@@ -60,13 +60,13 @@ func (c *Core) askNewest(ctx context.Context) ([]point, error) {
 	return q.newest, nil
 }
 
-// waitNewest waits until the store has reached the newest versions. If that takes longer than a
-// second, it has the reflectors ask for bookmarks, and from time to time asks for the newest version again.
+// waitNewest waits until the store has reached the newest versions. After a second it has the reflectors ask
+// for bookmarks, and from time to time it asks for the newest version again.
 func (c *Core) waitNewest(ctx context.Context, newest []point) error {
 	nudges := 0
 	return c.await(ctx, func() (pending, error) { return c.upTo(newest) }, func() {
 		if nudges++; nudges%moveCacheEvery == 0 {
-			c.newest.next(c) // for what it does to the server
+			c.newest.next(c) // the answer is not needed: the question moves the server's cache
 		}
 		for _, p := range newest {
 			if reached, err := c.hasReached(p); reached || err != nil {

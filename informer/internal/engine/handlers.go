@@ -12,23 +12,21 @@ import (
 // Receiver calls the handler of a registration, of either API.
 type Receiver interface {
 	delivery.Receiver
-	// Needs reports which objects of an event the handler takes, so that the others are not
-	// decoded.
+	// Needs reports which objects of an event the handler takes. The others are not decoded.
 	Needs(h eventlog.Header) (old, now bool)
-	// Name returns the handler's type with its package, or the place of its functions in the
-	// source.
+	// Name returns the handler's type with its package, or the place of its functions in the source code.
 	Name() string
 }
 
-// HandlerOptions configure one handler. All pending changes of an object are merged if Merge is set.
+// HandlerOptions configure one handler. With Merge, all pending changes of an object are merged.
 type HandlerOptions struct {
 	Name   string
 	Merge  bool
 	Resync time.Duration
 }
 
-// Handle registers a handler, given as its receiver. The handler's name and the informer's resync
-// period stand in for options that are not set.
+// Handle registers the handler behind a receiver. Options that are not set default to the handler's name and
+// the informer's resync period.
 func (c *Core) Handle(to Receiver, o HandlerOptions, by *Owner) (*delivery.Registration, error) {
 	if o.Name == "" {
 		o.Name = to.Name()
@@ -48,15 +46,15 @@ func (c *Core) Register(to Receiver, o HandlerOptions, by *Owner) (*delivery.Reg
 	return r, nil
 }
 
-// NewRegistration returns the registration of a handler that is not added.
+// NewRegistration returns the registration of a handler, without adding it.
 func (c *Core) NewRegistration(to Receiver, o HandlerOptions, by *Owner) *delivery.Registration {
 	return c.processor.NewRegistration(c.withDecoding(to), delivery.Options{Name: o.Name, Merge: o.Merge, Resync: o.Resync, Owner: by})
 }
 
 // addHandler registers a handler.
 func (c *Core) addHandler(r *delivery.Registration) (err error) {
-	// The store is locked before mu: an index function may block the store, but must not block
-	// other callers that lock mu.
+	// The store is locked before mu: an index function may block the store, but must not block other
+	// callers that lock mu.
 	c.writer.Freeze(func(tx *indexer.Tx) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -83,13 +81,13 @@ func (c *Core) checkHandler(r *delivery.Registration) error {
 	return nil
 }
 
-// Owner owns the registrations made through one view of an informer. Registrations point to their
-// owner. The owner does not point to them, since it would keep stopped ones in memory.
+// Owner owns the registrations made through one view of an informer. Registrations point to their owner, not
+// the other way around, because an owner would keep stopped ones in memory.
 type Owner struct {
 	ended bool // guarded by Core.mu
 }
 
-// End stops all registrations of an owner. The owner takes no more of them.
+// End stops all registrations of an owner, which accepts no more.
 func (c *Core) End(by *Owner) {
 	c.mu.Lock()
 	by.ended = true

@@ -2,12 +2,12 @@ package engine
 
 import "time"
 
-// hooks connect the engine with an API that the engine does not know. All are set before the
-// run, and each may be nil.
+// hooks connect the engine with an API that it does not know. All are set before the run, and each may be
+// nil.
 type hooks struct {
-	// report passes an event on. It returns true if it has reported the event, so that the engine
-	// does not log it.
-	report  func(Event) (told bool)
+	// report passes an event on. If it returns true, it has reported the event, and the engine does not log
+	// it.
+	report  func(Event) (reported bool)
 	metrics LoopMetrics
 }
 

@@ -11,11 +11,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Inside opens a Core to the tests of package informer, which stand for its goroutines: they bring the deltas, and look
-// at what the store holds. No other code uses it.
+// Inside gives the tests of package informer access to a Core. The tests take the place of its goroutines:
+// they provide the deltas, and inspect the store. No other code uses Inside.
 type Inside struct{ *Core }
 
-// Begin moves the informer to running, without a processLoop and reflectors.
+// Begin moves the informer to running, without starting the processLoop and the reflectors.
 func (i Inside) Begin(ctx context.Context) error { return i.begin(ctx) }
 
 // Finish moves the informer to stopped, after the context of Begin has ended.
@@ -24,22 +24,22 @@ func (i Inside) Finish() {
 	i.run.Handlers.Wait()
 }
 
-// Sink returns a sink of a source.
+// Sink returns a new sink of a source.
 func (i Inside) Sink(source uint16) *Sink { return newSink(i.Core, source) }
 
-// Reflect connects a sink with the reflector of a source, which does not run.
+// Reflect connects a sink with the reflector of a source, without running it.
 func (i Inside) Reflect(from reflector.Source, sink *Sink) { i.reflector(from, sink) }
 
-// Wait waits until no other goroutine prepares objects for some sinks.
+// Wait waits until no other goroutine prepares objects for the sinks.
 func (i Inside) Wait(sinks ...*Sink) { (&reading{core: i.Core, sinks: sinks}).wait() }
 
-// Drain returns the queued deltas, and waits for one if there is none.
+// Drain returns the queued deltas. It waits for one if there are none.
 func (i Inside) Drain(ctx context.Context) ([]deltafifo.Delta, error) { return i.queue.Drain(ctx) }
 
 // Queued returns the number of queued deltas.
 func (i Inside) Queued() int { return i.queue.Len() }
 
-// Drop drops some deltas that were drained, and those that are queued, as the end of a run does.
+// Drop drops drained deltas and queued ones, as the end of a run does.
 func (i Inside) Drop(batch []deltafifo.Delta) {
 	i.batch = batch
 	i.dropQueued()
@@ -52,7 +52,7 @@ func (i Inside) Apply(batch []deltafifo.Delta) {
 	}
 }
 
-// ApplySome applies the first deltas of a batch, as many as go into a write section, and returns the others.
+// ApplySome applies the first deltas of a batch, as many as a write section takes, and returns the rest.
 func (i Inside) ApplySome(batch []deltafifo.Delta) (rest []deltafifo.Delta) {
 	i.batch = batch
 	i.applySome()
@@ -62,7 +62,7 @@ func (i Inside) ApplySome(batch []deltafifo.Delta) (rest []deltafifo.Delta) {
 // Pack packs the objects of a batch.
 func (i Inside) Pack(batch []deltafifo.Delta) { i.Sink(0).packBatch(batch) }
 
-// ObserveWith sets the observer, and the logger of the context if it is nil.
+// ObserveWith sets the observer. If it is nil, events go to the context's logger.
 func (i Inside) ObserveWith(ctx context.Context, observe func(Event)) {
 	i.options.Observe = observe
 	i.logTo(ctx)
@@ -74,13 +74,14 @@ func (i Inside) Read(share *reflector.Share) { i.share.Store(share) }
 // Reached reports whether source 0 has reached a version.
 func (i Inside) Reached(version string) (bool, error) { return i.hasReached(point{version: version}) }
 
-// Packer returns what packs the objects of a source from their bytes in a sink, nil if they are not packed there.
+// Packer returns what packs a source's objects from their bytes in a sink, or nil if they are not packed
+// there.
 func (Inside) Packer(in *Sink, objects any, d pack.Decoder) pack.Taker { return in.packer(objects, d) }
 
 // Identity returns the server's identity of a stored object.
 func (i Inside) Identity(key indexer.Key, stored any) object.Identity { return i.identity(key, stored) }
 
-// Identities returns the number of identities that are kept since the transform has hidden them.
+// Identities returns the number of identities that are kept because the transform has hidden them.
 func (i Inside) Identities() (n int) {
 	for s := range i.states {
 		n += len(i.states[s].objects.identities)
@@ -88,16 +89,16 @@ func (i Inside) Identities() (n int) {
 	return n
 }
 
-// ExitError returns the error because of which the run has ended by itself, or nil.
+// ExitError returns the error that has ended the run, or nil.
 func (i Inside) ExitError() error { return i.exitError() }
 
-// Causes returns the number of remembered reasons for which objects are pinned.
+// Causes returns the number of remembered reasons for pinning objects.
 func (i Inside) Causes() int { return len(i.packing.causes) }
 
-// Lose reports that a packed object cannot be decoded.
+// Lose reports a packed object that cannot be decoded.
 func (i Inside) Lose(o *pack.Object, err error) { i.packing.lost(o, err) }
 
-// Staging reports whether source 0 has a replacement under way.
+// Staging reports whether source 0 has a replacement in progress.
 func (i Inside) Staging() bool { return i.states[0].staging != nil }
 
 // Fences returns the number of fences of source 0.
@@ -115,7 +116,7 @@ func (i Inside) Weigh(m *measure.Inspection) { m.Weight.Weigh(i.writer, i.IsSync
 // IsMeasured reports whether the processLoop is measured.
 func (i Inside) IsMeasured() bool { return i.hooks.metrics != nil }
 
-// Compare compares the stored objects with what they were, as the detector does from time to time.
+// Compare compares the stored objects with their copies, as the detector does periodically.
 func (i Inside) Compare() { i.detector.compare() }
 
 // Kind returns what the packed objects have in common.
@@ -130,15 +131,15 @@ func (i Inside) FromObject(obj any) any { return i.packing.fromObject(obj) }
 // ForHandler decodes a stored object for a handler.
 func (i Inside) ForHandler(stored any) any { return i.packing.forHandler(stored) }
 
-// BesideForHandler is ForHandler for an object whose other version has been decoded.
+// BesideForHandler is ForHandler for an object whose other version has just been decoded.
 func (i Inside) BesideForHandler(stored, other, decoded any) any {
 	return i.packing.besideForHandler(stored, other, decoded)
 }
 
-// DecodingFor returns the receiver that decodes objects for another one.
+// DecodingFor wraps a receiver in one that decodes its objects.
 func (i Inside) DecodingFor(to Receiver) Receiver { return i.withDecoding(to) }
 
-// Untold returns the errors of the packed store that are not reported.
+// Untold returns the errors of the packed store that have not been reported yet.
 func (i Inside) Untold() (all []*StorageError) {
 	for {
 		select {

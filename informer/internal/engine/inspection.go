@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/heapsize"
 )
 
-// Inspect returns the inspection of the informer. The first call begins it.
+// Inspect returns the inspection of the informer. The first call starts it.
 func (c *Core) Inspect() *measure.Inspection {
 	if m := c.inspection.Load(); m != nil {
 		return m
@@ -43,7 +43,7 @@ func (c *Core) timed(took time.Duration) {
 	}
 }
 
-// beginInspection starts the inspection's goroutine, if the informer is inspected. The caller holds mu.
+// beginInspection starts the inspection's goroutine if the informer is inspected. The caller holds mu.
 func (c *Core) beginInspection() {
 	if m := c.inspection.Load(); m != nil {
 		c.run.Handlers.Go(func() {
@@ -70,10 +70,10 @@ func (c *Core) tick(m *measure.Inspection) {
 	}
 }
 
-// weighed is an informer whose memory is measured.
+// weighed is an informer whose memory is being measured.
 type weighed struct{ *Core }
 
-// Stored returns the object that the store holds decoded for ever, and the size of the packed form.
+// Stored returns a pinned object, which the store always holds decoded, and the size of the packed form.
 func (c weighed) Stored(stored any) (obj any, packed int64) {
 	if c.packing == nil {
 		return stored, 0
@@ -91,13 +91,13 @@ func (c weighed) CommonBytes() (packed, decoded int64) {
 	return c.packing.kind.Size(), c.packing.kind.Hot()
 }
 
-// EngineBytes returns the size of what the informer holds beside the store, and adds the values kept
+// EngineBytes returns the size of what the informer holds in addition to the store. It adds the values kept
 // for sharing to the weigher.
 func (c weighed) EngineBytes(weigher *heapsize.Weigher) int64 {
 	return c.processor.Bytes() + c.values.Weigh(weigher)
 }
 
-// moment returns the present state of the informer. Its counts are of all events so far.
+// moment returns the current state of the informer. Its counts include all events so far.
 func (c *Core) moment(m *measure.Inspection) measure.Moment {
 	memory := m.Weight.Last()
 	now := measure.Moment{

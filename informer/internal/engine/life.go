@@ -8,12 +8,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 )
 
-// phase is the state of an informer's life. An informer with invalid constructor arguments stays
-// in created. The table shows what calls and events do in each state:
+// phase is the state of an informer's life. With invalid constructor arguments, an informer stays in
+// created. The table shows what calls and events do in each state:
 //
 //	            created         running       stopped
 //	Run         running         ErrRunning    ErrStopped
-//	ctx ends                    stopped, when nothing moves any more; also if a user's function
+//	ctx ends                    stopped, once nothing is read or applied any more; also if a callback
 //	                            has ended a goroutine of the run
 //	Handle      waits for Run   delivers      ErrStopped
 type phase uint8
@@ -48,8 +48,8 @@ func (c *Core) begin(ctx context.Context) error {
 	return nil
 }
 
-// Run runs the informer until ctx ends, and waits for its goroutines. It returns ErrRunning or ErrStopped if the
-// informer has run before, and ErrExited if a function has ended a goroutine of the run.
+// Run runs the informer until ctx ends, and waits for its goroutines. It returns ErrRunning or ErrStopped if
+// the informer has run before, and ErrExited if a callback has ended a goroutine of the run.
 func (c *Core) Run(ctx context.Context) error {
 	wait, err := c.Start(ctx)
 	if err != nil {
@@ -67,13 +67,13 @@ func (c *Core) Start(ctx context.Context) (wait func() error, err error) {
 	return c.wait, nil
 }
 
-// wait waits for the end of the run, and returns its error.
+// wait waits until Run would return, and returns its error.
 func (c *Core) wait() error {
 	<-c.returned
 	return c.exitError()
 }
 
-// startGoroutines starts the goroutines of the informer, which last until its context ends.
+// startGoroutines starts the goroutines of the informer.
 func (c *Core) startGoroutines() {
 	detected := c.detector.start()
 	reading := c.newReading()
@@ -81,7 +81,7 @@ func (c *Core) startGoroutines() {
 	go func() {
 		returned := false
 		defer func() {
-			if !returned { // a user's function is ending this goroutine
+			if !returned { // a callback is ending this goroutine
 				go c.endRun(reading, detected)
 			}
 		}()
@@ -91,7 +91,7 @@ func (c *Core) startGoroutines() {
 	}()
 }
 
-// endRun waits for the end of the informer's goroutines. It calls no function that may end its goroutine.
+// endRun waits for the informer's goroutines. It calls no function that may end its own goroutine.
 func (c *Core) endRun(reading *reading, detected func()) {
 	c.run.Stopping.Store(true)
 	reading.wait()
@@ -103,8 +103,8 @@ func (c *Core) endRun(reading *reading, detected func()) {
 	close(c.returned)
 }
 
-// dropQueued drops the changes that the store does not have yet, and notifies the callers that wait for an answer
-// among them. It is called when nothing moves any more.
+// dropQueued drops the changes that the store does not have yet, and releases the writers that wait for an
+// answer among them. The sources and the processLoop have ended.
 func (c *Core) dropQueued() {
 	c.queue.Close()
 	taken := slices.Clone(c.batch)                 // Drain clears it
@@ -116,8 +116,8 @@ func (c *Core) dropQueued() {
 	}
 }
 
-// finish moves the informer to stopped when nothing moves any more. It aborts replacements
-// that have not been committed. The goroutines of the handlers end by themselves, with the context.
+// finish moves the informer to stopped, and aborts replacements that have not been committed. The sources and
+// the processLoop have ended. The goroutines of the handlers end by themselves, with the context.
 func (c *Core) finish() {
 	for i := range c.states {
 		c.abort(&c.states[i])
@@ -130,8 +130,8 @@ func (c *Core) finish() {
 	close(c.stopped)
 }
 
-// BeforeRun calls f unless the informer has begun to run. While f runs, the informer does not begin. Otherwise it returns
-// an ErrRunning that names what must be called before Run, or ErrStopped.
+// BeforeRun calls f unless the informer has started, and keeps it from starting meanwhile. Otherwise it
+// returns ErrStopped, or an ErrRunning that names what must be called before Run.
 func (c *Core) BeforeRun(what string, f func()) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,7 +146,7 @@ func (c *Core) BeforeRun(what string, f func()) error {
 	return nil
 }
 
-// SetTransform sets the transform, nil for none. It must be called before Run.
+// SetTransform sets the transform; nil removes it. It must be called before Run.
 func (c *Core) SetTransform(transform func(any) (any, error)) error {
 	var drops []string
 	if ask := c.options.TransformDrops; ask != nil && transform != nil {
@@ -160,7 +160,7 @@ func (c *Core) SetTransform(transform func(any) (any, error)) error {
 	return c.BeforeRun("SetTransform", func() { c.options.Transform, c.drops = transform, drops })
 }
 
-// Began reports whether the informer has begun to run.
+// Began reports whether the informer has started.
 func (c *Core) Began() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,7 +176,7 @@ func (c *Core) RunContext() context.Context {
 	return c.run.Context
 }
 
-// exitError returns the error because of which the run has ended by itself, or nil.
+// exitError returns the error that has ended the run, or nil.
 func (c *Core) exitError() error {
 	if err := c.exited.Load(); err != nil {
 		return *err
@@ -184,8 +184,8 @@ func (c *Core) exitError() error {
 	return nil
 }
 
-// exit ends the run: a callback has ended a goroutine of the run (D28), or a source or its share cannot be
-// read. It keeps the first error, and ignores errors after the run has stopped.
+// exit ends the run with an error: a callback has ended a goroutine of the run (D28), or a source or its
+// share cannot be read. exit keeps the first error, and ignores errors after the run has stopped.
 func (c *Core) exit(err error) {
 	err = fmt.Errorf("informer %s: %w", c.options.Name, err)
 	if !closed(c.stopped) && c.exited.CompareAndSwap(nil, &err) {

@@ -5,16 +5,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// put describes an object put into the store, and the object it replaced.
+// put describes an object put into the store, and the object that it replaced.
 type put struct {
 	old, now any
 	replaced bool
-	was, is  object.Identity // of old, if an object was replaced, and of now
+	was, is  object.Identity // was: of old, if an object was replaced; is: of now
 	initial  bool            // now belongs to the first full state of its source
 }
 
-// logPut logs an add, an update or, if another object has come back under the key, a delete and an
-// add.
+// logPut logs an add or an update. For another object under the same key it logs a delete and an add.
 func (a *applier) logPut(p put) {
 	switch {
 	case !p.replaced:
@@ -37,7 +36,7 @@ func (a *applier) logPut(p put) {
 	}
 }
 
-// logLost logs the delete of an object whose final state is not known.
+// logLost logs the delete of an object whose final state is unknown.
 func (a *applier) logLost(last any, id object.Identity) {
 	e := deletion(last, last)
 	e.Flags = eventlog.Lost
@@ -49,14 +48,14 @@ func deletion(final, stored any) eventlog.Event {
 	return eventlog.Event{Pair: eventlog.Deletion(final, stored), Header: eventlog.Header{Kind: eventlog.Deleted}}
 }
 
-// append appends an event of the store to the log, and counts it.
+// append adds an event of the store to the log, and counts it.
 func (a *applier) append(e eventlog.Event, id object.Identity) {
 	a.note(e.Header, id)
 	a.appendUncounted(e, id)
 }
 
-// appendUncounted appends an event to the log. The event's objects show its key and UID, unless there are
-// none or the transform may have changed them.
+// appendUncounted adds an event to the log. The log stores the key and UID only if the objects may not show
+// them: if an object is missing, or a transform may have changed them.
 func (a *applier) appendUncounted(e eventlog.Event, id object.Identity) {
 	if a.options.Transform == nil && !e.Is(eventlog.Lost) {
 		a.log.Append(e)

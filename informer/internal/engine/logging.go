@@ -12,8 +12,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/report"
 )
 
-// lazyLogger makes [LogEvents] at the first event, as most informers never log. Safe for any
-// goroutine. No lock that use takes is held while the user's logger is called: it may call the informer.
+// lazyLogger makes [LogEvents] at the first event, because most informers never log. It is safe for
+// concurrent use. It calls the logger without a lock that use takes, because the logger may call the
+// informer.
 type lazyLogger struct {
 	write atomic.Pointer[func() func(Event)]
 }
@@ -37,19 +38,19 @@ func LogEvents(ctx context.Context, name string) func(Event) {
 	}
 }
 
-// The messages around omitted lines about single objects.
+// The messages about omitted lines.
 const (
 	floodMessage   = "Too many lines about single objects; suppressing them for a minute"
 	floodedMessage = "Suppressed lines about single objects"
 )
 
-// lineWriter writes lines, unless there are too many. Safe for any goroutine.
+// lineWriter writes lines, unless there are too many. It is safe for concurrent use.
 type lineWriter struct {
 	ctx     context.Context
 	log     klog.Logger
 	objects limits.Flood
 	causes  limits.Causes
-	once    sync.Map // the messages that are written once, and were
+	once    sync.Map // messages that are written only once, and have been
 }
 
 func (w *lineWriter) write(l logLine, now time.Time) {
@@ -80,8 +81,8 @@ func (w *lineWriter) put(l logLine) {
 	w.log.V(int(l.level)).Info(l.message, l.values...)
 }
 
-// admits counts a line about a single object, since one list may bring as many as it has objects.
-// It also logs that lines are omitted, and their number.
+// admits counts a line about a single object, because a list may cause one for each object. It also logs when
+// lines are omitted, and their number.
 func (w *lineWriter) admits(now time.Time) bool {
 	missed, admitted, last := w.objects.Next(now)
 	if missed > 0 {

@@ -16,23 +16,24 @@ import (
 // questionPatience is how long a source may take to answer with its newest version.
 const questionPatience = 30 * time.Second
 
-// newest asks the sources for their newest versions, with one attempt at a time. An answer is as new as the
-// beginning of its attempt, so callers share the next attempt, and none that has begun.
+// newest asks the sources for their newest versions, one attempt at a time. An answer is as new as the start
+// of its attempt. So callers share the next attempt, never one that has already started.
 type newest struct {
 	mu     sync.Mutex
 	queued *attempt // the next attempt; nil without callers
-	busy   bool     // a goroutine makes attempts, or pauses after one that has failed
+	busy   bool     // a goroutine makes attempts, or pauses after a failed one
 }
 
-// attempt asks each source once. done is closed when the other fields are set. It stays open if the run ends first.
+// attempt asks each source once. done is closed when the other fields are set. It stays open if the run ends
+// first.
 type attempt struct {
 	done   chan struct{}
 	newest []point // by source
 	err    error
-	failed uint16 // the source with the error
+	failed uint16 // the source that returned err
 }
 
-// next returns an attempt that begins after the call.
+// next returns an attempt that starts after the call.
 func (n *newest) next(c *Core) *attempt {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -47,7 +48,7 @@ func (n *newest) next(c *Core) *attempt {
 	return n.queued
 }
 
-// begin returns the attempt that is queued, or nil if the goroutine of work is to end.
+// begin returns the queued attempt, or nil if work is to return.
 func (n *newest) begin() *attempt {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -57,7 +58,7 @@ func (n *newest) begin() *attempt {
 	return a
 }
 
-// work makes the attempts that are asked for, until the run ends. The pauses are those of a list that fails.
+// work makes attempts until none is queued or the run ends. Its pauses are those of a failed list.
 func (n *newest) work(c *Core) {
 	run, pauses := c.run.Context, wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 6, Cap: 30 * time.Second}
 	pause := pauses
@@ -81,14 +82,14 @@ func (n *newest) work(c *Core) {
 	}
 }
 
-// ask makes an attempt. A source that ends the goroutine ends the run.
+// ask makes an attempt. If a source ends the goroutine, the run ends.
 func (c *Core) ask(a *attempt) {
 	history := c.versions.history()
 	for i, from := range c.sources {
 		p := point{source: uint16(i), history: history} //nolint:gosec // at most maxSources
 		stored := c.reached.publishedVersion(p.source)
 		if p.version, a.err = c.newestOf(from.made); object.Older(p.version, stored) {
-			a.err = errSetBack // the reflector has not noticed yet
+			a.err = errSetBack // the reflector has not noticed the new history yet
 		}
 		if a.err != nil {
 			a.failed = p.source

@@ -14,11 +14,11 @@ import (
 type ObjectType struct {
 	// goType is the Go type of the objects; nil for any type.
 	goType reflect.Type
-	// kind is the kind of unstructured objects; empty for any kind. Only the objects of a watch
-	// are checked for it.
+	// kind is the kind of unstructured objects; empty for any kind. Only objects of a watch are checked for
+	// it.
 	kind schema.GroupVersionKind
-	// check returns an error for an object of another type, whatever its origin. If check is nil,
-	// only the objects of a watch are checked, as in client-go.
+	// check returns an error for an object of another type, wherever it comes from. If check is nil, only
+	// objects of a watch are checked, as in client-go.
 	check func(obj any) error
 }
 
@@ -36,8 +36,8 @@ func Exactly(goType reflect.Type) ObjectType {
 	}}
 }
 
-// Like returns the type of an informer made by client-go's constructors, which take an example
-// object: the example's Go type and, if it is unstructured, its kind.
+// Like returns the type of an informer that client-go's constructors make from an example object: the
+// example's Go type and, if it is unstructured, its kind.
 func Like(example any) ObjectType {
 	goType, kind := object.Like(example)
 	return ObjectType{goType: goType, kind: kind}
@@ -58,11 +58,11 @@ func (t ObjectType) name() string {
 	return t.goType.String()
 }
 
-// Is reports whether every object that the informer accepts is of a Go type.
+// Is reports whether the informer accepts only objects of a Go type.
 func (t ObjectType) Is(goType reflect.Type) bool { return t.check != nil && t.goType == goType }
 
-// watched returns the Go type that a reflector requires of the objects of a watch; nil if it
-// accepts different types.
+// watched returns the Go type that a reflector requires of the objects of a watch; nil if it accepts several
+// types.
 func (t ObjectType) watched() reflect.Type {
 	if t.goType == nil || t.goType.Kind() == reflect.Interface {
 		return nil
@@ -70,7 +70,7 @@ func (t ObjectType) watched() reflect.Type {
 	return t.goType
 }
 
-// fits returns the check of decoded objects, nil if all types are accepted.
+// fits returns the check of decoded objects; nil if all types are accepted.
 func (t ObjectType) fits() func(runtime.Object) error {
 	if t.check == nil {
 		return nil
@@ -78,7 +78,7 @@ func (t ObjectType) fits() func(runtime.Object) error {
 	return func(obj runtime.Object) error { return t.check(obj) }
 }
 
-// Validate returns an error if an object is not of the type and cannot be stored.
+// Validate returns an error for an object of a type that cannot be stored.
 func (t ObjectType) Validate(obj any) error {
 	if t.check == nil {
 		return nil
@@ -86,7 +86,7 @@ func (t ObjectType) Validate(obj any) error {
 	return t.check(obj)
 }
 
-// TypeError returns an ErrType with the required type and the actual one.
+// TypeError returns an ErrType with the expected type and the actual one.
 func TypeError(want reflect.Type, got any) error {
 	return fmt.Errorf("%w: want %v, got %T", ErrType, want, got)
 }

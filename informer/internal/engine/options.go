@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// Options are the options of an informer without the type of its objects. Package informer documents them.
+// Options are an informer's options, without the type of its objects. Package informer documents them.
 type Options struct {
 	Name                         string
 	Resource                     schema.GroupResource
@@ -32,7 +32,7 @@ type Options struct {
 	Observe     func(Event)
 }
 
-// Validate returns an error for an option that an informer refuses.
+// Validate returns an error for options that an informer refuses.
 func (o *Options) Validate() error {
 	switch budget := o.Storage.Decoded; {
 	case o.Resync < 0:
@@ -54,7 +54,7 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// WithNamespaceIndex returns the indexes, and the namespace index if they have none of its name.
+// WithNamespaceIndex adds the namespace index, unless the indexes have one of its name.
 func WithNamespaceIndex(indexes []indexer.Index[any]) []indexer.Index[any] {
 	for _, ix := range indexes {
 		if ix.Name == indexer.NamespaceIndex {

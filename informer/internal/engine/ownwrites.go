@@ -11,25 +11,26 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 )
 
-// answer is the answer to a write of the program, on its way through the queue.
+// answer is the answer to an own write, on its way through the queue.
 type answer struct {
 	ownwrites.Answer
 	applied chan struct{} // closed once the processLoop has applied the answer, or the run has dropped it
 }
 
-// Linked is called before the source's first answer is read, so Write sees it from then on.
+// Linked is called before the source's first answer is read, so all later calls of Write see that it is
+// linked.
 func (s *Sink) Linked(selects bool) {
 	s.linked.Store(true)
 	s.core.written.link(s.source, selects)
 }
 
-// Unlinked is called if a source's requests go elsewhere.
+// Unlinked is called if the source's requests go elsewhere.
 func (s *Sink) Unlinked() { s.core.written.unlink(s.source) }
 
-// Late counts the answers that the informer has not shown in time.
+// Late counts the answers that the informer did not show in time.
 func (s *Sink) Late() *atomic.Int32 { return &s.core.written.late }
 
-// Begins returns what the store shows of an object when a write of it begins.
+// Begins returns what the store shows of an object when a write of it starts.
 func (s *Sink) Begins(key indexer.Key) ownwrites.Before {
 	before := ownwrites.Before{History: s.core.versions.history()}
 	if stored, ok := s.core.writer.Stored(key); ok {
@@ -38,8 +39,8 @@ func (s *Sink) Begins(key indexer.Key) ownwrites.Before {
 	return before
 }
 
-// Answered queues the answer to a write, and waits until the processLoop has applied it. Before the source's first
-// full state nothing can be shown.
+// Answered queues the answer to a write, and waits until the processLoop has applied it. Before the source's
+// first full state, it only counts the answer.
 func (s *Sink) Answered(a ownwrites.Answer) {
 	on := &answer{Answer: a, applied: make(chan struct{})}
 	if !s.core.written.complete(s.source) {
@@ -68,14 +69,14 @@ func (s *Sink) Missed(a ownwrites.Answer) {
 	}
 }
 
-// modified returns the delta by which a watch would bring the object of an answer.
+// modified returns the delta that a watch would send for the object of an answer.
 func modified(source uint16, a *ownwrites.Answer) deltafifo.Delta {
 	return deltafifo.Delta{
 		Op: deltafifo.Modified, Source: source, Key: a.Key, UID: a.UID, Version: a.Version, Stamp: object.StampOf(a.UID), Object: a.Object,
 	}
 }
 
-// prepare makes the object of an answer what the store may show, or nil.
+// prepare replaces the object of an answer with what the store may show, which may be nil.
 func (s *Sink) prepare(a *answer) {
 	if s.core.options.Transform == nil {
 		a.Object = s.packed(a.Object)
@@ -92,7 +93,7 @@ func (s *Sink) prepare(a *answer) {
 	}
 }
 
-// packed returns an object as the store holds it, before anybody gets it.
+// packed returns an object as the store holds it. It is called before the program has the object.
 func (s *Sink) packed(obj any) any {
 	s.core.detector.add(obj)
 	if s.core.packing == nil {
@@ -101,8 +102,8 @@ func (s *Sink) packed(obj any) any {
 	return s.core.packing.fromObject(obj)
 }
 
-// takeTurn waits until no other goroutine prepares an object of the source. Before the source is linked,
-// only the reflector's goroutine does.
+// takeTurn waits until no other goroutine prepares an object of the source. Before the source is linked, only
+// the reflector's goroutine prepares objects.
 func (s *Sink) takeTurn(ctx context.Context) error {
 	select {
 	case s.turn <- struct{}{}:

@@ -20,10 +20,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// packing holds the objects of an informer packed. It is the codec of the store, and any goroutine may use it.
+// packing holds the objects of an informer packed. It is the codec of the store, and is safe for concurrent
+// use.
 //
-// An object is packed where it arrives, before anybody has got it, and whatever a program has got is never
-// read again. What is put into the store by hand, or does not survive packing, is pinned: held decoded.
+// An object is packed on arrival, before the program has it. An object that the program has is never read
+// again. Objects that are put into the store by hand, or that packing would change, are pinned: held decoded.
 type packing struct {
 	kind    *pack.Kind
 	goType  reflect.Type // of the objects that may be packed, nil for none
@@ -31,37 +32,37 @@ type packing struct {
 	onWalk  func(stored any) any
 	observe func(Event)
 
-	// encoded decodes objects that have been encoded here, received those of the first source that sends
+	// encoded decodes objects that were encoded here. received decodes those of the first source that sends
 	// their bytes. Each is set before the first of these objects is packed, and stays.
 	encoded, received decoding
-	packed            atomic.Uint64 // the number of objects packed from a source's bytes, for samples
-	pinned            atomic.Int64  // the number of stored objects that are held decoded for ever
+	packed            atomic.Uint64 // objects packed from a source's bytes, for sampling
+	pinned            atomic.Int64  // stored objects that always stay decoded
 	undecodable       atomic.Uint64 // reads of stored objects that could not be decoded
 	detector          *detector     // of objects that are decoded for readers
 
 	mu     sync.Mutex
-	causes map[string]bool    // that were told
-	errors chan *StorageError // to be reported, with room for one of each cause, and for the first lost object
+	causes map[string]bool    // reported causes
+	errors chan *StorageError // to report: has room for one of each cause, and for the first lost object
 
-	swept int // the place in the store up to which the present sweep has come; of the goroutine that tends
+	swept int // how far the current sweep has come in the store; only tend uses it
 }
 
-// decoding is how some objects are decoded.
+// decoding holds the decoder of some objects.
 type decoding struct{ set atomic.Pointer[decodingOf] }
 
 type decodingOf struct {
-	objects any // equal decoders have equal ones
+	objects any // identifies the decoder
 	pack.Decoder
 }
 
-// use sets the decoder. It returns false if another one is set.
+// use sets the decoder. It returns false if another decoder is set.
 func (d *decoding) use(objects any, with pack.Decoder) bool {
 	return d.set.CompareAndSwap(nil, &decodingOf{objects, with}) || d.set.Load().objects == objects
 }
 
 const (
-	// Of the objects that come as bytes, the first ComparedFirst and then one in comparedOneIn are decoded
-	// twice and compared: a type may have a decoder of its own.
+	// ComparedFirst is the number of objects from bytes that are decoded again and compared. After them, one
+	// in comparedOneIn is compared. A type may have its own decoder, which may not return the same object.
 	ComparedFirst = 64
 	comparedOneIn = 1024
 	// MostCauses bounds the number of reported causes.
@@ -70,8 +71,8 @@ const (
 
 var _ indexer.Codec = (*packing)(nil)
 
-// newPacking returns the packing of an informer of a type, nil without a budget. Objects of an interface
-// type cannot be packed.
+// newPacking returns the packing of an informer, or nil without a budget. Objects of an interface type cannot
+// be packed.
 func newPacking(s Storage, t ObjectType, d *detector, observe func(Event)) *packing {
 	if !s.packs() {
 		return nil
@@ -98,8 +99,8 @@ func newPacking(s Storage, t ObjectType, d *detector, observe func(Event)) *pack
 	return p
 }
 
-// packedObject is what the store holds of an object. It shows the object's metadata and does not implement
-// [metav1.Object], so that no code takes it for the object.
+// packedObject is the stored form of an object. It shows the object's metadata but does not implement
+// [metav1.Object], so that no code mistakes it for the object.
 type packedObject pack.Object
 
 // GetObjectMeta implements [metav1.ObjectMetaAccessor].
@@ -116,7 +117,7 @@ func unwrap(stored any) *pack.Object {
 	return (*pack.Object)(o)
 }
 
-// Encode implements [indexer.Codec]. What has not been packed where it arrived is pinned.
+// Encode implements [indexer.Codec]. It pins an object that was not packed on arrival.
 func (p *packing) Encode(obj any) any {
 	if o, ok := obj.(*packedObject); ok {
 		return o
@@ -127,7 +128,7 @@ func (p *packing) Encode(obj any) any {
 // Decode implements [indexer.Codec].
 func (p *packing) Decode(stored any) any { return p.read(stored, pack.Main) }
 
-// ForList implements [indexer.Codec]. A list that would take a large part of the budget leaves it alone.
+// ForList implements [indexer.Codec]. A list that would take a large part of the budget does not use it.
 func (p *packing) ForList(n int) func(stored any) any {
 	if p.kind.RingFor(n) == pack.Main {
 		return p.onList
@@ -144,10 +145,10 @@ func (p *packing) Count(stored any, n int) {
 	p.kind.Count(o, n)
 }
 
-// forHandler decodes an object for a handler. Others may want it in a moment.
+// forHandler decodes an object for a handler. Other handlers may need it soon.
 func (p *packing) forHandler(stored any) any { return p.read(stored, pack.Passing) }
 
-// besideForHandler is forHandler for an object whose other version has just been decoded.
+// besideForHandler is forHandler for an object whose other version was just decoded.
 func (p *packing) besideForHandler(stored, other, decoded any) any {
 	if decoded == nil {
 		return p.forHandler(stored)
@@ -159,7 +160,7 @@ func (p *packing) besideForHandler(stored, other, decoded any) any {
 	return p.decoded(o.ValueBeside(pack.Passing, unwrap(other), decoded))
 }
 
-// read returns an object decoded, or nil if that fails.
+// read returns a decoded object, or nil if decoding fails.
 func (p *packing) read(stored any, in pack.Ring) any {
 	o := unwrap(stored)
 	if v, ok := p.kind.Kept(o); ok {
@@ -168,7 +169,7 @@ func (p *packing) read(stored any, in pack.Ring) any {
 	return p.decoded(o.Value(in))
 }
 
-// decoded returns an object that was decoded for a reader, or nil if that failed.
+// decoded passes an object that was decoded for a reader to the detector. It returns nil for an error.
 func (p *packing) decoded(obj any, err error) any {
 	if err != nil {
 		return nil
@@ -177,7 +178,7 @@ func (p *packing) decoded(obj any, err error) any {
 	return obj
 }
 
-// lost is called when an object cannot be read. The first one is reported, without waiting.
+// lost is called when an object cannot be read. It reports the first such object, without waiting.
 func (p *packing) lost(o *pack.Object, err error) {
 	if verify.On {
 		verify.That(false, "a packed object cannot be decoded: %v", err)
@@ -197,7 +198,7 @@ func (p *packing) decode(data []byte, f pack.Form) (obj any, err error) {
 	return p.decoderOf(f).Decode(data, f)
 }
 
-// decodeBeside takes nothing from an object that another decoder has decoded: it may have other fields.
+// decodeBeside shares nothing with an object from another decoder, which may have other fields.
 func (p *packing) decodeBeside(data []byte, f pack.Form, other pack.Peer) (obj any, err error) {
 	defer caught(&err)
 	with := p.decoderOf(f)
@@ -212,7 +213,7 @@ func (p *packing) meta(data []byte, f pack.Form) (m any, err error) {
 	return p.decoderOf(f).Meta(data, f)
 }
 
-// caught makes a panic of a type's own functions an error, except in a program that checks itself.
+// caught turns a panic of a type's own methods into an error, except in verify mode.
 func caught(err *error) {
 	if verify.On {
 		return
@@ -236,8 +237,8 @@ func (p *packing) Take(obj any, data []byte, f pack.Form) any {
 	return p.pack(obj, data, f, sampled(p.packed.Add(1)) || verify.On)
 }
 
-// TakeUnread implements [pack.Taker]. As long as the budget has room, objects are decoded. A program that
-// checks itself has decoded them, and samples none.
+// TakeUnread implements [pack.Taker]. It returns nil for an object that is to be decoded: a sample, or any
+// object while the budget has room. In verify mode, there are no samples, because objects have been decoded.
 func (p *packing) TakeUnread(namespace, name string, data []byte, f pack.Form) any {
 	if sampled(p.packed.Load()+1) && !verify.On || p.kind.HasRoom(len(data)) {
 		return nil
@@ -253,7 +254,8 @@ func (p *packing) TakeUnread(namespace, name string, data []byte, f pack.Form) a
 // sampled reports whether the nth object is compared with what its bytes decode to.
 func sampled(n uint64) bool { return n <= ComparedFirst || n%comparedOneIn == 0 }
 
-// fromObject returns the stored form of an object that has no bytes, or that a program has changed since.
+// fromObject returns the stored form of an object that has no bytes, or that has changed since it was
+// decoded.
 func (p *packing) fromObject(obj any) any {
 	if stored, ok := obj.(*packedObject); ok {
 		return stored
@@ -283,7 +285,7 @@ func (p *packing) pack(obj any, data []byte, f pack.Form, compares bool) any {
 	return (*packedObject)(o)
 }
 
-// compare returns an error if bytes decode to another object.
+// compare returns an error if the bytes decode to a different object.
 func (p *packing) compare(obj any, data []byte, f pack.Form) error {
 	again, err := p.decode(data, f)
 	if err != nil {
@@ -291,19 +293,19 @@ func (p *packing) compare(obj any, data []byte, f pack.Form) error {
 	}
 	if !reflect.DeepEqual(obj, again) {
 		path, _ := difference(reflect.ValueOf(obj), reflect.ValueOf(again), func(a, b resource.Quantity) bool { return reflect.DeepEqual(a, b) })
-		return fmt.Errorf("encoded and decoded again, it differs in %s", path)
+		return fmt.Errorf("after encoding and decoding, it differs in %s", path)
 	}
 	return nil
 }
 
-// pin returns the stored form of an object that stays decoded, and reports it.
+// pin returns the stored form of an object that stays decoded, and reports why.
 func (p *packing) pin(obj any, why error) any {
 	p.tell(obj, why)
 	return p.Encode(obj)
 }
 
-// tell lets the run report what is wrong with an object, each cause once. Any goroutine calls it, also one
-// of the program.
+// tell queues an error about an object for tend to report, once for each cause. Any goroutine may call it,
+// including one of the program.
 func (p *packing) tell(obj any, why error) {
 	e := &StorageError{Err: why}
 	if m := object.Meta(obj); m != nil {
@@ -318,7 +320,7 @@ func (p *packing) tell(obj any, why error) {
 	}
 }
 
-// tend reports errors, and sweeps the store, until ctx ends.
+// tend reports errors and sweeps the store, until ctx ends.
 func (p *packing) tend(ctx context.Context, store *indexer.Writer) {
 	sweep := time.NewTicker(time.Second)
 	defer sweep.Stop()
@@ -337,8 +339,8 @@ func (p *packing) tend(ctx context.Context, store *indexer.Writer) {
 	}
 }
 
-// marshal encodes an object: as protobuf if its type has that, and in JSON otherwise. An object that says its
-// kind needs JSON, since protobuf leaves the kind out.
+// marshal encodes an object as protobuf if its type supports that, and as JSON otherwise. An object with a
+// kind is encoded as JSON, because protobuf leaves the kind out.
 func marshal(obj any) (data []byte, err error) {
 	defer caught(&err)
 	if u, ok := obj.(runtime.Unstructured); ok {
@@ -354,13 +356,13 @@ func marshal(obj any) (data []byte, err error) {
 	return json.Marshal(obj)
 }
 
-// StorageError reports an object of an informer with [Storage].Decoded that is held decoded, outside of the
-// budget, since it cannot be packed: Err says why, and names the first field that changes when the object is
-// encoded and decoded again. Each reason is reported once. [StorageStatus].Pinned is the number of these objects.
+// StorageError reports an object of an informer with [Storage].Decoded that cannot be packed, and so stays
+// decoded outside of the budget. Err is the reason, and names the first field that encoding and decoding
+// change. Each reason is reported once. [StorageStatus].Pinned counts these objects.
 //
-// It also reports the first packed object that could not be decoded, because of a defect or of broken memory.
-// Reads leave such an object out, and no handler is called with it. [StorageStatus].Undecodable counts these reads. The
-// run reports the errors, so that no reader waits for that.
+// StorageError also reports the first packed object that could not be decoded, because of a defect or broken
+// memory. Reads leave such an object out, and handlers do not get it. [StorageStatus].Undecodable counts
+// these reads. The run reports the errors, so that no reader waits for the report.
 type StorageError struct {
 	Key indexer.Key // empty if it cannot be read
 	Err error

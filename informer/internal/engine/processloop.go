@@ -13,8 +13,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// applier applies queued deltas to the store, and logs what they change. It knows neither sources nor
-// the life of the informer. Only the processLoop calls its methods, but for isSynced.
+// applier applies queued deltas to the store, and logs the changes. It knows neither the sources nor the life
+// of the informer. Only the processLoop calls its methods, except for IsSynced.
 type applier struct {
 	options    Options
 	writer     *indexer.Writer
@@ -25,21 +25,21 @@ type applier struct {
 	hooks      hooks
 	inspection atomic.Pointer[measure.Inspection] // nil until the informer is inspected
 	synced     chan struct{}                      // closed once the store holds all objects of every source
-	share      atomic.Pointer[reflector.Share]    // what the informer reads, set before the first delta; nil: everything
-	// allQuarantined is also read by goroutines that wait for an object.
+	share      atomic.Pointer[reflector.Share]    // what the informer reads, set before the first delta; nil for everything
+	// Goroutines that wait for an object also read allQuarantined.
 	allQuarantined quarantine
 	tally          tally
 	written        written
 
-	// Only the processLoop uses the fields below, but any goroutine may ask states for identities.
+	// Only the processLoop uses the fields below, except that any goroutine may read identities from states.
 	states  []sourceState
 	reached *reached
-	batch   []deltafifo.Delta // drained from the queue and not applied yet
+	batch   []deltafifo.Delta // drained from the queue, not applied yet
 	ghosts  []Ghost           // of the current write section
 	report  func(Event)       // passes an event to the observer
 }
 
-// maxSection is the highest number of changes in one write section. Lists wait for a section.
+// maxSection is the highest number of changes in one write section. Lists wait for a section to end.
 const maxSection = 1000
 
 // processLoop applies queued deltas until the run ends.
@@ -72,8 +72,8 @@ func (c *Core) applyMeasured() {
 	m.Queued(len(c.batch) + c.queue.Len())
 }
 
-// applySome applies the first deltas of the batch: a run of single changes in one write section, or one
-// delta of a replacement, or the answer to one write of the program.
+// applySome applies the first deltas of the batch: a run of single changes in one write section, one delta of
+// a replacement, or the answer to one own write.
 func (a *applier) applySome() {
 	defer a.processor.MergeBehind()
 	n := 0
@@ -104,8 +104,8 @@ func (a *applier) single(d *deltafifo.Delta) bool {
 	return d.Op < deltafifo.Begin && a.states[d.Source].staging == nil
 }
 
-// applyChanges makes single changes and publishes them, in one write section. If an index function
-// ends the goroutine, applyChanges publishes the changes made so far.
+// applyChanges makes single changes and publishes them, in one write section. If an index function ends the
+// goroutine, it publishes the changes made so far.
 func (a *applier) applyChanges(changes []deltafifo.Delta) {
 	a.checkChanges(changes)
 	tx := a.writer.Begin()
@@ -144,12 +144,12 @@ func (a *applier) countApplied(changes []deltafifo.Delta) {
 	}
 }
 
-// publishChanges sets the store's version and publishes the changes to the handlers, at the end of
-// a write section. Only the changes made so far count.
+// publishChanges sets the store's version and publishes the changes made so far to the handlers, at the end
+// of a write section.
 func (a *applier) publishChanges(tx *indexer.Tx) {
 	tx.SetVersion(a.version())
 	a.publish()
-	a.reached.publish() // after the log: a wait then looks for the handlers behind what it has waited for
+	a.reached.publish() // after the log, so that a wait for this version then waits for these events
 	a.markStoreSynced()
 }
 
@@ -178,9 +178,9 @@ func (a *applier) put(tx *indexer.Tx, d *deltafifo.Delta) {
 	a.logPut(put{old: old.Object, now: now, replaced: replaced, was: was, is: identityOf(d)})
 }
 
-// delete deletes the object of a delta. The handlers get its final state, or the stored state if the final one is
-// lost. An informer of one source delivers the delete of an object that is not stored, too. With several sources,
-// that delete may be older than what another source has delivered.
+// delete deletes the object of a delta. The handlers get its final state, or the stored state if the final
+// one is lost. An informer of one source also delivers the delete of an object that is not stored. With
+// several sources that delete may be older than what another source has delivered, so it is not delivered.
 func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	p, key, id := &a.states[d.Source], d.Key, identityOf(d)
 	if a.outdated(tx, d) {
@@ -190,7 +190,7 @@ func (a *applier) delete(tx *indexer.Tx, d *deltafifo.Delta) {
 	last, deleted := tx.Delete(key)
 	switch {
 	case deleted && d.Lost:
-		id.UID = a.identity(key, last).UID // perhaps an earlier object of the name
+		id.UID = a.identity(key, last).UID // the stored object may be an earlier one of that name
 		a.logLost(last, id)
 	case deleted:
 		a.append(deletion(a.writer.Encode(d.Object), last), id)
@@ -255,7 +255,7 @@ func (a *applier) recordIdentity(p *sourceState, stored any, id object.Identity)
 	}
 }
 
-// forget forgets what is recorded of the object of a key.
+// forget removes what is recorded about the object of a key.
 func (a *applier) forget(p *sourceState, key indexer.Key) {
 	p.objects.forget(key)
 	a.recovered(p, key)

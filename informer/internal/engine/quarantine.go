@@ -10,15 +10,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// MaxQuarantined is the number of quarantined objects whose errors are kept.
+// MaxQuarantined is the highest number of quarantined objects whose errors are kept.
 const MaxQuarantined = 100
 
-// quarantine holds the quarantined objects of all sources for other goroutines: a wait for such an
-// object has to fail, and the inspector shows the errors.
+// quarantine holds the quarantined objects of all sources for other goroutines. A wait for such an object has
+// to fail, and the inspector shows the errors.
 type quarantine struct {
 	mu sync.Mutex
-	// times counts how often a key is quarantined: several sources may hold it, and one source twice
-	// while a replacement is under way.
+	// times counts how often a key is quarantined: several sources may hold it, and one source twice while a
+	// replacement is in progress.
 	times   map[indexer.Key]int
 	objects map[indexer.Key]QuarantinedObject // at most MaxQuarantined of them
 }
@@ -38,7 +38,7 @@ func (q *quarantine) holds(key indexer.Key) bool {
 	return q.times[key] > 0
 }
 
-// add counts a key, once more or as often as before, and keeps the error of its object if there is room.
+// add adds times to the count of a key, and keeps the error of its object if there is room.
 func (q *quarantine) add(key indexer.Key, times int, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -57,7 +57,7 @@ func (q *quarantine) add(key indexer.Key, times int, err error) {
 	}
 }
 
-// remove counts a key that leaves a quarantine.
+// remove subtracts one from the count of a key.
 func (q *quarantine) remove(key indexer.Key) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -68,8 +68,7 @@ func (q *quarantine) remove(key indexer.Key) {
 	}
 }
 
-// all returns the quarantined objects whose errors are kept, in the order in which they were
-// quarantined.
+// all returns the quarantined objects whose errors are kept, the oldest first.
 func (q *quarantine) all() []QuarantinedObject {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -79,8 +78,8 @@ func (q *quarantine) all() []QuarantinedObject {
 	})
 }
 
-// enter records that the object of a key could not be prepared. It returns true if the object was not in
-// the quarantine.
+// enter records that the object of a key could not be prepared. It returns true if the object was not
+// quarantined.
 func (q *quarantine) enter(in *exceptions, key indexer.Key, err error) (entered bool) {
 	if in.hasFailed(key) {
 		q.add(key, 0, err)
@@ -94,7 +93,7 @@ func (q *quarantine) enter(in *exceptions, key indexer.Key, err error) (entered 
 	return true
 }
 
-// leave ends the failure of an object. It returns true if there was one.
+// leave ends the quarantine of an object. It returns true if the object was quarantined.
 func (q *quarantine) leave(in *exceptions, key indexer.Key) (left bool) {
 	if !in.hasFailed(key) {
 		return false

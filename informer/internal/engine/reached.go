@@ -8,9 +8,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// reached records, for each source, the version up to which its changes are in the store. The lowest
-// of them is the store's version. It is looked for among all sources only if the source that had the
-// lowest version has moved. Only one goroutine uses the fields above mu.
+// reached records, for each source, the version up to which its changes are in the store. The lowest of these
+// versions is the store's. It is looked up only after the source with the lowest version has moved. Only one
+// goroutine uses the fields above mu.
 type reached struct {
 	versions    []string // by source
 	low         uint16   // if known is set, the source with the lowest version
@@ -18,16 +18,16 @@ type reached struct {
 	unpublished []uint16 // sources whose versions are ahead of published
 
 	mu        sync.Mutex
-	published []string // by source: versions whose changes readers find in the store, and handlers get
+	published []string // by source: versions whose changes are in the store and in the log
 }
 
-// newReached returns the record of sources that have not reached a version yet.
+// newReached returns the record of sources without versions.
 func newReached(sources int) *reached {
 	return &reached{versions: make([]string, sources), published: make([]string, sources)}
 }
 
-// publishedVersion returns the version of a source whose changes readers find in the store, and handlers
-// get. Any goroutine may call it.
+// publishedVersion returns the version of a source whose changes are in the store and in the log. It is safe
+// for concurrent use.
 func (r *reached) publishedVersion(source uint16) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -35,8 +35,8 @@ func (r *reached) publishedVersion(source uint16) string {
 	return r.published[source]
 }
 
-// publish publishes the versions at the end of a write section, when its changes are in the store and
-// in the log.
+// publish publishes the versions at the end of a write section, when its changes are in the store and in the
+// log.
 func (r *reached) publish() {
 	if len(r.unpublished) == 0 {
 		return
@@ -57,14 +57,14 @@ func (r *reached) move(source uint16, version string) {
 	}
 }
 
-// advance moves a source's version forward. An older version changes nothing.
+// advance moves a source's version forward. It ignores an older version.
 func (r *reached) advance(source uint16, version string) {
 	current := r.versions[source]
 	next := object.Advance(current, version)
 	if next == current {
 		return
 	}
-	if source == r.low || !object.Comparable(current) { // one that does not compare ranks highest, and the next may rank lowest
+	if source == r.low || !object.Comparable(current) { // a version that does not compare ranks highest, and its successor may rank lowest
 		r.known = false
 	}
 	r.move(source, next)
@@ -76,8 +76,8 @@ func (r *reached) set(source uint16, version string) {
 	r.known = false
 }
 
-// lowest returns the lowest version of all sources. A version that does not compare counts only if no
-// version compares.
+// lowest returns the lowest version of all sources. A version that does not compare counts only if none
+// compares.
 func (r *reached) lowest() string {
 	if !r.known && len(r.versions) > 1 {
 		r.find()

@@ -22,7 +22,7 @@ func (c *Core) newReading() *reading {
 	return r
 }
 
-// begin begins to read all sources.
+// begin starts the goroutines that read the sources.
 func (r *reading) begin() {
 	c := r.core
 	if p := c.packing; p != nil {
@@ -37,11 +37,11 @@ func (r *reading) begin() {
 	}
 }
 
-// wait waits for the end of reading.
+// wait waits until no source is read any more.
 func (r *reading) wait() {
 	r.group.Wait()
 	for _, sink := range r.sinks {
-		sink.turn <- struct{}{} // nobody else prepares an object any more
+		sink.turn <- struct{}{} // no goroutine prepares objects any more
 	}
 }
 
@@ -80,18 +80,18 @@ func (c *Core) reflector(source reflector.Source, sink *Sink) *reflector.Reflect
 	})
 }
 
-// decoding returns the options of decoding, with the fields that are dropped in place of a transform.
+// decoding returns the decoding options, with the fields that are dropped in place of a transform.
 func (c *Core) decoding() reflector.Decoding {
 	d := c.options.Decoding
 	d.Drop = slices.Concat(d.Drop, c.drops)
 	return d
 }
 
-// observe takes note of an event of the reflector, and passes it on.
+// observe records an event of the reflector, and passes it on.
 func (s *Sink) observe(e reflector.Event) {
 	s.core.status.reflected(int(s.source), e)
 	if _, ok := e.(reflector.WatchStarted); ok {
-		s.core.versions.Wake() // WaitFresh checks the watches, too
+		s.core.versions.Wake() // WaitFresh also waits for the watches
 	}
 	if u, ok := e.(reflector.Undecodable); ok {
 		s.core.observe(&QuarantineError{Key: u.Key, Err: undecodable(u.Err)})

@@ -2,16 +2,16 @@ package engine
 
 import "time"
 
-// receipt is the arrival of an answer of the server: its time, and the number of the answer's last
-// delta. A source's deltas are numbered in the order in which they are queued and applied.
+// receipt is the arrival of an answer of the server: its time, and the number of its last delta. A source's
+// deltas are numbered in the order in which they are queued and applied.
 type receipt struct {
 	at     time.Time
 	number uint64
 }
 
-// receipts finds the newest answer whose deltas are applied, without a list of all that wait in the
-// queue: of these it keeps the first and the last. If the processLoop lags, the time that it finds is too
-// early, and never too late.
+// receipts finds the newest answer whose deltas are applied. It does not list all answers that wait in the
+// queue, but keeps only the first and the last. If the processLoop lags, the time that it finds may be too
+// early, but never too late.
 type receipts struct {
 	before      time.Time // of the newest answer known to be applied
 	first, last receipt
@@ -29,7 +29,7 @@ func (r *receipts) add(next receipt, applied uint64) {
 	r.last = next
 }
 
-// confirmed returns the time of the newest answer found to be applied, zero for none.
+// confirmed returns the time of the newest answer known to be applied; zero for none.
 func (r *receipts) confirmed(applied uint64) time.Time {
 	switch {
 	case r.last.number <= applied:

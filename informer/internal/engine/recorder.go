@@ -11,16 +11,16 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// status records the reports of an informer's goroutines.
+// status records what the goroutines of an informer report.
 type status struct {
 	quarantined atomic.Int64
 
 	watchLasts time.Duration // the longest time that a healthy watch may be silent
 
 	mu       sync.Mutex
-	seen     Status // the counts and errors that are the same for any number of sources
+	seen     Status // counts and errors that do not depend on the number of sources
 	bySource []sourceStatus
-	applied  []atomic.Uint64 // by source: the deltas applied since the informer was made
+	applied  []atomic.Uint64 // by source: deltas applied since the informer was made
 	started  time.Time       // when the run began
 }
 
@@ -61,21 +61,21 @@ func (s *status) leaveOut(err error) {
 // sourceStatus is the state of one source.
 type sourceStatus struct {
 	watching, notServed, lastEvent, lastBookmark time.Time
-	opened                                       time.Time // when a watch last began
+	opened                                       time.Time // when the last watch began
 	progress                                     Progress  // of the full state being read
 	receipts                                     receipts
-	last                                         RecentError       // kept when it is over
-	failing                                      bool              // the last list or watch has failed, with the last error
+	last                                         RecentError       // kept after the failure is over
+	failing                                      bool              // the last list or watch failed with the last error
 	notes                                        [noteKinds]string // empty for no note
 }
 
-// absent reports whether the server does not have the resource. An answer that it is refused, say,
-// means that it is there.
+// absent reports whether the server does not have the resource. Another error, such as a refusal, means that
+// the server has it.
 func (p *sourceStatus) absent() bool {
 	return !p.notServed.IsZero() && (!p.failing || p.last.Class == reflector.ErrorNotServed)
 }
 
-// read records a full state: the source has what it took.
+// read records a full state, which ends notes about what the source turned out to have.
 func (p *sourceStatus) read(e reflector.Listed) {
 	p.progress, p.failing = Progress{}, false
 	if e.Version != "" {
@@ -114,7 +114,7 @@ func (s *status) reflected(i int, e reflector.Event) {
 		}
 	case reflector.NotServed:
 		p.progress, p.notServed = Progress{}, time.Now()
-	case reflector.Served: // streams are requested again
+	case reflector.Served: // streams will be requested again
 		p.notServed, p.notes[noteStreams] = time.Time{}, ""
 	case reflector.HistoryUnknown:
 		p.notes[noteVersions] = "full states have no resourceVersion: the server's history is unknown"
@@ -141,10 +141,10 @@ func (s *status) listed(e reflector.Listed) {
 	totals.Relists[e.Cause]++
 }
 
-// mostErrors is the number of errors kept.
+// mostErrors is the highest number of errors kept.
 const mostErrors = 16
 
-// failed counts an error, and keeps it among the recent ones. The caller holds mu.
+// failed counts an error, and adds it to the recent ones. The caller holds mu.
 func (s *status) failed(e reflector.Failed) RecentError {
 	now, seen := time.Now(), &s.seen
 	seen.Errors++
@@ -156,7 +156,7 @@ func (s *status) failed(e reflector.Failed) RecentError {
 	}
 	seen.Totals.Errors[e.Class]++
 	failed := RecentError{At: now, Class: e.Class, Err: e.Err}
-	if n := len(seen.RecentErrors); n > 0 { // an error may hold a whole answer of the server
+	if n := len(seen.RecentErrors); n > 0 { // an error may hold a whole response
 		before := &seen.RecentErrors[n-1]
 		before.Err = textError(before.Err.Error())
 	}
@@ -172,7 +172,7 @@ func (s *status) exited(err error) {
 	s.seen.LastError, s.seen.LastErrorAt = err, time.Now()
 }
 
-// asked records a request for a full state, the first or a repeated one.
+// asked records a request for a full state, whether first or repeated.
 func (p *sourceStatus) asked(e reflector.Asked) {
 	if e.Operation == reflector.OpWatch {
 		return
@@ -185,7 +185,7 @@ func (p *sourceStatus) paged(e reflector.Paged) {
 	p.progress.Objects, p.progress.Remaining, p.progress.Bytes = e.Objects, e.Remaining, e.Bytes
 }
 
-// changed records a full state that has changed the store.
+// changed records a full state that changed the store.
 func (s *status) changed(source uint16) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -201,7 +201,7 @@ func (s *status) began() {
 	s.started = time.Now()
 }
 
-// stopped records the end of the run: no source is read any more.
+// stopped records the end of the run, after which no source is read.
 func (s *status) stopped() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +212,7 @@ func (s *status) stopped() {
 	}
 }
 
-// synced records, once, that the store is complete.
+// synced records that the store is complete. It is called once.
 func (s *status) synced() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,7 +229,8 @@ func (s *status) unwatched() (source uint16, some bool) {
 	return uint16(i), i >= 0 //nolint:gosec // at most maxSources
 }
 
-// unanswered records that a source has not answered with its newest version. That is no failure to read it.
+// unanswered records that a source did not answer with its newest version. Such a source does not count as
+// failing.
 func (s *status) unanswered(source uint16, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,7 +240,8 @@ func (s *status) unanswered(source uint16, err error) {
 	}
 }
 
-// lastErrorOf returns the last error of some sources, nil for all: of those that fail now, if there are any.
+// lastErrorOf returns the last error of some sources; nil stands for all sources. Errors of sources that fail
+// now take precedence.
 func (s *status) lastErrorOf(sources []uint16) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -295,7 +297,7 @@ func (s *status) recorded() Status {
 	return to
 }
 
-// addFailing adds the error of a source, unless it has a newer one of the same class.
+// addFailing adds the error of a source, unless there is a newer one of the same class.
 func (s *Status) addFailing(e RecentError) {
 	i := slices.IndexFunc(s.Failing, func(known RecentError) bool { return known.Class == e.Class })
 	switch {
@@ -306,7 +308,7 @@ func (s *Status) addFailing(e RecentError) {
 	}
 }
 
-// add adds the progress of another source. The sum of Remaining is known only if each source is.
+// add adds the progress of another source. The sum of Remaining is known only if every addend is.
 func (p *Progress) add(other Progress) {
 	if other.Since.IsZero() {
 		return

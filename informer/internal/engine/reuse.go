@@ -9,8 +9,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// Recall returns the source's stored object of a key if it is this version of the object, already
-// transformed. It returns false for an object put by hand.
+// Recall returns the stored, transformed object of the source if it has this identity. It returns false for
+// an object put by hand.
 func (s *Sink) Recall(id object.Identity) (any, bool) {
 	if _, ok := s.core.writer.Stored(id.Key); !ok {
 		return nil, false // without waiting for writers
@@ -22,10 +22,11 @@ func (s *Sink) Recall(id object.Identity) (any, bool) {
 	return stored, true
 }
 
-// known returns the source's stored object of a key and its identity, unless the object was put by hand.
+// known returns the source's stored object of a key and its identity. It returns false for an object put by
+// hand.
 func (s *Sink) known(key indexer.Key) (stored any, id object.Identity, ok bool) {
 	hidden := false
-	s.core.writer.Freeze(func(tx *indexer.Tx) { // between two sections the object and its identity belong together
+	s.core.writer.Freeze(func(tx *indexer.Tx) { // outside of write sections, the object and its identity match
 		found, _ := tx.Get(key)
 		if ok = found.Source == s.source && found.Stamp != object.StampByHand; ok {
 			stored = found.Object
@@ -38,11 +39,11 @@ func (s *Sink) known(key indexer.Key) (stored any, id object.Identity, ok bool) 
 	return stored, id, ok
 }
 
-// reuseAtOnce is the number of objects that Reuse looks up in one moment of the store: writers wait.
+// reuseAtOnce is the number of objects that Reuse looks up at once, while writers wait.
 const reuseAtOnce = 64
 
-// Reuse replaces listed objects by the stored ones of the same version. With a transform it does
-// nothing: the transform is called for each object received.
+// Reuse replaces listed objects with stored ones of the same version. With a transform it does nothing,
+// because the transform is called for each received object.
 func (s *Sink) Reuse(listed []deltafifo.Delta) {
 	if s.core.options.Transform != nil {
 		return
@@ -54,7 +55,7 @@ func (s *Sink) Reuse(listed []deltafifo.Delta) {
 	}
 }
 
-// lookUp finds the stored objects of the listed keys, but for those put by hand.
+// lookUp finds the stored objects of the listed keys, except those put by hand.
 func lookUp(tx *indexer.Tx, listed []deltafifo.Delta, found *[reuseAtOnce]any) {
 	for i := range listed {
 		if stored, _ := tx.Get(listed[i].Key); stored.Stamp != object.StampByHand {
@@ -63,8 +64,8 @@ func lookUp(tx *indexer.Tx, listed []deltafifo.Delta, found *[reuseAtOnce]any) {
 	}
 }
 
-// reuse reads the objects after all have been looked up: so the processor waits for the memory of several
-// at once, and writers for none.
+// reuse compares the objects after all have been looked up. So the CPU waits for the memory of several
+// objects at once, and writers wait for none of that.
 func reuse(listed []deltafifo.Delta, found *[reuseAtOnce]any) {
 	for i := range listed {
 		d := &listed[i]
@@ -74,7 +75,7 @@ func reuse(listed []deltafifo.Delta, found *[reuseAtOnce]any) {
 	}
 }
 
-// newValues returns the table of the values that an informer's objects share. Packed ones share none.
+// newValues returns the table of the values that an informer's objects share. Packed objects share none.
 func newValues(o Options) *share.Table {
 	if o.Unshared || o.Storage.packs() {
 		return nil

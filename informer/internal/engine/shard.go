@@ -15,21 +15,21 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// ShardStatus describes the share of the objects that an informer with [Options].Shard reads. It is zero
-// without, and until the informer runs.
+// ShardStatus describes the share of an informer with [Options].Shard. It is zero without one, and until the
+// informer runs. Shards are experimental: the server's selector is alpha, and this API may change with it.
 type ShardStatus struct {
 	// Share is the share that the informer reads.
 	Share shard.Set
-	// Foreign counts the objects and events outside of the share that the server has sent, and the informer
-	// has dropped.
+	// Foreign counts the objects and events outside of the share that the server sent and the informer
+	// dropped.
 	Foreign uint64
-	// Server says whether the server leaves out what is outside of the share: it "filters" or "does not filter"; ""
-	// if the server has not shown it yet.
+	// Server says whether the server leaves out objects outside of the share: "filters", "does not filter",
+	// or "" if the server has not shown it yet.
 	Server string
 }
 
-// askShare asks for the share that the informer reads. The Assignment is the user's, so the reflector's goroutine asks,
-// once. The error says why the informer cannot read the share of the source.
+// askShare asks for the share that the informer reads. The reflector's goroutine calls it once, because the
+// Assignment is the program's. The error says why the informer cannot read the share of the source.
 func (c *Core) askShare(source reflector.Source) (err error) {
 	if c.options.Shard == nil {
 		return nil
@@ -45,7 +45,7 @@ func (c *Core) askShare(source reflector.Source) (err error) {
 	}
 	c.share.Store(reflector.NewShare(of))
 	if of.Field() == shard.ByNamespace && source.Namespace != "" {
-		return fmt.Errorf("%w: its source reads namespace %s alone, and the share is of namespaces", ErrSharded, source.Namespace)
+		return fmt.Errorf("%w: its source reads only namespace %s, and the share is by namespace", ErrSharded, source.Namespace)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (c *Core) shardStatus() ShardStatus {
 	return ShardStatus{share.Set(), share.Foreign(), share.Server()}
 }
 
-// outside reports whether the object of an answer is certainly outside of the share.
+// outside reports whether the object of an answer is known to be outside of the share.
 func (a *applier) outside(on *ownwrites.Answer) bool {
 	share := a.share.Load()
 	if share == nil {
@@ -69,8 +69,8 @@ func (a *applier) outside(on *ownwrites.Answer) bool {
 	return known && !share.Set().Has(on.Key.Namespace, types.UID(on.UID))
 }
 
-// checkShare panics under TIDEMARK_VERIFY if the store holds an object outside of the share, but for
-// those that a user has put there by hand, or if there is a fence of one.
+// checkShare panics in verify mode if the store holds an object outside of the share that was not put by
+// hand, or if there is a fence of an object outside.
 func (a *applier) checkShare() {
 	if !verify.On || a.share.Load() == nil {
 		return
@@ -92,7 +92,7 @@ func (a *applier) checkShare() {
 	})
 }
 
-// checkChanges panics under TIDEMARK_VERIFY if an object outside of the share is about to be stored.
+// checkChanges panics in verify mode if an object outside of the share is about to be stored.
 func (a *applier) checkChanges(changes []deltafifo.Delta) {
 	if !verify.On || a.share.Load() == nil {
 		return

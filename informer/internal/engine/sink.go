@@ -13,19 +13,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Sink is the sink of one reflector. It prepares each object on the reflector's goroutine,
-// with no lock held, and queues it.
+// Sink is the sink of one reflector. It prepares each object on the reflector's goroutine, with no lock held,
+// and queues it.
 type Sink struct {
 	core      *Core
 	source    uint16
 	replacing bool   // between Begin and Commit or Abort
 	queued    uint64 // the number of the source's last delta, see receipt
-	// pass shares values between objects after the transform. It is nil without a transform, or if
-	// the objects do not belong to the informer alone.
+	// pass shares values between objects after the transform. It is nil without a transform, and for objects
+	// that do not belong only to the informer.
 	pass *sharepass.Pass
 
-	// linked is set once requests of the source pass through an OwnWrites. From then on the goroutines of
-	// writes prepare objects, too, one at a time: a goroutine that puts a token into turn has its turn.
+	// linked is set once requests of the source pass through an OwnWrites. From then on, the goroutines of
+	// writes also prepare objects, one at a time. Sending to turn takes the turn.
 	linked atomic.Bool
 	turn   chan struct{}
 }
@@ -68,7 +68,7 @@ func (s *Sink) Write(ctx context.Context, batch []deltafifo.Delta) error {
 		return err
 	}
 	s.queued += uint64(len(batch))
-	if n := len(batch); n > 0 && !s.replacing { // a page of a list proves nothing before the commit
+	if n := len(batch); n > 0 && !s.replacing { // a page of a list confirms nothing before the commit
 		s.noteReceived(batch)
 	}
 	return s.core.queue.Push(ctx, batch...)
@@ -102,7 +102,7 @@ func (s *Sink) prepareBatch(ctx context.Context, batch []deltafifo.Delta) error 
 	return nil
 }
 
-// packBatch packs the objects of a batch that have not been packed where they arrived, and has them watched.
+// packBatch packs the objects of a batch that were not packed on arrival, and passes them to the detector.
 func (s *Sink) packBatch(batch []deltafifo.Delta) {
 	if s.core.packing == nil && s.core.detector == nil {
 		return
@@ -127,8 +127,8 @@ func (s *Sink) Decodes(packed keeper.Decoders) keeper.Form {
 	return f
 }
 
-// packer returns what packs the objects of a source from their bytes. With a transform, the sink encodes and packs the
-// objects behind it. The sink does the same with the objects of a source whose decoder differs from an earlier
+// packer returns what packs a source's objects from their bytes, or nil. With a transform, the sink encodes
+// and packs the objects after it. The sink also does so for a source whose decoder differs from an earlier
 // source's.
 func (s *Sink) packer(objects any, d pack.Decoder) pack.Taker {
 	p := s.core.packing
@@ -138,8 +138,8 @@ func (s *Sink) packer(objects any, d pack.Decoder) pack.Taker {
 	return p
 }
 
-// sharing returns the table of shared values of a source's decoder, and whether it shares more than strings. If there
-// is a transform, values are shared after it, since it may write into the objects.
+// sharing returns the table of shared values for a source's decoder, and whether the decoder shares more than
+// strings. With a transform, which may write into the objects, values are shared after it.
 func (s *Sink) sharing() (t *share.Table, deep bool) {
 	table := s.core.values
 	if table == nil || s.core.options.Transform == nil {
@@ -149,8 +149,8 @@ func (s *Sink) sharing() (t *share.Table, deep bool) {
 	return share.New(0), false
 }
 
-// noteReceived records in the status that the source has sent something. A Progress alone confirms what the store
-// holds, and is no event of it.
+// noteReceived records in the status that the source has sent something. A single Progress confirms the
+// store's content, but is not an event.
 func (s *Sink) noteReceived(batch []deltafifo.Delta) {
 	last := &batch[len(batch)-1]
 	if last.Op == deltafifo.Progress && len(batch) == 1 {

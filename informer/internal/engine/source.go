@@ -12,15 +12,16 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Source is a source of an informer. A function makes it when the informer runs, once and on the goroutine of its
-// reflector: the function may be the user's, and the client may be missing where nothing runs.
+// Source is a source of an informer. When the informer runs, the goroutine of the source's reflector makes
+// it, once. It is made late because the function may be the program's, and because an informer that never
+// runs needs no client.
 type Source struct {
 	make  func() (reflector.Source, error)
 	ready chan struct{}    // closed once made is set; never if make has failed
 	made  reflector.Source // valid once ready is closed
 }
 
-// LateSources returns sources that are made when the informer runs.
+// LateSources returns sources that their functions make when the informer runs.
 func LateSources(makers []func() (reflector.Source, error)) (sources []*Source) {
 	for _, f := range makers {
 		sources = append(sources, &Source{make: f, ready: make(chan struct{})})
@@ -28,7 +29,7 @@ func LateSources(makers []func() (reflector.Source, error)) (sources []*Source) 
 	return sources
 }
 
-// MadeSources returns sources that have been made.
+// MadeSources returns sources that exist already.
 func MadeSources(made ...reflector.Source) (sources []*Source) {
 	for _, of := range made {
 		s := &Source{made: of, ready: make(chan struct{})}
@@ -38,12 +39,12 @@ func MadeSources(made ...reflector.Source) (sources []*Source) {
 	return sources
 }
 
-// missing reports whether an informer was made with nothing to read.
+// missing reports whether an informer has nothing to read.
 func missing(sources []*Source) bool {
 	return len(sources) == 0 || slices.ContainsFunc(sources, func(s *Source) bool { return closed(s.ready) && s.made.IsZero() })
 }
 
-// get makes the source unless it has been made. Only the goroutine of its reflector calls it.
+// get makes the source, unless it exists. Only the goroutine of its reflector calls it.
 func (s *Source) get() (made reflector.Source, err error) {
 	if closed(s.ready) {
 		return s.made, nil

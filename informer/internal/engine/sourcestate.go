@@ -9,24 +9,24 @@ import (
 )
 
 // sourceState is the processLoop's state of one source. The sources of an informer are disjoint at any one
-// version, so a replacement of one source does not concern the objects of the others. But an object
-// may move between sources, which report the move in any order, see moved.go.
+// version, so a replacement of one source does not affect the objects of the others. But an object may move
+// between sources, which report the move in any order; see moved.go.
 type sourceState struct {
 	objects  exceptions     // what the store does not show about the source's objects
 	fences   *fences.Fences // of the objects that the program has written; nil before the first answer
 	complete bool           // a replacement has been applied
 
-	// The fields below belong to the replacement under way.
+	// The fields below belong to the replacement in progress.
 	staging    *indexer.Staging
-	newHistory bool       // the source's history is not the one of the stored objects
+	newHistory bool       // the stored objects belong to an earlier history
 	next       exceptions // becomes objects at the commit
 }
 
-// maxSources is the highest number of sources: a change of the source with the lowest version may look at
-// the versions of all.
+// maxSources is the highest number of sources. It is bounded because a change of the source with the lowest
+// version looks at the versions of all sources.
 const maxSources = 4096
 
-// abort drops the replacement under way, if there is one.
+// abort drops the replacement in progress, if there is one.
 func (a *applier) abort(p *sourceState) {
 	a.allQuarantined.leaveAll(&p.next)
 	p.staging, p.next = nil, exceptions{}
@@ -54,9 +54,8 @@ func (a *applier) stage(d *deltafifo.Delta) {
 	}
 }
 
-// stagePut adds a listed object to a replacement. If the stored object is the same version of the
-// same object, stagePut keeps it and drops the listed one. An object put by hand never counts as
-// the same version, whatever its metadata.
+// stagePut adds a listed object to a replacement. It keeps the stored object if that is the same version of
+// the same object. An object put by hand never counts as the same version.
 func (a *applier) stagePut(p *sourceState, d *deltafifo.Delta) {
 	id := identityOf(d)
 	kept := !p.newHistory && d.Version != "" && p.staging.Keep(d.Key, func(stored any, stamp uint64) bool {
@@ -71,9 +70,9 @@ func (a *applier) stagePut(p *sourceState, d *deltafifo.Delta) {
 	}
 }
 
-// keepEarlier keeps the stored version of an object that fails in a replacement, unless a program has put it by
-// hand. If there are other sources, a version of an earlier history is not kept: it would count as newer than what
-// they report.
+// keepEarlier keeps the stored version of an object that fails in a replacement, unless it was put by hand.
+// With other sources, it keeps no version of an earlier history, because that version would count as newer
+// than what they report.
 func (a *applier) keepEarlier(p *sourceState, d *deltafifo.Delta) {
 	if p.newHistory && len(a.states) > 1 {
 		return
@@ -86,7 +85,8 @@ func (a *applier) keepEarlier(p *sourceState, d *deltafifo.Delta) {
 	}
 }
 
-// keepStored makes the replacement under way hold what the store holds under a key, which may be nothing.
+// keepStored makes the replacement in progress hold the object that the store has under a key, or none if the
+// store has none.
 func (a *applier) keepStored(p *sourceState, key indexer.Key) {
 	p.staging.Drop(key)
 	p.next.forget(key)
@@ -95,15 +95,15 @@ func (a *applier) keepStored(p *sourceState, key indexer.Key) {
 	}
 }
 
-// unstage takes an object out of a replacement.
+// unstage removes an object from a replacement.
 func (a *applier) unstage(p *sourceState, key indexer.Key) {
 	p.staging.Drop(key)
 	p.next.forget(key)
 	a.allQuarantined.leave(&p.next, key)
 }
 
-// recordStaged records the identity that the transform has changed in a replacement, and ends the object's
-// quarantine there.
+// recordStaged is called when a replacement holds the object of a delta. It records the identity that the
+// transform has changed, and ends the object's quarantine.
 func (a *applier) recordStaged(p *sourceState, d *deltafifo.Delta, obj any) {
 	if a.options.Transform != nil {
 		p.next.put(obj, identityOf(d))
@@ -119,13 +119,13 @@ func (a *applier) identityIn(p *sourceState, key indexer.Key, obj any) object.Id
 	return p.identity(key, obj)
 }
 
-// commit applies a replacement. It does not log the first replacement of an informer: every
+// commit applies a replacement. It does not log the first replacement of an informer, because every
 // registration replays the store instead.
 func (a *applier) commit(i uint16, version string) {
 	p := &a.states[i]
 	a.holdFenced(i, version)
 	first, initial := !a.processor.Started(), !p.complete
-	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { // nothing before: an index function may break the commit off
+	visitor := indexer.Visitor{Commit: func(tx *indexer.Tx) { // nothing is recorded earlier, because an index function may abort the commit
 		a.committed(p, i, version)
 		if now := a.version(); now != "" {
 			tx.SetVersion(now)
@@ -148,14 +148,14 @@ func (a *applier) commit(i uint16, version string) {
 	a.versions.Wake()
 }
 
-// committed records a replacement of source i, in the write section that shows it in the store.
+// committed records a replacement of source i, in its write section.
 func (a *applier) committed(p *sourceState, i uint16, version string) {
 	p.staging, p.complete = nil, true
-	if p.newHistory || version == "" { // the versions of the fences mean nothing any more
+	if p.newHistory || version == "" { // the versions of the fences no longer compare
 		p.fences = nil
 	}
 	a.publishFences(i)
-	if p.newHistory && a.reached.versions[i] != "" { // versions before do not compare with those that are published from now on
+	if p.newHistory && a.reached.versions[i] != "" { // earlier versions do not compare with later ones
 		a.versions.histories.Add(1)
 	}
 	if p.newHistory || a.reached.versions[i] == "" {
@@ -174,8 +174,8 @@ func (a *applier) replacePut(p *sourceState, initial bool, key indexer.Key, old,
 	a.logPut(put{old: old, now: obj, replaced: replaced, was: was, is: a.identityIn(p, key, obj), initial: initial})
 }
 
-// publishReplace publishes a replacement, in the write section that shows it in the store. The
-// counters of Status are updated before any handler gets the changes.
+// publishReplace publishes a replacement, in its write section. It updates the counters of Status before any
+// handler gets the changes.
 func (a *applier) publishReplace(tx *indexer.Tx, p *sourceState, first bool) {
 	was := len(p.objects.failed)
 	a.allQuarantined.leaveAll(&p.objects)
@@ -192,8 +192,8 @@ func (a *applier) publishReplace(tx *indexer.Tx, p *sourceState, first bool) {
 	a.markStoreSynced()
 }
 
-// markStoreSynced marks the informer as synced once all sources are complete. It is called in a
-// write section.
+// markStoreSynced marks the informer as synced once all sources are complete. It is called in a write
+// section.
 func (a *applier) markStoreSynced() {
 	if !a.IsSynced() && a.complete() {
 		a.processor.MarkSynced()

@@ -2,7 +2,7 @@ package engine
 
 import "time"
 
-// received records a batch of changes, or a bookmark, that ends with a numbered delta.
+// received records a batch of changes, or a bookmark. number is the number of its last delta.
 func (s *status) received(source uint16, bookmark bool, number uint64) {
 	now := time.Now()
 	s.mu.Lock()
@@ -17,7 +17,7 @@ func (s *status) received(source uint16, bookmark bool, number uint64) {
 	}
 }
 
-// answered records a complete answer of the server, whatever its content, that ends with a numbered
+// answered records a complete answer of the server, whatever its content. number is the number of its last
 // delta.
 func (s *status) answered(source uint16, number uint64) {
 	s.mu.Lock()
@@ -26,20 +26,20 @@ func (s *status) answered(source uint16, number uint64) {
 	s.bySource[source].receipts.add(receipt{time.Now(), number}, s.applied[source].Load())
 }
 
-// confirmed returns the time at which the server last confirmed the store's state of a source. The caller
-// holds mu.
+// confirmed returns the time when the server last confirmed the store's state of a source. The caller holds
+// mu.
 func (s *status) confirmed(source int) time.Time {
 	return s.bySource[source].receipts.confirmed(s.applied[source].Load())
 }
 
-// countApplied counts applied deltas of a source: an answer confirms the store once it is applied.
+// countApplied counts applied deltas of a source. An answer confirms the store once its deltas are applied.
 func (s *status) countApplied(source uint16, n int) { s.applied[source].Add(uint64(n)) } //nolint:gosec // never negative
 
-// bookmarkPeriod is how often an API server sends bookmarks, at least.
+// bookmarkPeriod is the longest time between two bookmarks of an API server.
 const bookmarkPeriod = time.Minute
 
-// staleLocked reports whether the store has got nothing from a source for too long. Of a resource that
-// is not served, nothing is to be heard. The caller holds mu.
+// staleLocked reports whether the store has got nothing from a source for too long. A resource that is not
+// served does not count. The caller holds mu.
 func (s *status) staleLocked() bool {
 	for i, p := range s.bySource {
 		if p.absent() {

@@ -2,54 +2,57 @@ package engine
 
 import "github.com/tidemark-k8s/tidemark/internal/pack"
 
-// Storage says how an informer holds its objects. The zero value: decoded, sharing equal values, or as the
-// factory's Storage says.
+// Storage selects how an informer holds its objects. The zero value takes the factory's Storage, or else
+// holds them decoded, with equal values shared. Packed storage is experimental: its options, and what is
+// packed, may change.
 type Storage struct {
-	// Decoded, if set, makes the informer hold its objects packed: as the differences of their encoded bytes
-	// to those of similar objects. Of some the decoded form is kept as well, as much as fits into this
-	// budget. Several informers may have the same one.
+	// Decoded, if set, makes the informer hold its objects packed: as the differences between their encoded
+	// bytes and those of similar objects. It also keeps some objects decoded, within this budget. Several
+	// informers may share a budget.
 	//
-	// A program gets objects as before, but for this: two reads may return two objects that are equal, so
-	// that pointers must not be compared; a read of an object that is not kept decoded takes some
-	// microseconds, and reading all of a large store often is slow; and nothing is shared between objects but
-	// the old and the new one of an update. The informer holds an object decoded if encoding and decoding
-	// change it, or if a program has put it into the store, see [StorageError].
+	// For a program, three things change. Two reads may return two equal objects, so pointers must not be
+	// compared. Reading an object that is not kept decoded takes some microseconds, so reading all of a large
+	// store often is slow. And objects share no values, except for the old and new object of an update. The
+	// informer pins an object (holds it decoded) if encoding and decoding change it, or if a program has put
+	// it into the store, see [StorageError].
 	Decoded *Budget
-	// Unpacked, if set, makes the informer hold its objects decoded, whatever Decoded and the factory's Storage say.
+	// Unpacked, if set, makes the informer hold its objects decoded, whatever Decoded and the factory's
+	// Storage say.
 	Unpacked bool
 }
 
 // packs reports whether objects are packed.
 func (s Storage) packs() bool { return s.Decoded != nil && !s.Unpacked }
 
-// Budget bounds the memory of the objects that informers keep decoded beside the packed ones. The zero
-// value is the budget of zero bytes. Any goroutine may use it.
+// Budget limits the memory of the objects that informers keep decoded in addition to the packed ones. The
+// zero value is a budget of zero bytes. It is safe for concurrent use.
 type Budget pack.Budget
 
-// NewBudget returns a budget of so many bytes. With 0 nothing is kept decoded, and with math.MaxInt64
-// everything. A good value is the size of what a program reads again and again, or a tenth of the heap
-// that it took before. An informer with a negative one reports [ErrNegative].
+// NewBudget returns a budget of some bytes. With 0 no object is kept decoded, and with math.MaxInt64 all
+// objects are. A good value is the size of the objects that a program reads again and again, or a tenth of
+// the heap without packing. An informer with a negative budget reports [ErrNegative].
 func NewBudget(bytes int64) *Budget { return (*Budget)(pack.NewBudget(bytes)) }
 
-// Limit returns the bytes of the budget.
+// Limit returns the budget in bytes.
 func (b *Budget) Limit() int64 { return (*pack.Budget)(b).Limit() }
 
-// Used returns the memory of the objects that are kept decoded, estimated to within some 15 percent. Of what a
-// store has replaced or deleted some counts until it is collected as garbage and room is looked for.
+// Used returns the memory of the objects that are kept decoded, estimated to within 15 percent. Replaced and
+// deleted objects may count until they are garbage collected and the budget needs their room.
 func (b *Budget) Used() int64 { return (*pack.Budget)(b).Used() }
 
-// StorageStatus describes the objects of an informer with [Storage].Decoded. It is zero without.
+// StorageStatus describes the objects of an informer with [Storage].Decoded. Without it, StorageStatus is
+// zero.
 type StorageStatus struct {
-	Budget *Budget // the informer's own, or one that it shares with others
-	// Packed is the memory of the packed objects, and of what they have in common. An object that has left the store
-	// counts until it is garbage if others may be differences to it. One that the store never had, such as that of a
-	// list that failed, does not count. Decoded is the memory of the objects that are
-	// kept decoded within the budget, an estimate.
+	Budget *Budget // of this informer, or shared with others
+	// Packed is the memory of the packed objects, and of what they have in common. An object that has left
+	// the store counts until it is garbage, if other objects may be stored as differences from it. An object
+	// that the store never had, such as one of a failed list, does not count. Decoded is an estimate of the
+	// memory of the objects that the budget keeps decoded.
 	Packed, Decoded int64
-	// Pinned is the number of objects that are held decoded for ever, see [StorageError].
+	// Pinned is the number of objects that always stay decoded, see [StorageError].
 	Pinned int
-	// Decodes counts the packed objects that were decoded for readers and handlers. If it grows quickly,
-	// the budget is too small.
+	// Decodes counts how often packed objects were decoded for readers and handlers. If it grows quickly, the
+	// budget is too small.
 	Decodes uint64
 	// Undecodable counts the reads of packed objects that could not be decoded, see [StorageError].
 	Undecodable uint64
@@ -67,7 +70,7 @@ func (c *Core) storageStatus() StorageStatus {
 	}
 }
 
-// decodes returns the number of packed objects that were decoded.
+// decodes returns how often packed objects were decoded.
 func (c *Core) decodes() uint64 {
 	if c.packing == nil {
 		return 0

@@ -6,8 +6,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// tally counts the events of the store by their kinds, and the bookmarks. A write section counts them in now,
-// and publishes the counts in shown at its end.
+// tally counts the events of the store by kind, and the bookmarks. A write section counts in now, and
+// publishes the counts in shown at its end.
 type tally struct {
 	now   [tallied]uint64
 	shown [tallied]atomic.Uint64
@@ -18,7 +18,7 @@ const (
 	tallied   = int(eventlog.Deleted) + 1
 )
 
-// count counts some events.
+// count adds n events.
 func (t *tally) count(kind eventlog.Kind, n int) { t.now[kind] += uint64(n) } //nolint:gosec // never negative
 
 // show publishes the counts.

@@ -8,18 +8,18 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// transform prepares the object of one delta, or quarantines it if the transform fails; a delete
-// stays a delete.
+// transform prepares the object of a delta, or quarantines it if the transform fails. A delete stays a
+// delete.
 func (s *Sink) transform(d *deltafifo.Delta) {
 	obj, err := s.transformed(d)
 	if err != nil {
 		s.poison(d, err)
 		return
 	}
-	d.Object = obj // key, UID and version of the delta stay those of the server
+	d.Object = obj // the delta keeps the server's key, UID and version
 }
 
-// transformed returns what the transform makes of the object of a delta, with shared values.
+// transformed returns the transform's result for the object of a delta, with shared values.
 func (s *Sink) transformed(d *deltafifo.Delta) (any, error) {
 	obj, err := s.callTransform(d)
 	if err == nil && s.pass != nil {
@@ -43,15 +43,15 @@ func (s *Sink) callTransform(d *deltafifo.Delta) (result any, err error) {
 		return result, fmt.Errorf("%w: %w", ErrTransform, err)
 	}
 	if object.IsNil(result) {
-		return nil, fmt.Errorf("%w: it has returned nil", ErrTransform)
+		return nil, fmt.Errorf("%w: it returned nil", ErrTransform)
 	}
-	if key, ok := object.KeyOf(result); ok && key != d.Key { // methods of the object that panic do so here
-		return nil, fmt.Errorf("%w: it has renamed the object to %.*q", ErrTransform, object.MaxText, key)
+	if key, ok := object.KeyOf(result); ok && key != d.Key { // a method of the object that panics does so here
+		return nil, fmt.Errorf("%w: it renamed the object to %.*q", ErrTransform, object.MaxText, key)
 	}
 	return result, nil
 }
 
-// poison removes an object that cannot be prepared from its delta, and reports it.
+// poison replaces an object that cannot be prepared with its error, and reports it.
 func (s *Sink) poison(d *deltafifo.Delta, err error) {
 	d.Object = nil
 	if d.Op == deltafifo.Deleted {

@@ -20,21 +20,21 @@ func (a *applier) version() string {
 	return a.reached.lowest()
 }
 
-// point is a version that a source is to reach, in a history of the server.
+// point is a version that a source is to reach, in one history of the server.
 type point struct {
 	source  uint16
 	version string
 	history uint64
 }
 
-// hasReached is the comparison of all waits. It reports whether the store has all changes of a source up to a point:
-// yes, no or, with [ErrVersion], that the two do not compare. If the source or the point has no version, there is
-// nothing to compare: the source has come so far once it has been read.
+// hasReached is the comparison of all waits. It reports whether the store has all changes of a source up to a
+// point. The error is [ErrVersion] if the two do not compare. If the source or the point has no version,
+// there is nothing to compare, and reading the source once is enough.
 func (c *Core) hasReached(p point) (bool, error) {
-	synced := c.IsSynced() // before the version, which is set before the informer becomes synced
+	synced := c.IsSynced() // read before the version, which is set before the informer becomes synced
 	now := c.reached.publishedVersion(p.source)
 	switch {
-	case c.versions.history() != p.history: // after the version, which is set after the history
+	case c.versions.history() != p.history: // read after the version, which is set after the history
 		return false, errNewHistory
 	case now == "" && !synced:
 		return false, nil
@@ -65,7 +65,7 @@ func (c *Core) upTo(points []point) (pending, error) {
 	return pending{}, nil
 }
 
-// shows reports whether the store has a version of an object, or a newer one.
+// shows reports whether the store has this version of an object, or a newer one.
 func (c *Core) shows(key indexer.Key, version string) bool {
 	stored, ok := c.writer.Stored(key)
 	if !ok {
@@ -80,11 +80,11 @@ func (c *Core) shows(key indexer.Key, version string) bool {
 	return false
 }
 
-// versionWaiters wakes goroutines that wait until the store's version moves.
+// versionWaiters wakes the goroutines that wait for the store's version to move.
 type versionWaiters struct {
 	delivery.Waker
-	histories atomic.Uint64 // how often the history of a source has gone back
+	histories atomic.Uint64 // how often a source's history has gone back
 }
 
-// history returns the number of the present history. Versions of two histories do not compare.
+// history returns the number of the current history. Versions of two histories do not compare.
 func (v *versionWaiters) history() uint64 { return v.histories.Load() }

@@ -9,19 +9,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// pending is what a wait still waits for. The zero value means that its condition holds.
+// pending is what a wait still waits for. The zero value means that the condition holds.
 type pending struct {
-	missing error           // says what is not there yet
-	more    <-chan struct{} // closed when the condition is to be asked for again
-	sources []uint16        // bring it; nil for all
+	missing error           // what is missing
+	more    <-chan struct{} // closed when the condition is to be checked again
+	sources []uint16        // that can provide it; nil for all
 }
 
-// nudgeEvery is how often a wait calls its nudge while its condition does not hold.
+// nudgeEvery is the period in which a wait calls its nudge while its condition does not hold.
 const nudgeEvery = time.Second
 
-// await waits until holds returns the zero value or an error, the informer stops, or ctx ends. It is the loop of
-// all waits. holds is asked first, and once more at the end, so a condition that holds already is no error. nudge
-// may be nil.
+// await is the loop of all waits. It waits until holds returns the zero value or an error, the informer
+// stops, or ctx ends. It calls holds first, and once more at the end, so it returns nil if the condition
+// holds already. nudge may be nil.
 func (c *Core) await(ctx context.Context, holds func() (pending, error), nudge func()) error {
 	if err := c.Misused(); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (c *Core) await(ctx context.Context, holds func() (pending, error), nudge f
 		tick = ticker.C
 	}
 	for {
-		over := closed(c.stopped) || ctx.Err() != nil // before holds is asked for the last time
+		over := closed(c.stopped) || ctx.Err() != nil // read before the last call of holds
 		p, err := holds()
 		switch {
 		case err != nil:
@@ -55,8 +55,8 @@ func (c *Core) await(ctx context.Context, holds func() (pending, error), nudge f
 	}
 }
 
-// reason returns why a wait has ended without what is missing: ctx has ended, or else the informer has stopped. A
-// context that ends both says more.
+// reason returns why a wait ended without what is missing: ctx has ended, or the informer has stopped. If
+// both have ended, the context's error says more.
 func (c *Core) reason(ctx context.Context, missing error) error {
 	switch {
 	case ctx.Err() == nil:
@@ -67,8 +67,8 @@ func (c *Core) reason(ctx context.Context, missing error) error {
 	return fmt.Errorf("%w: %w", missing, context.Cause(ctx))
 }
 
-// failed returns the error of a wait: the name of the informer, the reason, and the last error of the sources that
-// were to bring what is missing, or the error that has ended the run.
+// failed returns the error of a wait: the name of the informer, the reason, and the error that ended the run
+// or the last error of the sources that could provide what is missing.
 func (c *Core) failed(reason error, sources []uint16) error {
 	err := fmt.Errorf("informer %s: %w", c.options.Name, reason)
 	last := c.exitError()
@@ -91,7 +91,7 @@ func (c *Core) WaitSynced(ctx context.Context) error {
 	}, nil)
 }
 
-// WaitFor waits until the store shows an object as a write has returned it, or a newer version.
+// WaitFor waits until the store shows an object as a write returned it, or a newer version.
 func (c *Core) WaitFor(ctx context.Context, obj any) error {
 	m := object.Meta(obj)
 	if m == nil || reflect.ValueOf(obj).IsZero() {
@@ -128,7 +128,8 @@ func (c *Core) upToFor(namespace, version string, history uint64) (pending, erro
 	return c.upTo(points)
 }
 
-// WaitDelivered waits until the store holds every change up to a resourceVersion, and each handler has got it.
+// WaitDelivered waits until the store holds every change up to a resourceVersion, and each handler has got
+// it.
 func (c *Core) WaitDelivered(ctx context.Context, version string) error {
 	history, points := c.versions.history(), make([]point, len(c.sources))
 	for i := range points {
@@ -146,11 +147,11 @@ func (c *Core) WaitDelivered(ctx context.Context, version string) error {
 			r.Progress.Leave()
 		}
 	}()
-	position := c.log.End() // after Join: the handlers publish their progress before each event behind it
+	position := c.log.End() // after Join: each handler then publishes its progress before it delivers a later event
 	return c.await(ctx, func() (pending, error) {
 		for _, r := range handlers {
 			if more := r.Until(position); more != nil {
-				return pending{missing: fmt.Errorf("handler %q is not told everything", r.Name()), more: more}, nil
+				return pending{missing: fmt.Errorf("handler %q has undelivered events", r.Name()), more: more}, nil
 			}
 		}
 		return pending{}, nil

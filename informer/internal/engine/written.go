@@ -9,31 +9,31 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 )
 
-// OwnWrites is what has become of the program's own writes in an informer's store. Each write is counted at most once
-// for each source.
+// OwnWrites counts what became of the program's own writes in an informer's store. Each write counts at most
+// once for each source. Own writes are experimental: the counts may change.
 type OwnWrites struct {
-	// Linked is true if each source sends its requests through a [reflector.OwnWrites], and has changed neither the
-	// server nor the user since the informer began.
+	// Linked is true if each source sends its requests through a [reflector.OwnWrites], and its server and
+	// user are still those with which the informer started.
 	Linked bool
-	// Shown counts the writes that the store has shown before the watch brought them, Outside those of
-	// objects that the informer does not read.
+	// Shown counts the writes that the store showed before the watch delivered them. Outside counts the
+	// writes of objects that the informer does not read.
 	Shown, Outside uint64
-	// Waiting counts the writes whose answers could not be shown, or not before the call returned: the watch
-	// brings them. Doubtful counts those whose outcome is not known. WaitFresh waits for both.
+	// Waiting counts the writes whose answers could not be shown before the call returned; the watch delivers
+	// them. Doubtful counts the writes with an unknown outcome. WaitFresh waits for both.
 	Waiting, Doubtful uint64
-	// Ghosts counts the objects that the store has shown and that no watch or list has confirmed.
+	// Ghosts counts the objects that the store showed and that no watch or list has confirmed.
 	Ghosts uint64
-	// Pending is the number of objects that the watch has not confirmed yet.
+	// Pending is the number of written objects that the watch has not confirmed yet.
 	Pending int
 }
 
-// written holds what the goroutines of writes need to know of the fences.
+// written holds what the goroutines of writes need to know about the fences.
 type written struct {
-	late atomic.Int32 // answers that were not applied when the callers of the writes have gone on
+	late atomic.Int32 // answers that were not applied before the calls of their writes returned
 
 	mu       sync.Mutex
 	bySource []writtenSource
-	counts   OwnWrites // but for Linked and Pending
+	counts   OwnWrites // except for Linked and Pending
 }
 
 // writtenSource is the state of one source.
@@ -52,7 +52,7 @@ func (w *written) link(source uint16, selects bool) {
 	p.linked, p.selects = true, p.selects || selects
 }
 
-// unlink records that the source's run gets no answers any more.
+// unlink records that a source gets no more answers.
 func (w *written) unlink(source uint16) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,7 +60,7 @@ func (w *written) unlink(source uint16) {
 	w.bySource[source].linked = false
 }
 
-// selects reports whether a source selects objects. One that is not linked has no fences.
+// selects reports whether a source selects objects. A source that is not linked has no fences.
 func (w *written) selects(source uint16) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,7 +85,7 @@ func (w *written) publish(source uint16, complete bool, pending int) {
 	p.complete, p.pending = complete, pending
 }
 
-// count counts an answer, unless it is counted already.
+// count counts an answer, unless it has been counted.
 func (w *written) count(a *ownwrites.Answer, r fences.Result) {
 	if a.Counted.Swap(true) {
 		return
@@ -107,7 +107,7 @@ func (w *written) count(a *ownwrites.Answer, r fences.Result) {
 
 // miss counts an answer that was not applied.
 func (w *written) miss(a *ownwrites.Answer) {
-	if a.Version == "" || a.Kind == ownwrites.Doubt || a.Kind == ownwrites.Emptied { // at no known version
+	if a.Version == "" || a.Kind == ownwrites.Doubt || a.Kind == ownwrites.Emptied { // no version is known
 		w.count(a, fences.Doubtful)
 	} else {
 		w.count(a, fences.Waiting)
