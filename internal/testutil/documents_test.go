@@ -14,7 +14,7 @@ import (
 
 // prose is what a person has to read of a document: no blocks of code, no generated tables.
 var (
-	codeBlock = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	codeBlock = regexp.MustCompile("(?ms)^ *```.*?\n *```$")
 	generated = regexp.MustCompile(`(?s)<!-- [\w-]+(?:: [^>]*)? -->.*?<!-- (?:/[\w-]+|end) -->`)
 	letter    = regexp.MustCompile(`\pL`)
 )

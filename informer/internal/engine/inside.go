@@ -111,7 +111,7 @@ func (i Inside) IsQuarantined(key indexer.Key) bool { return i.allQuarantined.ho
 func (i Inside) IsInspected() bool { return i.inspection.Load() != nil }
 
 // Weigh measures the memory of the informer.
-func (i Inside) Weigh(m *measure.Inspection) { m.Weight.Weigh(i.writer, i.IsSynced(), weighed{i.Core}) }
+func (i Inside) Weigh(m *measure.Inspection) { m.Weight.Weigh(i.writer, i.IsSynced(), weighed(i)) }
 
 // IsMeasured reports whether the processLoop is measured.
 func (i Inside) IsMeasured() bool { return i.hooks.metrics != nil }

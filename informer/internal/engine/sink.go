@@ -40,17 +40,20 @@ var _ interface {
 	keeper.Sink
 } = (*Sink)(nil)
 
+// Begin queues the beginning of a replacement.
 func (s *Sink) Begin(ctx context.Context, h reflector.History) error {
 	s.replacing = true
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Begin, NewHistory: h == reflector.NewHistory})
 }
 
+// Commit queues the end of a replacement, which is the source's state at a version.
 func (s *Sink) Commit(ctx context.Context, version string) error {
 	s.core.status.answered(s.source, s.queued+1)
 	s.replacing = false
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Commit, Version: version})
 }
 
+// Abort queues the end of a replacement that is given up.
 func (s *Sink) Abort(ctx context.Context) error {
 	s.replacing = false
 	return s.push(ctx, deltafifo.Delta{Op: deltafifo.Abort})
