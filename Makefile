@@ -66,7 +66,6 @@ slow := \
 	TestContract_D37_FindSelectsWhatAFilterSelects \
 	FuzzFind \
 	TestALabelIndexThatNobodyAsksForIsGivenUp \
-	TestDecodeBeside \
 	TestEachRuleFindsSomething \
 	TestDecode_EveryKind \
 	TestFullStatesAndChangesAgainstTheTwin \

@@ -32,7 +32,6 @@ func TestADetectorSeesPackedObjects(t *testing.T) {
 			coolDown(f)
 			return f.ForHandler(storedAt(t, f, "a")).(*corev1.Pod)
 		},
-		"of a handler, beside one": func(f *testCore) *corev1.Pod { return besideIn(t, f) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := packedIn(NewBudget(1 << 20))
@@ -52,14 +51,6 @@ func storedAt(t *testing.T, f *testCore, name string) any {
 	stored, ok := f.Writer().Stored(named(name))
 	require.True(t, ok)
 	return stored
-}
-
-// besideIn reads pod a beside pod b.
-func besideIn(t *testing.T, f *testCore) *corev1.Pod {
-	t.Helper()
-	b := podAt(t, f.Core, "b")
-	coolDown(f)
-	return f.BesideForHandler(storedAt(t, f, "a"), storedAt(t, f, "b"), b).(*corev1.Pod)
 }
 
 const detectorCase = "TIDEMARK_TEST_DETECTOR"

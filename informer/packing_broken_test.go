@@ -47,10 +47,6 @@ func (d *damagedDecoder) Decode(data []byte, f pack.Form) (any, error) {
 	return obj, err
 }
 
-func (d *damagedDecoder) DecodeBeside(data []byte, f pack.Form, _ pack.Peer) (any, error) {
-	return d.Decode(data, f)
-}
-
 func (d *damagedDecoder) Meta(data []byte, f pack.Form) (any, error) {
 	if by := d.damage.Load(); by != nil && by.metadata {
 		return d.Decode(data, f)

@@ -108,10 +108,6 @@ func (podDecoder) Decode(data []byte, _ pack.Form) (any, error) {
 	return p, err
 }
 
-func (d podDecoder) DecodeBeside(data []byte, f pack.Form, _ pack.Peer) (any, error) {
-	return d.Decode(data, f)
-}
-
 func (d podDecoder) Meta(data []byte, f pack.Form) (any, error) { return d.Decode(data, f) }
 
 // podsIn returns the typed view of a core's store.

@@ -15,20 +15,11 @@ func (o *Object) Value(in Ring) (any, error) {
 		return v, nil
 	}
 	v, size, err := o.read(o.kind().options.Decode)
-	return o.made(v, size, err, in)
-}
-
-// ValueBeside is Value for an object that is read together with another one, which has been decoded already:
-// the old one of an update with the new one. Both then have equal values in common.
-func (o *Object) ValueBeside(in Ring, other *Object, decoded any) (any, error) {
-	if v, ok := o.kind().Kept(o); ok {
-		return v, nil
+	o.kind().decodes.Add(1)
+	if err != nil {
+		return nil, err
 	}
-	if other.IsPinned() {
-		return o.Value(in)
-	}
-	v, size, err := o.readBeside(other, decoded)
-	return o.made(v, size, err, in)
+	return o.Keep(v, size, in), nil
 }
 
 // Kept returns an object of the kind that is decoded already: a hot or a pinned one. A reader that has the kind
@@ -45,15 +36,6 @@ func (k *Kind) Kept(o *Object) (v any, ok bool) {
 		atomic.OrUint32(blob, readBit)
 	}
 	return k.value(hot), true
-}
-
-// made counts a decoding, and keeps what came of it.
-func (o *Object) made(v any, size int, err error, in Ring) (any, error) {
-	o.kind().decodes.Add(1)
-	if err != nil {
-		return nil, err
-	}
-	return o.Keep(v, size, in), nil
 }
 
 // Keep makes an object of so many bytes hot, if a ring has room for it, and returns what everybody gets:

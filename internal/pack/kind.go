@@ -22,8 +22,6 @@ type Options struct {
 	Type reflect.Type
 	// Decode decodes an object.
 	Decode func(data []byte, f Form) (any, error)
-	// DecodeBeside decodes an object. It may take the values from the peer that are equal in both.
-	DecodeBeside func(data []byte, f Form, p Peer) (any, error)
 	// Meta reads an object's metadata, without decoding the rest.
 	Meta func(data []byte, f Form) (any, error)
 	// Weigh returns the memory of a decoded object.
@@ -40,15 +38,7 @@ type Decoder interface {
 	// Type returns the type of what Decode returns.
 	Type() reflect.Type
 	Decode(data []byte, f Form) (any, error)
-	DecodeBeside(data []byte, f Form, p Peer) (any, error)
 	Meta(data []byte, f Form) (any, error)
-}
-
-// Peer is an object that its bytes have been decoded to.
-type Peer struct {
-	Data   []byte
-	Form   Form
-	Object any
 }
 
 // Taker takes the objects of a source that has the bytes of each. The goroutine that reads them calls it,

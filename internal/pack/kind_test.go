@@ -536,61 +536,6 @@ func TestAllocations(t *testing.T) {
 	require.Less(t, int(allocs), len(objects)/4)
 }
 
-// What is read beside another object gets that object's bytes and its decoded form, whatever the bases of both,
-// and is counted, kept and reported like what is read alone.
-func TestValueBeside(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 1))
-	var peers []Peer
-	lost := 0
-	o := newTexts().options
-	o.DecodeBeside = func(data []byte, f Form, p Peer) (any, error) {
-		peers = append(peers, Peer{bytes.Clone(p.Data), p.Form, p.Object})
-		return o.Decode(data, f)
-	}
-	o.Unreadable = func(*Object, error) { lost++ }
-	k := NewKind(o)
-	common := text(r, 2000)
-	var texts [][]byte
-	var all []*Object
-	for i := range 12 {
-		data := append(bytes.Clone(common), text(r, 20+i)...)
-		if i%4 == 3 {
-			data = text(r, 300) // raw, or to the dictionary
-		}
-		packed, err := k.Pack("a", fmt.Sprintf("web%d-%d", i%2, i), data, Form(i%3))
-		require.NoError(t, err)
-		texts, all = append(texts, data), append(all, packed)
-	}
-	for i, one := range all {
-		for j, other := range all {
-			beside, err := other.Value(Nowhere)
-			require.NoError(t, err)
-			before := k.Decodes()
-			got, err := one.ValueBeside(Nowhere, other, beside)
-			require.NoError(t, err)
-			require.Equal(t, &decoded{string(texts[i]), Form(i % 3)}, got)
-			require.Equal(t, before+1, k.Decodes())
-			require.Equal(t, Peer{texts[j], Form(j % 3), beside}, peers[len(peers)-1])
-		}
-	}
-	calls := len(peers)
-	pinned := k.Pin(&decoded{text: "pinned"})
-	for _, pair := range [][2]*Object{{pinned, all[0]}, {all[0], pinned}} {
-		want, err := pair[0].Value(Nowhere)
-		require.NoError(t, err)
-		got, err := pair[0].ValueBeside(Nowhere, pair[1], nil)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-	}
-	require.Len(t, peers, calls, "a pinned object has no bytes")
-
-	garbage, err := k.Pack("a", "web1-13", []byte("garbage that cannot be decoded"), Event)
-	require.NoError(t, err)
-	_, err = garbage.ValueBeside(Nowhere, all[0], nil)
-	require.ErrorIs(t, err, errGarbage)
-	require.Equal(t, 1, lost)
-}
-
 // The store's writer, and readers behind it, do not wait for packing.
 func TestCountWaitsForNoPacking(t *testing.T) {
 	k := newTexts()

@@ -139,8 +139,8 @@ func (o *Object) Meta() (any, error) {
 
 // scratch is the memory of one reader.
 type scratch struct {
-	data, other []byte
-	base        openBase
+	data []byte
+	base openBase
 }
 
 // read calls a function of the kind with the object's bytes, and returns their number as well.
@@ -153,42 +153,10 @@ func (o *Object) read(f func(data []byte, form Form) (any, error)) (v any, size 
 	if s.data, err = now.undo(s.data[:0], &s.base); err == nil {
 		v, err = f(s.data, now.form())
 	}
-	o.tell(err)
-	return v, len(s.data), err
-}
-
-// readBeside decodes the object beside another one. The two often have one base, which is undone once.
-func (o *Object) readBeside(other *Object, decoded any) (v any, size int, err error) {
-	k := o.kind()
-	s := k.scratches.Get().(*scratch)
-	defer k.scratches.Put(s)
-
-	now, peer := o.view(), other.view()
-	base, err := peer.open(&s.base)
-	if err == nil {
-		s.other, err = peer.undoFrom(base, s.other[:0])
-	}
-	if err != nil {
-		return o.read(k.options.Decode)
-	}
-	if now.base != peer.base {
-		base, err = now.open(&s.base)
-	}
-	if err == nil {
-		s.data, err = now.undoFrom(base, s.data[:0])
-	}
-	if err == nil {
-		v, err = k.options.DecodeBeside(s.data, now.form(), Peer{s.other, peer.form(), decoded})
-	}
-	o.tell(err)
-	return v, len(s.data), err
-}
-
-// tell tells the kind that the object cannot be read, if err says so.
-func (o *Object) tell(err error) {
-	if k := o.kind(); err != nil && k.options.Unreadable != nil {
+	if err != nil && k.options.Unreadable != nil {
 		k.options.Unreadable(o, err)
 	}
+	return v, len(s.data), err
 }
 
 // undo appends the bytes of an object that is not pinned. Its base may be undone into spare.
@@ -198,10 +166,13 @@ func (o *Object) undo(dst []byte, spare *openBase) ([]byte, error) {
 
 func (v view) undo(dst []byte, spare *openBase) ([]byte, error) {
 	base, err := v.open(spare)
-	if err != nil {
+	switch {
+	case err != nil:
 		return dst, err
+	case v.header()&rawBit != 0:
+		return append(dst, v.content()...), nil
 	}
-	return v.undoFrom(base, dst)
+	return undo(dst, base.data, v.content())
 }
 
 // open returns what the blob is a difference to. It may be undone into spare.
@@ -210,11 +181,4 @@ func (v view) open(spare *openBase) (*openBase, error) {
 		return v.base.generation().dictionary.Load(), nil
 	}
 	return v.base.kind().toRead.open(v.base, spare)
-}
-
-func (v view) undoFrom(base *openBase, dst []byte) ([]byte, error) {
-	if v.header()&rawBit != 0 {
-		return append(dst, v.content()...), nil
-	}
-	return undo(dst, base.data, v.content())
 }

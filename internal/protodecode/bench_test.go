@@ -120,30 +120,3 @@ func BenchmarkIsPlain(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkDecodeBeside decodes the old pod of a change of the status, alone and beside the new one.
-func BenchmarkDecodeBeside(b *testing.B) {
-	old := siblingPod(1)
-	now := old.DeepCopy()
-	now.ResourceVersion = "2"
-	now.Status.Conditions[0].Status = corev1.ConditionFalse
-	data, of := encode(b, old), encode(b, now)
-	metBigQuantity.Store(false)
-	d := New(podType, Options{})
-	peer, err := d.Decode(of)
-	require.NoError(b, err)
-	for name, decode := range map[string]func() (any, error){
-		"generated": func() (any, error) { return generatedPod(data) },
-		"alone":     func() (any, error) { return d.Decode(data) },
-		"beside":    func() (any, error) { return d.DecodeBeside(data, Peer{of, peer}) },
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := decode(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

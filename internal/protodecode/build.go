@@ -41,7 +41,6 @@ func (b builder) fill(p *plan, k planKey, t *gotype.Type) {
 			p.fields = append(p.fields, field{})
 		}
 		made := b.field(k, f)
-		made.number = f.Number
 		made.tag, made.tagLen = tagOf(f.Number, made.wire)
 		if made.kind.occursOnce() {
 			made.once = 1 << i // a message has at most 64 fields and an embedded TypeMeta
@@ -73,7 +72,6 @@ func (b builder) field(k planKey, f *gotype.Field) field {
 	b.shape(&made, f.Type, below, realm)
 	if k.typ != gotype.FieldsV1 { // which is shared as a whole, wherever it is
 		made.reach = reachOf(&made, f.Type, realm)
-		made.own = ownOf(&made, f.Type)
 	}
 	made.sites()
 	made.intern, made.payload = !unique(k.typ, f.JSON), realm == gotype.Payload

@@ -50,16 +50,14 @@ func (d *Decoder) Fallbacks() uint64 { return d.fallbacks.Load() }
 
 // Decode returns a pointer to a new object of the decoder's type. The object keeps no part of the
 // message.
-func (d *Decoder) Decode(data []byte) (any, error) { return d.decode(data, Peer{}) }
-
-func (d *Decoder) decode(data []byte, beside Peer) (any, error) {
+func (d *Decoder) Decode(data []byte) (any, error) {
 	p := d.planOnce()
 	if p == nil {
 		return nil, fmt.Errorf("%w: %v", ErrNotProto, d.object)
 	}
 	if p.form == formTable {
 		object := reflect.New(d.object)
-		switch d.walk(object.UnsafePointer(), data, beside) {
+		switch d.walk(object.UnsafePointer(), data) {
 		case endGood:
 			return object.Interface(), nil
 		case endTooDeep:
@@ -67,7 +65,6 @@ func (d *Decoder) decode(data []byte, beside Peer) (any, error) {
 		}
 	}
 	d.fallbacks.Add(1)
-	metBigQuantity.Store(true) // for all that is known
 	return d.generated(data)
 }
 
@@ -82,7 +79,7 @@ func (d *Decoder) planOnce() *plan {
 }
 
 // walk decodes into the memory of a new object.
-func (d *Decoder) walk(object unsafe.Pointer, data []byte, beside Peer) end {
+func (d *Decoder) walk(object unsafe.Pointer, data []byte) end {
 	w, ok := d.walks.Get().(*walk)
 	if !ok {
 		w = newWalk(d.options)
@@ -91,7 +88,7 @@ func (d *Decoder) walk(object unsafe.Pointer, data []byte, beside Peer) end {
 	defer d.options.Table.Unlock()
 
 	w.begin()
-	w.below(d.plan, object, data, beside.value(d.object), beside.Data)
+	w.value(d.plan, object, data)
 	ended := w.end // before another goroutine gets the walk
 	d.walks.Put(w)
 	return ended

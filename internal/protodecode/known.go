@@ -16,7 +16,7 @@ import (
 func (w *walk) value(p *plan, dst unsafe.Pointer, b []byte) bool {
 	switch p.form {
 	case formTable:
-		return w.message(p, dst, b, nil)
+		return w.message(p, dst, b)
 	case formTime:
 		t, _, ok := timestamp(b)
 		if ok && len(b) > 0 {
@@ -115,7 +115,6 @@ func (w *walk) quantityAt(dst *resource.Quantity, b []byte) bool {
 	}
 	if _, shareable := gotype.PartsOf(&q); !shareable {
 		w.owner = ownerOne
-		metBigQuantity.Store(true)
 	} else {
 		*slot = parsed{text, q}
 	}

@@ -90,24 +90,13 @@ const (
 	reachPrivate
 )
 
-// own says what a value that objects may share can hold that they may not.
-type own uint8
-
-const (
-	ownParts      own = iota // parts of one object, or nothing is shared at all
-	ownQuantities            // numbers beyond int64
-	ownNothing
-)
-
 // field is a field of a message. Its unneeded fields are zero.
 type field struct {
 	kind    kind
 	wire    uint8
 	reach   reach
-	own     own  // what its value may hold that belongs to one object
-	intern  bool // whether equal strings are looked for
-	payload bool // whether it belongs to a program's own data, see [gotype.Payload]
-	number  int
+	intern  bool   // whether equal strings are looked for
+	payload bool   // whether it belongs to a program's own data, see [gotype.Payload]
 	once    uint64 // the field's bit, where it must not occur twice in a message
 	tag     uint16 // the encoded number and wire type, the first byte lowest
 	tagLen  int

@@ -1,20 +1,19 @@
 package protodecode
 
 import (
-	"bytes"
 	"reflect"
 	"unsafe"
 )
 
 // repeated decodes a run of strings, messages or map entries. The content of the first one begins
 // at start.
-func (w *walk) repeated(f *field, dst unsafe.Pointer, data []byte, start int, beside *peer) int {
+func (w *walk) repeated(f *field, dst unsafe.Pointer, data []byte, start int) int {
 	n, end := f.run(data, start)
 	if end < 0 {
 		return -1
 	}
 	region := data[start:end]
-	l := w.lookUp(f, dst, region, beside)
+	l := w.lookUp(f, dst, region)
 	if l.state == lookupHit {
 		return end
 	}
@@ -24,7 +23,7 @@ func (w *walk) repeated(f *field, dst unsafe.Pointer, data []byte, start int, be
 	case kindStrings:
 		ok = w.strings(f, dst, region, n)
 	case kindMessages:
-		ok = w.messages(f, dst, region, n, w.elements(beside, f))
+		ok = w.messages(f, dst, region, n)
 	case kindStringMap:
 		ok = w.stringMap(f, dst, region, n)
 	case kindBytesMap:
@@ -59,7 +58,7 @@ func (w *walk) strings(f *field, dst unsafe.Pointer, region []byte, n int) bool 
 	return true
 }
 
-func (w *walk) messages(f *field, dst unsafe.Pointer, region []byte, n int, beside elements) bool {
+func (w *walk) messages(f *field, dst unsafe.Pointer, region []byte, n int) bool {
 	base := f.sub.array(n)
 	size := f.sub.typ.Size()
 	w.size += n * int(size) //nolint:gosec // it was allocated
@@ -69,12 +68,7 @@ func (w *walk) messages(f *field, dst unsafe.Pointer, region []byte, n int, besi
 		b, at = f.entry(region, at)
 		dst := unsafe.Add(base, i*size)
 		f.sub.empty(dst)
-		theirs, their := beside.next(f)
-		if f.isWhole() && theirs != nil && bytes.Equal(their, b) {
-			reflect.NewAt(f.sub.typ, dst).Elem().Set(reflect.NewAt(f.sub.typ, theirs).Elem())
-			continue
-		}
-		if !w.below(f.sub, dst, b, theirs, their) {
+		if !w.value(f.sub, dst, b) {
 			return false
 		}
 	}

@@ -23,11 +23,8 @@ const (
 	lookupWanted                    // decode it and keep it
 )
 
-// lookUp looks the value of a field up in the peer and in the table and, if found, puts it into the field.
-func (w *walk) lookUp(f *field, dst unsafe.Pointer, encoded []byte, beside *peer) lookup {
-	if w.take(beside, f, dst, encoded) {
-		return lookup{state: lookupHit}
-	}
+// lookUp looks the value of a field up in the table and, if found, puts it into the field.
+func (w *walk) lookUp(f *field, dst unsafe.Pointer, encoded []byte) lookup {
 	if f.reach != reachShared || !w.values {
 		return lookup{}
 	}
@@ -75,30 +72,20 @@ func (f *field) put(dst unsafe.Pointer, value any) {
 	switch f.kind {
 	case kindMessagePointer, kindStringMap, kindBytesMap, kindMap:
 		*(*unsafe.Pointer)(dst) = p
-	default:
-		f.copy(dst, p)
-	}
-}
-
-// copy sets the field at dst to that of another message.
-func (f *field) copy(dst, src unsafe.Pointer) {
-	switch f.kind {
-	case kindMessagePointer, kindStringMap, kindBytesMap, kindMap:
-		*(*unsafe.Pointer)(dst) = *(*unsafe.Pointer)(src)
 	case kindMessage:
-		reflect.NewAt(f.typ, dst).Elem().Set(reflect.NewAt(f.typ, src).Elem())
+		reflect.NewAt(f.typ, dst).Elem().Set(reflect.NewAt(f.typ, p).Elem())
 	default:
-		*(*header)(dst) = *(*header)(src)
+		*(*header)(dst) = *(*header)(p)
 	}
 }
 
 // inner decodes a message embedded in another one.
-func (w *walk) inner(f *field, dst unsafe.Pointer, b []byte, beside *peer) bool {
-	l := w.lookUp(f, dst, b, beside)
+func (w *walk) inner(f *field, dst unsafe.Pointer, b []byte) bool {
+	l := w.lookUp(f, dst, b)
 	if l.state == lookupHit {
 		return true
 	}
-	if !w.below(f.sub, dst, b, beside.at(f), w.contentIn(beside, f)) {
+	if !w.value(f.sub, dst, b) {
 		return false
 	}
 	w.keep(f, dst, b, l)
@@ -106,8 +93,8 @@ func (w *walk) inner(f *field, dst unsafe.Pointer, b []byte, beside *peer) bool 
 }
 
 // pointed decodes a message behind a pointer.
-func (w *walk) pointed(f *field, dst unsafe.Pointer, b []byte, beside *peer) bool {
-	l := w.lookUp(f, dst, b, beside)
+func (w *walk) pointed(f *field, dst unsafe.Pointer, b []byte) bool {
+	l := w.lookUp(f, dst, b)
 	if l.state == lookupHit {
 		return true
 	}
@@ -116,19 +103,15 @@ func (w *walk) pointed(f *field, dst unsafe.Pointer, b []byte, beside *peer) boo
 	*(*unsafe.Pointer)(dst) = p
 	f.sub.empty(p)
 	w.size += int(f.sub.typ.Size()) //nolint:gosec // it was allocated
-	var theirs unsafe.Pointer
-	if beside != nil {
-		theirs = *(*unsafe.Pointer)(beside.at(f))
-	}
-	if !w.below(f.sub, p, b, theirs, w.contentIn(beside, f)) {
+	if !w.value(f.sub, p, b) {
 		return false
 	}
 	w.keep(f, dst, b, l)
 	return true
 }
 
-func (w *walk) bytes(f *field, dst unsafe.Pointer, b []byte, beside *peer) bool {
-	l := w.lookUp(f, dst, b, beside)
+func (w *walk) bytes(f *field, dst unsafe.Pointer, b []byte) bool {
+	l := w.lookUp(f, dst, b)
 	if l.state == lookupHit {
 		return true
 	}

@@ -36,8 +36,6 @@ type walk struct {
 	owner owner // of what is being decoded
 	size  int   // about, of what was allocated
 
-	spans []span // of the peers of the messages that are being decoded
-
 	quantities quantities
 	key        string            // of the map of quantities that is being decoded
 	quantity   resource.Quantity // likewise
@@ -70,9 +68,9 @@ func (w *walk) odd() bool {
 	return false
 }
 
-// message decodes data into the message at base, beside a peer if that is not nil. Like all methods that return
-// a bool, it reports whether the walk goes on.
-func (w *walk) message(p *plan, base unsafe.Pointer, data []byte, beside *peer) bool {
+// message decodes data into the message at base. Like all methods that return a bool, it reports whether the walk
+// goes on.
+func (w *walk) message(p *plan, base unsafe.Pointer, data []byte) bool {
 	if w.depth == deepest {
 		w.end = endTooDeep
 		return false
@@ -98,7 +96,7 @@ func (w *walk) message(p *plan, base unsafe.Pointer, data []byte, beside *peer) 
 			return w.odd()
 		}
 		seen |= f.once
-		if i = w.field(f, unsafe.Add(base, f.offset), data, next, uint8(tag&7), beside); i < 0 {
+		if i = w.field(f, unsafe.Add(base, f.offset), data, next, uint8(tag&7)); i < 0 {
 			return w.odd()
 		}
 	}
@@ -111,7 +109,7 @@ var skipped field
 
 // field decodes the field at dst. Its content begins at i. It returns the index behind the
 // content, or -1.
-func (w *walk) field(f *field, dst unsafe.Pointer, data []byte, i int, wire uint8, beside *peer) int {
+func (w *walk) field(f *field, dst unsafe.Pointer, data []byte, i int, wire uint8) int {
 	if wire != f.wire {
 		if wire == wireBytes && f.kind >= kindBools && f.kind <= kind64s {
 			return w.packed(f, dst, data, i)
@@ -125,23 +123,19 @@ func (w *walk) field(f *field, dst unsafe.Pointer, data []byte, i int, wire uint
 		return w.float(f, dst, data, i)
 	}
 	if f.kind >= kindStrings {
-		return w.repeated(f, dst, data, i, beside)
+		return w.repeated(f, dst, data, i)
 	}
 	start, end := content(data, i)
-	if end < 0 || !w.single(f, dst, data[start:end], beside) {
+	if end < 0 || !w.single(f, dst, data[start:end]) {
 		return -1
 	}
 	return end
 }
 
 // single decodes a string, bytes or a message.
-func (w *walk) single(f *field, dst unsafe.Pointer, b []byte, beside *peer) bool {
+func (w *walk) single(f *field, dst unsafe.Pointer, b []byte) bool {
 	switch f.kind {
 	case kindString:
-		if s, ok := beside.string(f, b); ok {
-			*(*string)(dst) = s
-			break
-		}
 		*(*string)(dst) = w.string(f, f.strings, b)
 	case kindStringPointer:
 		w.mark(f)
@@ -150,11 +144,11 @@ func (w *walk) single(f *field, dst unsafe.Pointer, b []byte, beside *peer) bool
 		*(**string)(dst) = s
 		w.size += int(unsafe.Sizeof(*s))
 	case kindBytes:
-		return w.bytes(f, dst, b, beside)
+		return w.bytes(f, dst, b)
 	case kindMessage:
-		return w.inner(f, dst, b, beside)
+		return w.inner(f, dst, b)
 	case kindMessagePointer:
-		return w.pointed(f, dst, b, beside)
+		return w.pointed(f, dst, b)
 	default:
 		return false
 	}

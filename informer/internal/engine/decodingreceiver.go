@@ -10,14 +10,12 @@ import (
 type decodingReceiver struct {
 	Receiver
 	decode func(stored any) any
-	// beside decodes the old object of an update. It also gets the new object, stored and decoded.
-	beside func(stored, other, decoded any) any
 }
 
 // withDecoding wraps a receiver in a decodingReceiver if the store is packed.
 func (c *Core) withDecoding(to Receiver) Receiver {
 	if c.packing != nil {
-		return &decodingReceiver{to, c.packing.forHandler, c.packing.besideForHandler}
+		return &decodingReceiver{to, c.packing.forHandler}
 	}
 	return to
 }
@@ -44,7 +42,7 @@ func (r *decodingReceiver) objects(p *eventlog.Pair, h eventlog.Header) (decoded
 	case object.Same(p.Old, stored):
 		p.Old = p.New
 	default:
-		if p.Old = r.beside(p.Old, stored, p.New); p.Old == nil {
+		if p.Old = r.decode(p.Old); p.Old == nil {
 			p.Old = p.New
 		}
 	}

@@ -131,11 +131,6 @@ func (i Inside) FromObject(obj any) any { return i.packing.fromObject(obj) }
 // ForHandler decodes a stored object for a handler.
 func (i Inside) ForHandler(stored any) any { return i.packing.forHandler(stored) }
 
-// BesideForHandler is ForHandler for an object whose other version has just been decoded.
-func (i Inside) BesideForHandler(stored, other, decoded any) any {
-	return i.packing.besideForHandler(stored, other, decoded)
-}
-
 // DecodingFor wraps a receiver in one that decodes its objects.
 func (i Inside) DecodingFor(to Receiver) Receiver { return i.withDecoding(to) }
 

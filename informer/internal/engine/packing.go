@@ -87,7 +87,7 @@ func newPacking(s Storage, t ObjectType, d *detector, observe func(Event)) *pack
 	}
 	p.kind = pack.NewKind(pack.Options{
 		Type: held, Budget: (*pack.Budget)(s.Decoded),
-		Decode: p.decode, DecodeBeside: p.decodeBeside, Meta: p.meta, Unreadable: p.lost,
+		Decode: p.decode, Meta: p.meta, Unreadable: p.lost,
 		Weigh: func(decoded any) int64 {
 			var w heapsize.Weigher
 			w.Add(decoded)
@@ -148,29 +148,13 @@ func (p *packing) Count(stored any, n int) {
 // forHandler decodes an object for a handler. Other handlers may need it soon.
 func (p *packing) forHandler(stored any) any { return p.read(stored, pack.Passing) }
 
-// besideForHandler is forHandler for an object whose other version was just decoded.
-func (p *packing) besideForHandler(stored, other, decoded any) any {
-	if decoded == nil {
-		return p.forHandler(stored)
-	}
-	o := unwrap(stored)
-	if v, ok := p.kind.Kept(o); ok {
-		return v
-	}
-	return p.decoded(o.ValueBeside(pack.Passing, unwrap(other), decoded))
-}
-
 // read returns a decoded object, or nil if decoding fails.
 func (p *packing) read(stored any, in pack.Ring) any {
 	o := unwrap(stored)
 	if v, ok := p.kind.Kept(o); ok {
 		return v
 	}
-	return p.decoded(o.Value(in))
-}
-
-// decoded passes an object that was decoded for a reader to the detector. It returns nil for an error.
-func (p *packing) decoded(obj any, err error) any {
+	obj, err := o.Value(in)
 	if err != nil {
 		return nil
 	}
@@ -196,16 +180,6 @@ func (p *packing) lost(o *pack.Object, err error) {
 func (p *packing) decode(data []byte, f pack.Form) (obj any, err error) {
 	defer caught(&err)
 	return p.decoderOf(f).Decode(data, f)
-}
-
-// decodeBeside shares nothing with an object from another decoder, which may have other fields.
-func (p *packing) decodeBeside(data []byte, f pack.Form, other pack.Peer) (obj any, err error) {
-	defer caught(&err)
-	with := p.decoderOf(f)
-	if p.decoderOf(other.Form) != with {
-		return with.Decode(data, f)
-	}
-	return with.DecodeBeside(data, f, other)
 }
 
 func (p *packing) meta(data []byte, f pack.Form) (m any, err error) {

@@ -14,8 +14,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/jsondecode"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
-	"github.com/tidemark-k8s/tidemark/internal/protodecode"
-	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
 // PackedDecoder decodes the objects that a sink holds packed. Its methods are the functions of a
@@ -52,39 +50,6 @@ func (d *PackedDecoder) Decode(data []byte, f pack.Form) (any, error) {
 	defer d.decoders.Put(with)
 
 	return with.decodePacked(data, f)
-}
-
-// DecodeBeside is Decode for an object that has much in common with another one. In protobuf, both then have
-// equal values in common, except in a program that checks itself.
-func (d *PackedDecoder) DecodeBeside(data []byte, f pack.Form, p pack.Peer) (any, error) {
-	with := d.decoders.Get().(*packedDecoders)
-	defer d.decoders.Put(with)
-
-	if with.protobuf == nil || formatOf(data) != formatProtobuf || formatOf(p.Data) != formatProtobuf {
-		return with.decodePacked(data, f)
-	}
-	obj, err := with.decodeBeside(data, protodecode.Peer{Data: p.Data, Object: p.Object})
-	if !verify.On || err != nil {
-		return obj, err
-	}
-	again, err := with.decodePacked(data, f)
-	verify.That(err == nil && (reflect.DeepEqual(obj, again) || !with.decodesTo(p)),
-		"decoded beside another one, an object of %d bytes differs: %v", len(data), err)
-	return again, err // a program may have written into the other one
-}
-
-// decodesTo reports whether an object is what its bytes decode to.
-func (d *packedDecoders) decodesTo(p pack.Peer) bool {
-	obj, err := d.decodePacked(p.Data, p.Form)
-	return err == nil && reflect.DeepEqual(obj, p.Object)
-}
-
-func (d *packedDecoders) decodeBeside(data []byte, p protodecode.Peer) (runtime.Object, error) {
-	obj, err := asObject(d.protobuf.DecodeBeside(data, p))
-	if err == nil && !d.Named.Empty() {
-		obj.GetObjectKind().SetGroupVersionKind(d.Named)
-	}
-	return obj, err
 }
 
 func (d *packedDecoders) decodePacked(data []byte, f pack.Form) (runtime.Object, error) {

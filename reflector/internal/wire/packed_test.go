@@ -27,7 +27,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
-	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
 // randomMeta returns metadata with some of its fields, with empty values among them.
@@ -196,30 +195,6 @@ func TestMetaWithoutDroppedFields(t *testing.T) {
 		requireMeta(t, NewPackedDecoder(Objects{Type: typeOfPod}, drop), proto, pack.Event)
 		requireMeta(t, NewPackedDecoder(Objects{Type: Unstructured}, drop), text, pack.Event)
 	}
-}
-
-// In a program that checks itself, what is decoded beside an object does not change when a program writes into
-// that one, before or after. It ends no program, but is reported where the object leaves the budget.
-func TestDecodeBesideWhatAProgramHasWritten(t *testing.T) {
-	on := verify.On
-	verify.On = true
-	t.Cleanup(func() { verify.On = on })
-	_, now := bothFormats(t, kit.RunningPod("web", 1))
-	_, old := bothFormats(t, kit.RunningPod("web", 2))
-	d := NewPackedDecoder(Objects{Type: typeOfPod}, nil)
-	other, err := d.Decode(now, pack.Event)
-	require.NoError(t, err)
-	want, err := d.Decode(old, pack.Event)
-	require.NoError(t, err)
-	beside := func() any {
-		got, err := d.DecodeBeside(old, pack.Event, pack.Peer{Data: now, Object: other})
-		require.NoError(t, err)
-		return got
-	}
-	before := beside()
-	other.(*corev1.Pod).Spec.Tolerations[0].Key = "spoilt"
-	require.Equal(t, want, before)
-	require.Equal(t, want, beside())
 }
 
 // FuzzMeta compares the metadata that is read alone with that of the decoded object.
