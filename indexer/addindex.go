@@ -2,10 +2,10 @@ package indexer
 
 import "fmt"
 
-// AddIndexes adds indexes and fills them from the stored objects. It adds all of them or, with
-// an error, none: [ErrIndexExists] for a name already in use, [ErrIndexInvalid] for an index
-// without a name or a function. It also adds none if a function ends the goroutine. Readers are not held up;
-// other writers wait.
+// AddIndexes adds indexes and fills them from the stored objects. It adds all of them or, with an
+// error, none. The error is [ErrIndexExists] for a name already in use, and [ErrIndexInvalid] for
+// an index without a name or a function. If a function ends the goroutine, AddIndexes adds none.
+// Other writers wait, readers do not.
 func (w *Writer) AddIndexes(indexes ...Index[any]) error {
 	w.x.writing.Lock()
 	defer w.finish()

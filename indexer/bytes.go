@@ -2,11 +2,11 @@ package indexer
 
 import "unsafe"
 
-// Scan calls visit for the objects from a place on, in their stored form; 0 is the first place. When
-// visit returns false, Scan finishes the present few objects and returns the next place, or 0 at the end.
-// Scan waits for no writer. So it may visit an object that is written meanwhile in either version, twice or
-// not at all. If the store grows or is replaced between two calls, the second one misses objects: Scan is meant for
-// samples.
+// Scan calls visit with the stored form of the objects from a place on. The first place is 0. When
+// visit returns false, Scan finishes the current group of objects and returns the next place, or 0
+// at the end. Scan does not wait for writers. It may visit an object that is being written in
+// either version, twice, or not at all. If the store grows or is replaced between two calls, the
+// second call misses objects. Use Scan only for samples.
 func (w *Writer) Scan(place int, visit func(stored any) bool) (next int) {
 	groups := *w.x.live.Load().records.groups.Load()
 	for more := true; more && place < len(groups); place++ {
@@ -22,9 +22,9 @@ func (w *Writer) Scan(place int, visit func(stored any) bool) (next int) {
 	return place
 }
 
-// Bytes estimates the heap memory of the store without its objects: the table by keys, the list of
-// all objects, and the indexes. It waits for no writer, and takes time proportional to the number of
-// keys and index values.
+// Bytes estimates the heap memory of the store without its objects: the table of keys, the list of
+// all objects, and the indexes. It does not wait for writers. Its time is proportional to the
+// number of keys and index values.
 func (x *store) Bytes() int64 {
 	c := x.live.Load()
 	n, bytes := 0, c.records.bytes()
@@ -41,7 +41,7 @@ func (x *store) Bytes() int64 {
 			bytes += v.size() + int64(unsafe.Sizeof(chunk{})) + 2*word64
 		}
 	}
-	if n > 0 && posts > n { // several a record, in an array
+	if n > 0 && posts > n { // several per record, in an array
 		bytes += int64(posts) * int64(unsafe.Sizeof(post{}))
 	}
 	return bytes + int64(n)*listed
@@ -49,16 +49,16 @@ func (x *store) Bytes() int64 {
 
 const (
 	word64 = 8
-	// listed is what an entry of a list takes: an object and the pointer to its record.
+	// listed is the size of a list entry: an object and the pointer to its record.
 	listed = 2 * word64
 )
 
-// bytes is what the groups of a table take.
+// bytes returns the size of a table's groups.
 func (t *table[V]) bytes() int64 {
 	return int64(len(*t.groups.Load())) * int64(unsafe.Sizeof(group[V]{}))
 }
 
-// size is what a node takes, with its name.
+// size returns the size of a node with its name.
 func (n *node[V]) size() int64 {
 	bare := int64(unsafe.Sizeof(*n))
 	switch rest := int64(n.length) - headSize; {

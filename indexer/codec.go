@@ -2,21 +2,22 @@ package indexer
 
 // Codec stores objects in another form, which takes less memory. Readers get the object decoded.
 //
-// The write side works with the stored form, and takes objects in either: a [Tx] and its [Snapshot], a
-// [Staging], a [Visitor]. [Options.Labels] and [Options.Namespace] get the stored form. The store
-// itself decodes an object for index functions alone, which get it decoded.
+// The write side ([Tx] and its [Snapshot], [Staging], [Visitor]) returns the stored form, and takes
+// objects in either form. [Options.Labels] and [Options.Namespace] get the stored form. The store
+// itself decodes objects only for index functions.
 //
-// Any goroutine calls the methods, and the writer's with locks held. They must not call the indexer.
+// The methods run on any goroutine. The writer's goroutine holds locks then, so they must not call
+// the indexer.
 type Codec interface {
-	// Encode returns the stored form of an object, and a stored form unchanged. Its dynamic type is
-	// the codec's own: a pointer, a different one for each object.
+	// Encode returns the stored form of an object, or a stored form unchanged. The stored form's
+	// dynamic type is the codec's own pointer type. Each object has a different pointer.
 	Encode(obj any) (stored any)
-	// Decode returns the object of a stored form, or nil if it cannot be decoded: then readers and
-	// indexes leave it out.
+	// Decode returns the object of a stored form. If it returns nil because it cannot decode,
+	// readers and indexes leave the object out.
 	Decode(stored any) (obj any)
-	// ForList returns what decodes in place of Decode when a list of n objects is read.
+	// ForList returns the function that replaces Decode for reading a list of n objects.
 	ForList(n int) (decode func(stored any) (obj any))
-	// Count is called with n = 1 when the store gets a stored form, and with n = -1 when it loses one.
+	// Count gets n = 1 when the store adds a stored form, and n = -1 when it removes one.
 	Count(stored any, n int)
 }
 
@@ -40,7 +41,7 @@ func (x *store) decoderFor(n int) decoder {
 	return nil
 }
 
-// Encode returns the form in which the store would hold an object, for the caller to keep.
+// Encode returns an object in the store's form, for the caller to keep.
 func (w *Writer) Encode(obj any) (stored any) {
 	if c := w.x.options.Codec; c != nil {
 		return c.Encode(obj)
@@ -48,7 +49,7 @@ func (w *Writer) Encode(obj any) (stored any) {
 	return obj
 }
 
-// count tells the codec which stored form has come, and which has gone; nil for none.
+// count reports an added and a removed stored form to the codec. Either may be nil.
 func (w *Writer) count(come, gone any) {
 	c := w.x.options.Codec
 	if c == nil || come == gone {

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// column is a list of objects in their stored form. Nearly all columns hold objects of one type:
-// they store the type once, and of each object one word instead of an interface's two. A column
+// column is a list of objects in their stored form. Nearly all columns have objects of one type.
+// They store the type once, and for each object one word instead of an interface's two. A column
 // with objects of several types is mixed.
 //
 // Invariant: in a mixed column each word points to an interface value. In any other column kind
@@ -64,8 +64,8 @@ func (c *column) set(i int, obj any) (old any) {
 	return old
 }
 
-// word returns the word that stands for an object. It makes the column a mixed one if the object
-// is of another type than the others.
+// word returns the word for an object. It makes the column mixed if the object's type differs from
+// the others'.
 func (c *column) word(obj any) unsafe.Pointer {
 	if s := slotOf(obj); s.kind == c.kind {
 		return s.data
@@ -74,7 +74,7 @@ func (c *column) word(obj any) unsafe.Pointer {
 	return boxed(obj)
 }
 
-// mix makes the column a mixed one.
+// mix makes the column mixed.
 func (c *column) mix() {
 	if c.kind == mixed {
 		return
@@ -102,8 +102,8 @@ func (c *column) clone() column {
 	return column{c.kind, words}
 }
 
-// pointers returns the column's memory as a slice of T, if T is a pointer type and all objects
-// are of it: a pointer is the second word of its interface value.
+// pointers returns the column's memory as a slice of T, if T is a pointer type and the type of all
+// objects. A pointer is the second word of its interface value.
 func pointers[T any](c *column) ([]T, bool) {
 	var nothing T
 	if c.kind != slotOf(nothing).kind || reflect.TypeFor[T]().Kind() != reflect.Pointer {

@@ -2,22 +2,22 @@ package indexer
 
 import "slices"
 
-// contents is all that readers see: the objects by key, the list of all objects, and the
-// indexes. The struct itself never changes once readers have it, except for moving; its tables and
-// lists are written under the indexer's locks. Adding an index, or replacing more than a few objects,
-// makes new contents and swaps them in.
+// contents is everything that readers see: the objects by key, the list of all objects, and the
+// indexes. Once readers have the struct, only its field moving changes. The writer writes its
+// tables and lists under the indexer's locks. Adding an index, or replacing more than a few
+// objects, makes new contents and swaps them in.
 type contents struct {
 	records *table[entry]
 	all     *vector
 	indexes []*index
-	// keyed is true if every index is by key: no update of an object changes its index values
-	// then.
+	// keyed is true if every index is by key. Updates of an object then never change its index
+	// values.
 	keyed bool
-	// shared is true while new contents are being built from records that readers still see in
-	// the old ones. A record that changes is then replaced by another, and not written to.
+	// shared is true while the writer builds new contents from records that readers still see in
+	// the old ones. The writer then replaces a changed record instead of writing to it.
 	shared bool
-	// moving is set, under mu, before the writer changes the postings in the records without mu, to
-	// those of contents that it will swap in. Nobody else may read the postings from then on.
+	// moving is set under mu before the writer, without mu, changes the records' postings to those
+	// of contents that it will swap in. From then on only the writer may read the postings.
 	moving bool
 }
 
@@ -30,8 +30,7 @@ func keyed(indexes []*index) bool {
 	return !slices.ContainsFunc(indexes, func(ix *index) bool { return !ix.ByNamespace })
 }
 
-// index returns the index of a family by its name, or nil. The name of a label index is its
-// label key.
+// index returns the index of a family by name, or nil. The name of a label index is its label key.
 func (c *contents) index(name string, f family) *index {
 	for _, ix := range c.indexes {
 		if ix.Name == name && ix.family == f {
@@ -42,11 +41,11 @@ func (c *contents) index(name string, f family) *index {
 }
 
 // A point read takes no lock, so it shows a write before the write section ends. Each write
-// therefore changes the lists first: that gives up their cached snapshots, so that a goroutine
-// that has seen the write by a point read waits for the section's end when it reads a list.
+// therefore changes the lists first, which drops their cached snapshots. A goroutine that has seen
+// the write by a point read then waits for the section's end when it reads a list.
 
-// put stores a record with its index values. If the key has a record already, put updates that one,
-// and returns the object it held.
+// put stores a record with its index values. If the key already has a record, put updates that
+// record and returns its earlier object.
 func (c *contents) put(w *Writer, r *record, values []indexKey) (old any, replaced bool) {
 	p, before := c.records.reserve(r.view())
 	if before == nil {
@@ -62,7 +61,7 @@ func (c *contents) put(w *Writer, r *record, values []indexKey) (old any, replac
 	return old, true
 }
 
-// insert stores a record with its index values at the spot of its key, which must have none.
+// insert stores a record with its index values at the spot of its key, which must be free.
 func (c *contents) insert(w *Writer, p spot[entry], r *record, values []indexKey) {
 	stored := r.value.stored()
 	c.count(w, stored, nil)
@@ -95,8 +94,8 @@ func (c *contents) update(w *Writer, r *record, stored any, from origin, values 
 	return old, was
 }
 
-// replace stores another version of an object in a record of its own, r, which takes the place of
-// the other record of its key: it inherits the mark, the positions and the postings.
+// replace stores another version of an object in a new record r, which replaces the record of its
+// key. r inherits the mark, the positions and the postings.
 func (c *contents) replace(w *Writer, p spot[entry], r, before *record, stored any, from origin, values []indexKey) (old any, was origin) {
 	inherit(r, before)
 	e := &r.value
@@ -123,7 +122,8 @@ func (c *contents) remove(r *record) {
 	c.forget(r.view())
 }
 
-// count tells the codec what has come and gone. Contents that are built aside are counted before they are swapped in.
+// count reports an added and a removed form to the codec. Contents that are built aside are counted
+// just before the swap.
 func (c *contents) count(w *Writer, come, gone any) {
 	if !c.shared {
 		w.count(come, gone)
@@ -137,8 +137,8 @@ func (c *contents) forget(key Key) {
 	}
 }
 
-// move takes a record from other contents, with its values of these indexes. The record's positions refer
-// to these contents afterwards.
+// move takes a record from other contents, with its values of these indexes. Afterwards the
+// record's positions refer to these contents.
 func (c *contents) move(w *Writer, r *record) {
 	p, _ := c.records.reserve(r.view())
 	c.records.publish(p, r)

@@ -8,28 +8,28 @@ import (
 
 // The errors of this package; test for them with errors.Is.
 var (
-	// ErrUnknownIndex is returned by look-ups in an index that does not exist.
+	// ErrUnknownIndex means that an index does not exist.
 	ErrUnknownIndex = errors.New("no index of this name")
-	// ErrIndexExists is returned when an index is added under a name already in use.
+	// ErrIndexExists means that an index has a name that is already in use.
 	ErrIndexExists = errors.New("an index of this name exists already")
-	// ErrIndexInvalid is returned for an index without a name, or without either an Append function or
+	// ErrIndexInvalid means that an index lacks a name, or lacks both an Append function and
 	// ByNamespace.
 	ErrIndexInvalid = errors.New("an index needs a name, and either an Append function or ByNamespace")
-	// ErrType is returned for an object of another type than the caller asked for. An index
-	// also leaves out, with this error, objects of a type it was not declared for.
+	// ErrType means that an object is not of the requested type. An index also leaves out objects
+	// of other types with this error.
 	ErrType = errors.New("the object is of another type")
-	// ErrExited reports a user's function that ended its goroutine (runtime.Goexit) instead of
-	// returning, as t.FailNow of a test does.
+	// ErrExited means that a callback ended its goroutine (runtime.Goexit) instead of returning, as
+	// a test's t.FailNow does.
 	ErrExited = errors.New("a function ended its goroutine")
 )
 
-// maxText bounds each part of an error text, in characters: a user who names objects or values can
-// make them megabytes long.
+// maxText bounds each part of an error text, in characters, because names and values may be
+// megabytes long.
 const maxText = 8192
 
-// IndexError reports that an index function failed on one object. The object is stored and
-// readable; it is missing from that index alone, until its next version. If the error is
-// [ErrExited], the object was not stored.
+// IndexError reports that an index function failed on an object. The object is stored and readable.
+// Only that index leaves it out, until its next version. If the error is [ErrExited], the object
+// was not stored.
 type IndexError struct {
 	Index string
 	Key   Key

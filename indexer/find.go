@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Find returns the objects that any of the queries selects, each once, at one moment: a Snapshot with
-// the version of that moment, in no promised order, of no object for no query. The error is
-// [ErrUnknownIndex] with the name of a field that is no index.
+// Find returns the objects that at least one of the queries selects, each once, in no particular
+// order. The Snapshot shows one moment and has its version. Without queries it is empty. The error
+// is [ErrUnknownIndex] with the name if a field does not name an index.
 //
-// A query is answered from the lists of its namespace, its fields, and those label requirements for
-// which there is an index; Find counts as a selector that asks for one, see [Indexer.Select]. What
-// these leave is checked object by object. A query that one list answers costs as little as
-// [Indexer.Lookup].
+// Find answers a query from the lists of its namespace, its fields, and the label requirements that
+// have an index. It checks the remaining conditions object by object. A query that one list answers
+// costs as little as [Indexer.Lookup]. Queries count as selectors that request a label index, see
+// [Indexer.Select].
 //
-// Any goroutine may call Find, but no function that a write section calls. It holds up writers and
-// other lists for no longer than a short list takes: long ones are compared outside of the lock.
+// Any goroutine may call Find, but not within a write section. Find delays writers and other lists
+// only for the time of a short list. It compares long lists without the lock.
 func (x *Indexer[T]) Find(queries ...Query) (Snapshot[T], error) {
 	if name, value, one := x.oneField(queries); one {
 		return x.Lookup(name, value)
@@ -24,8 +24,8 @@ func (x *Indexer[T]) Find(queries ...Query) (Snapshot[T], error) {
 	return Snapshot[T](found), err
 }
 
-// FindKeys returns the keys of the objects that [Indexer.Find] returns. It is meant for few results:
-// it copies the keys of the shortest list that holds all results.
+// FindKeys returns the keys of the objects that [Indexer.Find] returns. Use it for few results: it
+// copies the keys of the shortest list that has all results.
 func (x *store) FindKeys(queries ...Query) ([]Key, error) {
 	if name, value, one := x.oneField(queries); one {
 		return x.keysBy(name, value)
@@ -34,8 +34,8 @@ func (x *store) FindKeys(queries ...Query) ([]Key, error) {
 	return keys, err
 }
 
-// oneField returns the condition of a single query that has no other one, as a relation has. It looks for the
-// names of the indexes, which is quicker than a range over the map.
+// oneField returns the field of a single query that has no other condition, such as a relation's.
+// It looks up the names of the indexes, which is faster than ranging over the map.
 func (x *store) oneField(queries []Query) (name, value string, one bool) {
 	if len(queries) != 1 || queries[0].Namespace != "" || queries[0].Labels != nil || len(queries[0].Fields) != 1 {
 		return "", "", false
@@ -57,31 +57,32 @@ func (x *store) find(queries []Query, keyed bool) (Snapshot[any], []Key, error) 
 		if version, ok := x.lookUp(searches, keyed); ok {
 			found, keys := x.gather(searches)
 			return x.list(&found, version), keys, nil
-		} // else an index was dropped meanwhile
+		} // otherwise an index was dropped meanwhile
 	}
 }
 
-// search is a query on its way to its objects.
+// search is a query in progress.
 type search struct {
 	terms     []term
-	checks    []requirement // what no term answers
+	checks    []requirement // not answered by any term
 	namespace string        // likewise; "" for none
 
-	// What is seen while mu is held: of the objects in lists, those are results that are also in a list
-	// of each of the others, and pass the checks. The keys are those of lists, for FindKeys.
+	// Found while mu is held. The results are the objects in lists that are also in a list of each
+	// of the others and pass the checks. The keys are those of lists, for FindKeys.
 	lists  []*Snapshot[any]
 	keys   []Key
 	others [][]*Snapshot[any]
 }
 
-// term is a condition that lists answer: an object meets it that is in one of some lists of an index.
+// term is a condition that lists answer: an object meets it if it is in one of some lists of an
+// index.
 type term struct {
 	family
 	name      string   // of the index
 	namespace string   // of the lists, in a byLabelIn index
 	values    []string // of the lists; nil for all of them
 
-	// What is seen while mu is held.
+	// Found while mu is held.
 	index *index
 	lists []*vector
 	size  int
@@ -126,8 +127,8 @@ func (s *search) narrow(x *store, namespace string, requirements []requirement) 
 	}
 }
 
-// lookUp finds the lists of all searches as they are at one moment, and the version. It returns false
-// if an index has been dropped since the searches were made.
+// lookUp finds the lists of all searches at one moment, and the version. It returns false if an
+// index has been dropped since the searches were made.
 func (x *store) lookUp(searches []search, keyed bool) (version *string, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -141,16 +142,16 @@ func (x *store) lookUp(searches []search, keyed bool) (version *string, ok bool)
 	return x.version.Load(), true
 }
 
-// While mu is held, a search reads the postings of at most maxWalked objects, and all searches of a Find those
-// of at most maxWalkedByAll: a program may give it thousands of queries. The searches of a FindKeys have no
-// common bound, since to copy the keys of all these objects takes as long.
+// While mu is held, a search reads the postings of at most maxWalked objects, and all searches of a
+// Find those of at most maxWalkedByAll, because a program may pass thousands of queries. The
+// searches of a FindKeys have no common limit, because copying the keys takes just as long.
 const (
 	maxWalked      = 1024
 	maxWalkedByAll = 8 * maxWalked
 )
 
-// lookUp starts from the shortest lists that hold all results. If they are short, it reads the postings
-// of their objects, unless the writer is changing these, and adds their number to walked.
+// lookUp starts from the shortest lists that have all results. If they are short, it reads the
+// postings of their objects, unless the writer is changing these, and adds their number to walked.
 func (s *search) lookUp(c *contents, keyed bool, walked *int) bool {
 	for i := range s.terms {
 		if !s.terms[i].lookUp(c) {
@@ -180,10 +181,11 @@ func (s *search) lookUp(c *contents, keyed bool, walked *int) bool {
 	return true
 }
 
-// isShort reports whether it takes little time to look for the objects of a term in the lists of others.
+// isShort reports whether looking for the objects of a term in the lists of the others takes little
+// time.
 func (t *term) isShort(others []term) bool {
 	for i := range others {
-		if others[i].values != nil && len(others[i].lists) > few { // each posting is compared with each
+		if others[i].values != nil && len(others[i].lists) > few { // each posting is compared with each list
 			return false
 		}
 	}

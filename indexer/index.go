@@ -6,37 +6,36 @@ import (
 	"sync/atomic"
 )
 
-// NamespaceIndex is the name of the index by namespace, as in client-go. [Indexer.Select] and [Indexer.Find] use
-// the index of this name, if there is one.
+// NamespaceIndex is the name of the index by namespace, as in client-go. [Indexer.Select] and
+// [Indexer.Find] use the index of this name if it exists.
 const NamespaceIndex = "namespace"
 
-// Index is a named secondary view of the store. Append appends the index values of obj (none,
-// one or several) and returns the longer slice, or returns another slice of values, which may
-// belong to obj. It runs under the writer's lock for every version of every object: it must be
-// quick, must not keep values, and must depend on nothing but obj. It must not write, nor ask for
-// lists, which wait for the writer; Get and Len do not. Several stores with the same index call it at
-// once.
+// Index is a named secondary view of the store. Append appends the index values of obj (none, one
+// or several) and returns the extended slice. It may also return another slice of values, even one
+// that belongs to obj. Append runs under the writer's lock for every version of every object. It
+// must be quick, must not keep values, and must depend only on obj. It must not write or read
+// lists, which wait for the writer. Get and Len are allowed. Several stores with the same index may
+// call Append at the same time.
 //
-// If Append panics, obj is missing from this index, and from this index only (see [IndexError]),
-// until the object's next version. If Append ends its goroutine (runtime.Goexit), obj is not
-// written at all: the write section, or the call that adds the index, is broken off and frees its
-// locks, [Options.Report] gets an IndexError with [ErrExited], and the goroutine ends. The objects
-// that a section has written before stay written; [Staging.Commit] and [Writer.AddIndexes] change
-// nothing.
+// If Append panics, only this index leaves obj out (see [IndexError]), until the object's next
+// version. If Append ends its goroutine (runtime.Goexit), obj is not written at all. The write
+// section, or the call that adds the index, stops and releases its locks, [Options.Report] gets an
+// IndexError with [ErrExited], and the goroutine ends. Earlier writes of the section remain.
+// [Staging.Commit] and [Writer.AddIndexes] change nothing.
 type Index[T any] struct {
-	// Name must not be empty; only client-go's indexes, which have an Origin, may have no name.
+	// Name must not be empty. Only client-go's indexes, which have an Origin, may have no name.
 	Name   string
 	Append func(values []string, obj T) []string
-	// ByNamespace makes an index by the namespaces of the keys, without looking at the objects.
-	// Append is nil then.
+	// ByNamespace makes an index by the namespaces of the keys, without reading the objects. Append
+	// must be nil.
 	ByNamespace bool
 	// Origin belongs to the caller: the value the index was made from, returned by
 	// [Indexer.Definition].
 	Origin any
 }
 
-// Untyped returns the index in the form a store takes. It leaves out objects of another type,
-// with [ErrType].
+// Untyped returns the index as a store takes it. It leaves out objects of another type, with
+// [ErrType].
 func (ix Index[T]) Untyped() Index[any] {
 	untyped := Index[any]{Name: ix.Name, ByNamespace: ix.ByNamespace, Origin: ix.Origin}
 	if ix.Append == nil {
@@ -73,8 +72,8 @@ type index struct {
 	family
 	// declared marks the index of a label key in [Options.LabelIndexes].
 	declared bool
-	// order is the index's place among all that the store has ever had; a record's postings are in
-	// this order.
+	// order is the index's place among all indexes that the store has ever had. A record's postings
+	// are in this order.
 	order int
 	// asked is set when a selector uses the index of a label key, and reset by dropLabelIndexes.
 	asked  atomic.Bool
@@ -112,11 +111,11 @@ func (x *index) list(namespace, value string) *vector {
 	return nil
 }
 
-// manyLists is the number of lists above which all of an index are too many to be gathered while mu is held.
+// manyLists is the number of lists above which an index has too many to gather while mu is held.
 const manyLists = 4096
 
-// hasManyLists reports whether a selector for any value is to look at the labels of the objects instead. A nil
-// index has no lists. Safe for any goroutine.
+// hasManyLists reports whether a selector for any value should read the labels of the objects
+// instead. A nil index has no lists. Safe for any goroutine.
 func (x *index) hasManyLists() bool {
 	n := 0
 	if x != nil {
@@ -129,8 +128,8 @@ func (x *index) hasManyLists() bool {
 	return false
 }
 
-// add appends a record with its next object to the list of a value, and makes the list if there is
-// none. Only the writer calls it.
+// add appends a record with its next object to the list of a value. It makes the list if necessary.
+// Only the writer calls it.
 func (x *index) add(value string, stored any, r *record) post {
 	key := x.key(r.namespace.Value(), value)
 	p, n := x.values.reserve(key)
@@ -148,13 +147,13 @@ func newList(key Key, x *index) *node[vector] {
 	return n
 }
 
-// readsObject reports whether the index function is a user's, which gets objects decoded. That of a
-// label reads the stored form.
+// readsObject reports whether the index function comes from the program, and so needs decoded
+// objects. A label index reads the stored form.
 func (x *index) readsObject() bool { return x.family == named && !x.ByNamespace }
 
-// valuesOf returns the distinct index values of a record's object, in the memory of scratch, and
-// sorted if they are more than a few. It panics if the index function does. An index that does not read
-// objects takes obj as nil.
+// valuesOf returns the distinct index values of a record's object, in the memory of scratch, sorted
+// if there are more than a few. It panics if the index function panics. obj may be nil if the index
+// does not read objects.
 func (x *index) valuesOf(scratch []string, r *record, stored, obj any) []string {
 	scratch = scratch[:0]
 	if x.ByNamespace {
@@ -172,11 +171,11 @@ func (x *index) valuesOf(scratch []string, r *record, stored, obj any) []string 
 	return values
 }
 
-// few is the number of index values up to which each is compared with each, which is quicker than
-// sorting and searching. An object with more is rare; its author decides how many.
+// few is the number of index values up to which comparing all pairs is faster than sorting and
+// searching. Objects with more are rare.
 const few = 32
 
-// distinct removes repeated values, in place. It sorts more than a few.
+// distinct removes repeated values in place. It sorts them if there are more than a few.
 func distinct(values []string) []string {
 	if len(values) > few {
 		slices.Sort(values)

@@ -7,16 +7,16 @@ import (
 	"sync/atomic"
 )
 
-// Indexer is the read side of an indexed store. All methods are safe for any goroutine. The
-// objects are shared and must not be changed.
+// Indexer is the read side of an indexed store. All methods are safe for any goroutine. Programs
+// share the objects and must not change them.
 //
-// [Indexer.Get] takes no lock. The methods that return lists may wait for the write section in
-// progress, which covers some thousand changes at the most. The reads of one goroutine never go
-// back: what one of them has shown, no later one shows in an older version.
+// [Indexer.Get] takes no lock. Methods that return lists may wait for the write section in
+// progress, which makes at most a few thousand changes. The reads of a goroutine never go back: a
+// later read never shows an older version.
 //
-// The store itself is untyped. Methods that return objects assert the type of each, and leave
-// out objects of another type; [GetChecked] and [SelectChecked] return an error
-// for these. Len and Keys count them.
+// The store itself is untyped. Methods that return objects assert the type of each and leave out
+// objects of another type. [GetChecked] and [SelectChecked] return an error for these. Len and Keys
+// include them.
 type Indexer[T any] struct{ store }
 
 // store is the untyped store, shared by all its views.
@@ -27,26 +27,25 @@ type store struct {
 	options Options
 	writer  *Writer // builds the label indexes for selectors
 
-	// writing serialises the writers and guards their private state. Lock order: writing before
-	// mu.
+	// writing serializes the writers and guards their private state. Lock order: writing before mu.
 	writing sync.Mutex
-	// mu guards the lists (the vectors of live). It is held for one write section, or to take a
-	// snapshot of a list.
+	// mu guards the lists (the vectors of live). A goroutine holds it for a write section, or to
+	// take a snapshot of a list.
 	mu sync.Mutex
 }
 
 // View reads a store as a store of Ts. It copies nothing: the view is the same store.
 func View[T any](x *Indexer[any]) *Indexer[T] { return (*Indexer[T])(x) }
 
-// typed returns a stored object as a T, and whether it is one. A nil object is of type any, and
-// of no other type.
+// typed returns a stored object as a T, and whether it has that type. A nil object has only the
+// type any.
 func typed[T any](obj any) (t T, ok bool) {
 	t, ok = obj.(T)
 	return t, ok || obj == nil && isAny[T]()
 }
 
-// read returns an object, given in its stored form, as a T. It returns false for one that is none, or
-// cannot be decoded.
+// read returns an object, given in its stored form, as a T. It returns false for an object of
+// another type, or if it cannot be decoded.
 func read[T any](decode decoder, stored any) (t T, ok bool) {
 	if decode == nil {
 		return typed[T](stored)
@@ -69,18 +68,18 @@ type Options struct {
 	// Labels and Namespace read the metadata of an object in its stored form, for [Indexer.Select].
 	Labels    func(any) map[string]string
 	Namespace func(any) string
-	// Report is called for each object on which an index function fails, on the writer's
-	// goroutine, with no lock held. May be nil.
+	// Report, unless nil, gets each object on which an index function fails. It runs on the
+	// writer's goroutine, without locks.
 	Report func(*IndexError)
-	// LabelIndexes are the label keys indexed from the beginning. Other keys get an index after
-	// selectors have asked for them repeatedly, see [Indexer.Select].
+	// LabelIndexes are the label keys to index from the beginning. Other keys get an index after
+	// selectors have used them several times, see [Indexer.Select].
 	LabelIndexes []string
-	// Codec encodes the objects. Nil: the store holds the objects themselves.
+	// Codec encodes the objects. If it is nil, the store has the objects themselves.
 	Codec Codec
 }
 
-// Get returns the object of a key, or false if there is none, or none of type T. It takes no
-// lock and never waits, and allocates nothing unless a [Codec] decodes the object.
+// Get returns the object of a key, or false if there is no object of type T. It takes no lock and
+// never waits. It allocates nothing unless a [Codec] decodes the object.
 func (x *Indexer[T]) Get(key Key) (obj T, ok bool) {
 	if r := x.live.Load().records.get(key); r != nil {
 		return read[T](x.decode, r.value.stored())
@@ -88,7 +87,7 @@ func (x *Indexer[T]) Get(key Key) (obj T, ok bool) {
 	return obj, false
 }
 
-// GetChecked is [Indexer.Get] of a typed view, with an error for an object of another type: [ErrType],
+// GetChecked is [Indexer.Get] of a typed view. For an object of another type it returns [ErrType],
 // with the key and both types.
 func GetChecked[T any](x *Indexer[any], key Key) (obj T, ok bool, err error) {
 	r := x.live.Load().records.get(key)
@@ -105,24 +104,24 @@ func GetChecked[T any](x *Indexer[any], key Key) (obj T, ok bool, err error) {
 	return obj, ok, err
 }
 
-// Len returns the number of objects. It takes no lock, and counts a write while it is being made:
-// Get may show the same write a moment later.
+// Len returns the number of objects. It takes no lock, and includes a write in progress: Get may
+// show the same write a moment later.
 func (x *store) Len() int {
 	return x.live.Load().all.len()
 }
 
-// Version returns the store's resourceVersion, "" before the first list. The store holds every
+// Version returns the store's resourceVersion, or "" before the first list. The store has every
 // change up to it.
 func (x *store) Version() string {
 	return *x.version.Load()
 }
 
-// Snapshot returns the list of all objects as it is now.
+// Snapshot returns the current list of all objects.
 func (x *Indexer[T]) Snapshot() Snapshot[T] {
 	return Snapshot[T](x.snapshotOf(func(c *contents) *vector { return c.all }))
 }
 
-// All ranges over a snapshot of all objects, in no promised order. It holds no lock and copies
+// All ranges over a snapshot of all objects, in no particular order. It holds no lock and copies
 // nothing.
 func (x *Indexer[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) { x.each(yield) }
@@ -133,7 +132,7 @@ func (x *Indexer[T]) each(yield func(T) bool) {
 	s.each(yield)
 }
 
-// Lookup returns the list of the objects under an index value as it is now; it may be empty. It
+// Lookup returns the current list of the objects under an index value, which may be empty. It
 // returns [ErrUnknownIndex] if the index does not exist.
 func (x *Indexer[T]) Lookup(index, value string) (Snapshot[T], error) {
 	if x.live.Load().index(index, named) == nil {
@@ -142,9 +141,8 @@ func (x *Indexer[T]) Lookup(index, value string) (Snapshot[T], error) {
 	return Snapshot[T](x.snapshotOf(func(c *contents) *vector { return c.index(index, named).list("", value) })), nil
 }
 
-// By ranges over the objects under an index value, as [Indexer.Lookup] finds them. Ranging
-// panics with [ErrUnknownIndex] if the index does not exist: use Lookup if the name is not a
-// constant.
+// By ranges over the objects under an index value, as [Indexer.Lookup] finds them. Ranging panics
+// with [ErrUnknownIndex] if the index does not exist. Use Lookup if the name is not a constant.
 func (x *Indexer[T]) By(index, value string) iter.Seq[T] {
 	return func(yield func(T) bool) { x.eachBy(index, value, yield) }
 }
@@ -157,7 +155,7 @@ func (x *Indexer[T]) eachBy(index, value string, yield func(T) bool) {
 	s.each(yield)
 }
 
-// Values returns all values of an index with at least one object, in no promised order, or
+// Values returns all values of an index that have objects, in no particular order, or
 // [ErrUnknownIndex].
 func (x *store) Values(index string) ([]string, error) {
 	ix := x.live.Load().index(index, named)
@@ -175,7 +173,7 @@ func (x *store) Values(index string) ([]string, error) {
 	return values, nil
 }
 
-// Keys returns the keys of all objects, in no promised order.
+// Keys returns the keys of all objects, in no particular order.
 func (x *store) Keys() []Key {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -183,7 +181,7 @@ func (x *store) Keys() []Key {
 	return x.live.Load().all.keys()
 }
 
-// keysBy returns the keys of the objects under an index value, in no promised order, or
+// keysBy returns the keys of the objects under an index value, in no particular order, or
 // [ErrUnknownIndex].
 func (x *store) keysBy(index, value string) ([]Key, error) {
 	x.mu.Lock()
@@ -208,7 +206,7 @@ func (x *store) Definition(name string) (definition Index[any], ok bool) {
 	return ix.Index, true
 }
 
-// Indexes returns the names of the user's indexes, in the order they were added.
+// Indexes returns the names of the added indexes, in their order.
 func (x *store) Indexes() []string {
 	var names []string
 	for _, ix := range x.live.Load().indexes {
@@ -219,8 +217,8 @@ func (x *store) Indexes() []string {
 	return names
 }
 
-// snapshotOf returns a snapshot of the list that pick finds; nil stands for an empty list. It
-// takes no lock if the list has a cached snapshot and the version has not changed meanwhile.
+// snapshotOf returns a snapshot of the list that pick finds. Nil means an empty list. It takes no
+// lock if the list has a cached snapshot and the version has not changed meanwhile.
 func (x *store) snapshotOf(pick func(*contents) *vector) Snapshot[any] {
 	version := x.version.Load()
 	if v := pick(x.live.Load()); v != nil {

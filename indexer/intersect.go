@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// gather returns the results of the searches, each once, and their keys if the searches have keys. It
-// compares snapshots and calls users' functions, so it holds no lock.
+// gather returns the results of the searches, each once, and their keys if the searches have keys.
+// It holds no lock, because it compares snapshots and calls the program's functions.
 func (x *store) gather(searches []search) (found Snapshot[any], keys []Key) {
 	if len(searches) == 1 && searches[0].isDone() {
 		return *searches[0].lists[0], searches[0].keys
@@ -38,9 +38,10 @@ func (s *search) isDone() bool {
 
 func (s *search) isChecked() bool { return len(s.checks) > 0 || s.namespace != "" }
 
-// results calls yield with each result of a search, and its place in the search's lists if keys are wanted.
+// results calls yield with each result of a search, and with its place in the search's lists if
+// keys are wanted.
 func (x *store) results(s *search, yield func(stored any, at int)) {
-	if len(s.others) == 1 && s.keys == nil { // one walk less than for more terms
+	if len(s.others) == 1 && s.keys == nil { // one pass fewer than for more terms
 		met := s.candidates()
 		for _, l := range s.others[0] {
 			for stored := range l.stored {
@@ -63,7 +64,7 @@ func (x *store) results(s *search, yield func(stored any, at int)) {
 	}
 }
 
-// passes reports whether an object meets what no list answers of a search.
+// passes reports whether an object meets the conditions of a search that no list answers.
 func (x *store) passes(s *search, stored any) bool {
 	return (s.namespace == "" || x.options.Namespace(stored) == s.namespace) && x.meets(stored, s.checks)
 }
@@ -103,7 +104,7 @@ func (s *search) size() (n int) {
 	return n
 }
 
-// mostRoom bounds the room that is made beforehand for the results of several searches.
+// mostRoom bounds the space reserved for the results of several searches.
 const mostRoom = 1 << 14
 
 // sizeOf returns how many results some searches may have together, up to a bound.
@@ -114,9 +115,9 @@ func sizeOf(searches []search) (n int) {
 	return min(n, mostRoom)
 }
 
-// objectSet is a set of objects with a count for each. It tells objects apart by the words of their
-// interface values. No two objects of a store have the same, unless a program stores one object under
-// several keys, or equal values that are no pointers.
+// objectSet is a set of objects with a count for each. It identifies objects by the words of their
+// interface values. Two objects of a store differ in these, unless a program stores the same object
+// under several keys, or equal values that are not pointers.
 //
 // Invariant: the number of slots is a power of two, or zero, and at most three quarters are used.
 type objectSet struct {
@@ -126,11 +127,11 @@ type objectSet struct {
 
 type slotted struct {
 	word  uintptr // the data of an object that a snapshot keeps in memory; 0 in an empty slot
-	kind  uint32  // the last bits of its type's address: 1 and true, for instance, have the same data
+	kind  uint32  // the last bits of its type's address, since 1 and true, for instance, have the same data
 	count int32
 }
 
-// add adds an object, and returns false if the set has it.
+// add adds an object. It returns false if the set already has it.
 func (s *objectSet) add(stored any) bool {
 	if 4*s.used >= 3*len(s.slots) {
 		s.grow(2 * s.used)
@@ -145,8 +146,7 @@ func (s *objectSet) add(stored any) bool {
 	return true
 }
 
-// raise raises the count of an object from a number to the next, if it is that number. It reports whether
-// it was.
+// raise increments the count of an object if the count is from. It reports whether it was.
 func (s *objectSet) raise(stored any, from int32) bool {
 	at := s.find(wordsOf(stored))
 	if at.word == 0 || at.count != from {
@@ -159,14 +159,15 @@ func (s *objectSet) raise(stored any, from int32) bool {
 // count returns the count of an object in the set.
 func (s *objectSet) count(stored any) int { return int(s.find(wordsOf(stored)).count) }
 
-// wordsOf returns what a slot holds of an object. Nothing is at the address 1, which stands for nil.
+// wordsOf returns the words that a slot has for an object. No object is at address 1, which stands
+// for nil.
 func wordsOf(stored any) (word uintptr, kind uint32) {
 	s := slotOf(stored)
 	return max(uintptr(s.data), 1), uint32(uintptr(s.kind)) //nolint:gosec // the last bits
 }
 
-// find returns the slot of an object, or the empty one where it goes. The highest bits of the product
-// depend on all bits of the word.
+// find returns the slot of an object, or the empty slot where it goes. The highest bits of the
+// product depend on all bits of the word.
 func (s *objectSet) find(word uintptr, kind uint32) *slotted {
 	last := uint64(len(s.slots) - 1) //nolint:gosec // there are slots
 	i := uint64(word) * 0x9e3779b97f4a7c15 >> (64 - bits.Len64(last))

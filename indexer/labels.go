@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// A label index lists the objects by the values of one label key, for [Indexer.Select]: by
-// value, or by namespace and value. It is declared ([Options.LabelIndexes]), or built when
-// selectors have asked for its key repeatedly. A built index is dropped when it has almost as many
-// values as objects, until there are twice as many objects, and when no selector asks for it any
-// more. Of the keys without an index, those that selectors have asked for last are remembered.
+// A label index lists the objects by the values of a label key, for [Indexer.Select]: by value, or
+// by namespace and value. It is declared ([Options.LabelIndexes]), or built after selectors have
+// used its key several times. The writer drops a built index when it has almost as many values as
+// objects, until there are twice as many objects, and when selectors stop using it. The store
+// remembers the keys without an index that selectors have used most recently.
 const (
 	// maxLabelIndexes bounds the undeclared indexes.
 	maxLabelIndexes = 32
-	// asksToBuild is the number of selectors for a key after which its index is built: building
+	// asksToBuild is the number of selectors for a key after which the index is built. Building it
 	// costs about as much as answering one selector without it.
 	asksToBuild = 3
-	// maxAsked bounds the number of keys that are remembered.
+	// maxAsked bounds the number of remembered keys.
 	maxAsked = 256
-	// An index with more than tooManyFrom lists, and with more than one list for every two
-	// objects, costs more than it saves.
+	// An index with more than tooManyFrom lists, and more than one list for every two objects,
+	// costs more than it saves.
 	tooManyFrom = 1024
-	// unaskedFor is how long a built index stays without a selector asking for it: so long, and up
-	// to twice as long. A write section looks at the clock once in sectionsPerLook.
+	// unaskedFor is how long a built index stays when no selector uses it. It may stay up to twice
+	// as long. The writer checks the clock in one of sectionsPerLook write sections.
 	unaskedFor      = 10 * time.Minute
 	sectionsPerLook = 64
 )
@@ -93,8 +93,8 @@ func (c *contents) undeclared() (n int) {
 	return n
 }
 
-// tooManyValues reports whether the index has too many values to be useful, and is to be
-// dropped. A declared index never has.
+// tooManyValues reports whether the index has too many values to be useful. A declared index never
+// does.
 func (x *index) tooManyValues(objects int) bool {
 	return x.built() && x.values.live > tooManyFrom && x.values.live > objects/2
 }
@@ -104,13 +104,13 @@ func (x *index) built() bool { return x.family != named && !x.declared }
 
 // ask notes that a selector uses the index.
 func (x *index) ask() {
-	if !x.asked.Load() { // so that selectors mostly only read
+	if !x.asked.Load() { // selectors then mostly only read
 		x.asked.Store(true)
 	}
 }
 
-// dropLabelIndexes drops the built indexes that have too many values and, if it is time to look for
-// them, those that no selector has asked for since it last looked. The caller holds x.writing.
+// dropLabelIndexes drops the built indexes that have too many values. From time to time it also
+// drops those that no selector has used since it last looked. The caller holds x.writing.
 func (w *Writer) dropLabelIndexes() {
 	live, look := w.x.live.Load(), w.looksForUnasked()
 	objects := live.all.len()
@@ -130,8 +130,8 @@ func (w *Writer) dropLabelIndexes() {
 	}
 }
 
-// looksForUnasked reports whether it is time to look for indexes that no selector asks for. The
-// caller holds x.writing.
+// looksForUnasked reports whether it is time to look for unused indexes. The caller holds
+// x.writing.
 func (w *Writer) looksForUnasked() bool {
 	if w.sections++; w.sections%sectionsPerLook != 0 || time.Since(w.looked) < unaskedFor {
 		return false
@@ -140,7 +140,7 @@ func (w *Writer) looksForUnasked() bool {
 	return true
 }
 
-// asked remembers the label keys without an index that selectors have asked for last.
+// asked remembers the label keys without an index that selectors have used most recently.
 type asked struct {
 	mu   sync.Mutex
 	asks int // of all keys, so far
@@ -156,13 +156,12 @@ type labelKey struct {
 // demand is the demand for the index of a label key.
 type demand struct {
 	asks int
-	last int // the number of asks for any key at the last one for this
-	// crowdedAt is the number of objects at which the key's index had too many values, 0 if it
-	// never had.
+	last int // the value of asked.asks at the last selector for this key
+	// crowdedAt is the number of objects at which the key's index had too many values, or 0.
 	crowdedAt int
 }
 
-// often counts a selector for a key, and reports whether there have been enough to build its index
+// often counts a selector for a key. It reports whether there have been enough to build the index
 // in a store of so many objects.
 func (a *asked) often(k labelKey, objects int) bool {
 	a.mu.Lock()
@@ -173,7 +172,7 @@ func (a *asked) often(k labelKey, objects int) bool {
 	return d.asks >= asksToBuild && objects >= 2*d.crowdedAt
 }
 
-// crowded reports whether the index of a key had too many values, and would have them again.
+// crowded reports whether the index of a key had too many values and still would.
 func (a *asked) crowded(k labelKey, objects int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -200,8 +199,8 @@ func (a *asked) forget(k labelKey) {
 	delete(a.keys, k)
 }
 
-// demand returns the demand for a key. Of too many keys, the one goes that was asked for least
-// recently. The caller holds mu.
+// demand returns the demand for a key. If there are too many keys, it drops the least recently used
+// one. The caller holds mu.
 func (a *asked) demand(k labelKey) *demand {
 	a.asks++
 	d, ok := a.keys[k]
@@ -219,7 +218,7 @@ func (a *asked) demand(k labelKey) *demand {
 	return d
 }
 
-// leastRecent returns the key that was asked for least recently. The caller holds mu.
+// leastRecent returns the least recently used key. The caller holds mu.
 func (a *asked) leastRecent() (least labelKey) {
 	last := a.asks
 	for k, d := range a.keys {
@@ -231,8 +230,8 @@ func (a *asked) leastRecent() (least labelKey) {
 }
 
 // addIndexes fills new indexes and then shows them to readers, after the others. The caller holds
-// x.writing, and fills them without another lock: no reader sees the new lists yet, and none reads the
-// postings in the records meanwhile.
+// x.writing. Filling needs no other lock: readers do not see the new lists yet, and do not read the
+// records' postings meanwhile.
 func (w *Writer) addIndexes(added ...*index) {
 	old := w.x.live.Load()
 	for _, ix := range added {

@@ -6,13 +6,13 @@ import (
 	"unsafe"
 )
 
-// node is one entry of a table. Its key never changes. Many objects share few namespaces: one
-// string for all of them stays in the processor's cache.
+// node is an entry of a table. Its key never changes. Many objects share few namespaces, so one
+// string for each namespace stays in the processor's cache.
 //
-// A look-up reads the name, so the node holds the name's bytes itself: they begin in head and
-// continue behind the node, in the same allocation. Reading them through the object's string
-// would cost one more cache miss, a third of a random look-up's time. A name too long for that
-// lies behind the node as a string.
+// A look-up reads the name, so the node itself has the name's bytes: they begin in head and
+// continue after the node, in the same allocation. Reading them through the object's string would
+// cost another cache miss, a third of a random look-up's time. A longer name is a string after the
+// node.
 type node[V any] struct {
 	namespace unique.Handle[string]
 	value     V
@@ -26,7 +26,7 @@ const (
 	longName = 0xff
 )
 
-// newNode returns a node of a key, with a size that Go's allocator has a class for.
+// newNode returns a node for a key. Its size is a size class of Go's allocator.
 func newNode[V any](key Key) *node[V] {
 	name := key.Name
 	n := nodeFor[V](len(name))
@@ -57,13 +57,13 @@ func nodeFor[V any](size int) *node[V] {
 	return n
 }
 
-// sized is a node with the memory behind it.
+// sized is a node with the memory after it.
 type sized[V, Tail any] struct {
 	node[V]
 	tail Tail
 }
 
-// long returns the string behind a node with a long name.
+// long returns the string after a node with a long name.
 func (n *node[V]) long() *string { return &(*sized[V, string])(unsafe.Pointer(n)).tail }
 
 // bytes returns the bytes of a name stored in the node.

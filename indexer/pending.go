@@ -1,7 +1,7 @@
 package indexer
 
-// pending holds the objects of a replacement until they are stored, by key and in the order in
-// which their keys first came.
+// pending has the objects of a replacement until they are stored, by key and in the order in which
+// their keys first arrived.
 //
 // Invariant: for each pending record r, order[r.value.pos] is r.
 type pending struct {
@@ -10,8 +10,8 @@ type pending struct {
 	room  int           // the number of records that fit into byKey before it grows
 }
 
-// grow makes byKey four times as large: the table lives only for one replacement, and growing
-// less often saves hashing the keys again.
+// grow makes byKey four times as large. The table exists only for one replacement, and growing less
+// often hashes the keys less often.
 func (p *pending) grow() {
 	p.room = max(4*len(p.order), 64)
 	next := newTable[entry](p.room)

@@ -32,8 +32,8 @@ const (
 	relocated                    // each posting is for the index of its value; some values are new
 )
 
-// diff compares the postings with index values. If an index has several values and some are
-// new, the answer is rearranged: diff does not match old values with new ones.
+// diff compares the postings with index values. If an index has several values and some are new,
+// the result is rearranged: diff does not match old values with new ones.
 func (e *entry) diff(values []indexKey) difference {
 	if len(values) != e.posts() {
 		return rearranged
@@ -51,13 +51,13 @@ func (e *entry) diff(values []indexKey) difference {
 	return result
 }
 
-// several is set in listPos if the rest of it is a number of postings. No list is long enough
-// to need that bit.
+// several is a bit of listPos. If it is set, the other bits are a number of postings. No list is
+// long enough to need that bit.
 const several = 1 << 31
 
-// posts returns the number of postings. A record keeps its postings in the order of the
-// indexes. Most records have one: lists is then its list, and listPos its position. With more,
-// lists points to an array of posts; with none, it is nil.
+// posts returns the number of postings, which are in the order of the indexes. Most records have
+// one: lists is then its list, and listPos its position. With several, lists points to an array of
+// posts. With none, lists is nil.
 func (e *entry) posts() int {
 	switch {
 	case e.lists == nil:
@@ -111,9 +111,9 @@ func (e *entry) refresh(stored any) {
 // setPos records the object's new position in list.
 func (e *entry) setPos(list *node[vector], at uint32) { e.setPost(e.find(list), post{list, at}) }
 
-// find returns the place of the posting in a list; there must be one. Very many postings are
-// searched, by the order of the indexes, and by the values, which are sorted in each index with more
-// than a few.
+// find returns the place of the posting in a list, which must exist. If there are very many
+// postings, it uses binary search, by the order of the indexes and then by the values, which are
+// sorted if an index has more than a few.
 func (e *entry) find(list *node[vector]) int {
 	from, to := 0, e.posts()
 	if to > few {
@@ -142,7 +142,7 @@ func updatePosting(r *record, i int, stored any, v indexKey) {
 }
 
 // replacePostings gives r the postings of its next object's values and removes the others. It takes
-// linear time: an object may have very many values.
+// linear time, because an object may have very many values.
 func replacePostings(w *Writer, r *record, stored any, values []indexKey) {
 	e := &r.value
 	var left map[indexKey]post
@@ -164,7 +164,7 @@ func replacePostings(w *Writer, r *record, stored any, values []indexKey) {
 		}
 		posts = append(posts, p)
 	}
-	for i := range e.posts() { // in their order, so that a simulated run can be repeated
+	for i := range e.posts() { // in their order, so that simulated runs are reproducible
 		p := e.post(i)
 		if _, gone := left[indexKey{p.list.value.index, p.list.name()}]; gone {
 			removePosting(p)

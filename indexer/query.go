@@ -8,18 +8,18 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Query selects the objects that meet all its conditions, for [Indexer.Find]. It is plain data: it
-// may be kept, copied and printed. The zero value selects all objects.
+// Query selects the objects that meet all its conditions, for [Indexer.Find]. It is plain data that
+// programs may keep, copy and print. The zero value selects all objects.
 type Query struct {
-	// Namespace selects the objects of a namespace, which no cluster-scoped object is in; "" stands for
-	// all of them.
+	// Namespace selects the objects of a namespace. Cluster-scoped objects are in none. "" selects
+	// all namespaces and cluster-scoped objects.
 	Namespace string
-	// Labels selects by labels as a lister does. Nil selects all objects, and labels.Nothing() none. The
-	// Matches of a Selector that is not of package labels is called for each object that meets the other
-	// conditions, on the goroutine of Find's caller and with no lock held.
+	// Labels selects by labels, as a lister does. Nil selects all objects, and labels.Nothing()
+	// none. If the Selector is not from package labels, Find calls its Matches for each object that
+	// meets the other conditions, on the caller's goroutine and without locks.
 	Labels labels.Selector
-	// Fields selects the objects that are under a value of each of these indexes, by the indexes'
-	// names. An object on which an index function has failed is under no value of that index.
+	// Fields maps index names to values, and selects the objects that have all these values. An
+	// object on which an index function has failed has no value in that index.
 	Fields map[string]string
 }
 

@@ -2,8 +2,8 @@ package indexer
 
 import "maps"
 
-// rebuildAbove is the number of changes above which a replacement is built aside and swapped
-// in. Up to it, one write section makes the changes, and lists wait for that.
+// rebuildAbove is the number of changes above which a replacement is built aside and swapped in. Up
+// to this number, a single write section makes the changes, and lists wait for it.
 const rebuildAbove = 4096
 
 // commitAside makes the changes in new contents, and swaps these in.
@@ -28,7 +28,7 @@ func (s *Staging) commitAside(gone []*record, v Visitor, show func()) {
 	show()
 }
 
-// countAside counts the changes between the live contents and the next ones, which are about to be swapped in.
+// countAside counts the changes from the live contents to the next ones, just before the swap.
 func (s *Staging) countAside(live, next *contents, gone []*record) {
 	if s.w.x.options.Codec == nil {
 		return
@@ -48,8 +48,8 @@ func (s *Staging) countAside(live, next *contents, gone []*record) {
 	}
 }
 
-// beginMove announces that the writer changes the postings in the records of the live contents from now
-// on, until it swaps others in. The caller holds x.writing.
+// beginMove announces that the writer will change the records' postings of the live contents until
+// it swaps in others. The caller holds x.writing.
 func (w *Writer) beginMove() {
 	w.x.mu.Lock()
 	defer w.x.mu.Unlock()
@@ -57,9 +57,9 @@ func (w *Writer) beginMove() {
 	w.x.live.Load().moving = true
 }
 
-// rebuild moves the kept records into new contents, for apply to change. It changes the
-// positions in these records, which nobody else reads any more. It does not change their objects,
-// which readers see until the swap: apply replaces a record that changes.
+// rebuild moves the kept records into new contents, for apply to change. It changes the positions
+// in these records, which only the writer still reads. It does not change their objects, which
+// readers see until the swap: apply replaces a record that changes.
 func (s *Staging) rebuild(next *contents, gone []*record, v Visitor) {
 	dead := make(map[*record]struct{}, len(gone))
 	for _, r := range gone {
@@ -76,8 +76,8 @@ func (s *Staging) rebuild(next *contents, gone []*record, v Visitor) {
 	}
 }
 
-// swap shows new contents to readers. It cuts the old lists off from their records, so that a
-// snapshot of them keeps its objects in memory but not the records, which lead to the new
+// swap shows new contents to readers. It detaches the old lists from their records. A snapshot of
+// an old list then keeps its objects in memory, but not the records, which refer to the new
 // contents. The caller holds x.writing and x.mu.
 func (w *Writer) swap(next *contents) {
 	old := w.x.live.Load()
@@ -91,7 +91,7 @@ func (w *Writer) swap(next *contents) {
 	}
 }
 
-// releaseScratch clears the scratch slices: their entries keep the old contents in memory.
+// releaseScratch clears the scratch slices, because their entries keep the old contents in memory.
 func (w *Writer) releaseScratch() {
 	clear(w.posts[:cap(w.posts)])
 	clear(w.indexKeys[:cap(w.indexKeys)])

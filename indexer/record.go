@@ -2,13 +2,13 @@ package indexer
 
 import "unsafe"
 
-// record holds one object of the store under its key. The node's mark is that of the last
-// replacement that held the object unchanged.
+// record has an object of the store under its key. The node's mark is that of the last replacement
+// that had the object unchanged.
 type record = node[entry]
 
-// entry is a record without its key. Readers see the key, which never changes, and the slot
-// with the stored object. Only the writer uses the other fields; a search reads the postings while it
-// holds mu, see contents.moving.
+// entry is a record without its key. Readers see the key, which never changes, and the slot with
+// the stored object. Only the writer uses the other fields, except that a search reads the postings
+// while it holds mu, see contents.moving.
 //
 // Invariant: contents.all.owner(pos) is this record, and p.list.value.owner(p.pos) is this
 // record for each of its posts p.
@@ -21,11 +21,11 @@ type entry struct {
 	pos     uint32 // position in the list of all objects
 }
 
-// origin says where an object came from: the number of the source in the lowest 16 bits, the caller's stamp
-// above them.
+// origin says where an object came from. The lowest 16 bits are the number of the source, the
+// others the caller's stamp.
 type origin uint64
 
-// StampBits is the number of a stamp's bits that the store keeps, from the lowest up.
+// StampBits is the number of a stamp's lowest bits that the store keeps.
 const StampBits = 48
 
 func originOf(source uint16, stamp uint64) origin { return origin(stamp<<16 | uint64(source)) }
@@ -46,8 +46,8 @@ func (e *entry) stored() any { return e.slot.load() }
 
 func (e *entry) asStored() Stored { return Stored{e.stored(), e.origin.source(), e.origin.stamp()} }
 
-// inherit copies the writer's fields of a record to the record that replaces it. The replaced
-// record keeps its index values.
+// inherit copies the writer's fields of a record to its replacement. The replaced record keeps its
+// index values.
 func inherit(r, before *record) {
 	r.mark = before.mark
 	e, b := &r.value, &before.value

@@ -14,8 +14,8 @@ const (
 	opOther                         // match decides, from the whole set of labels
 )
 
-// requirement is one condition of a label selector. An object matches a selector if its labels
-// meet all its requirements.
+// requirement is a condition of a label selector. An object matches a selector if its labels meet
+// all its requirements.
 type requirement struct {
 	key    string
 	op     operator
@@ -40,9 +40,9 @@ func (r *requirement) matches(labels map[string]string) bool {
 	return !ok
 }
 
-// lists returns the distinct label values that meet the requirement, nil for any value. It
-// returns false if an index of the label key cannot answer the requirement: objects without the
-// label meet it too, or match decides.
+// lists returns the distinct label values that meet the requirement, or nil if all do. It returns
+// false if an index of the label key cannot answer the requirement, because objects without the
+// label also meet it, or because match decides.
 func (r *requirement) lists() (values []string, ok bool) {
 	switch r.op {
 	case opIn:

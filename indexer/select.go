@@ -7,15 +7,16 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Select returns the objects of a namespace ("" for all) that match a label selector, at one moment, in no
-// promised order. A nil selector matches everything, as labels.Everything does. The slice belongs to the caller; it
-// is nil if there are none. Objects of another type are left out.
+// Select returns the objects of a namespace ("" for all) that match a label selector, at one
+// moment, in no particular order. A nil selector matches everything, as labels.Everything does. The
+// slice belongs to the caller, and is nil if there are no objects. Select leaves out objects of
+// another type.
 //
-// Select starts from the shortest list that holds all results (the namespace's, the lists for
-// the values of one label, or the list of all) and filters it by the remaining
-// conditions. Once selectors have required a label key several times, its index is built, for
-// each namespace if they named one. The indexes are kept, for a bounded number of keys that are
-// not almost unique and that selectors go on to require.
+// Select starts from the shortest list that has all results (the namespace's, the lists for the
+// values of one label, or the list of all objects) and filters it by the other conditions. After
+// selectors have used a label key several times, the store builds an index of it, for each
+// namespace if the selectors named one. It keeps a limited number of such indexes: those that
+// selectors keep using and whose values are not almost unique.
 func (x *Indexer[T]) Select(namespace string, selector labels.Selector) []T {
 	requirements, some := requirementsOf(selector)
 	if !some {
@@ -25,8 +26,8 @@ func (x *Indexer[T]) Select(namespace string, selector labels.Selector) []T {
 	return result
 }
 
-// SelectChecked is [Indexer.Select] of a typed view, with an error if a result is of another type:
-// [ErrType], with the key and both types, beside the other results.
+// SelectChecked is [Indexer.Select] of a typed view. If a result is of another type, it returns the
+// other results and [ErrType], with the key and both types.
 func SelectChecked[T any](x *Indexer[any], namespace string, selector labels.Selector) ([]T, error) {
 	requirements, some := requirementsOf(selector)
 	if !some {
@@ -39,8 +40,8 @@ func SelectChecked[T any](x *Indexer[any], namespace string, selector labels.Sel
 	return result, leftOut[T](&x.store, left[0])
 }
 
-// leftOut makes the error for an object left out of a result. It searches the table for the
-// key, since lists hold no keys.
+// leftOut returns the error for an object that is left out of a result. It searches the table for
+// the key, because lists have no keys.
 func leftOut[T any](x *store, stored any) error {
 	obj := x.decode.object(stored)
 	for r := range x.live.Load().records.all {
@@ -51,8 +52,8 @@ func leftOut[T any](x *store, stored any) error {
 	return typeError[T](obj) // it was deleted meanwhile
 }
 
-// choose returns the results of a query and, in left, one result of another type in its stored
-// form, if there are any.
+// choose returns the results of a query. If there are results of another type, left has the stored
+// form of one of them.
 func choose[T any](x *store, namespace string, requirements []requirement) (result []T, left []any) {
 	if len(requirements) == 0 {
 		if s, ok := x.namespaceSnapshot(namespace); ok {
@@ -110,8 +111,8 @@ func (x *store) plan(namespace string, requirements []requirement) plan {
 	return best
 }
 
-// labelIndex returns an index that answers a requirement in a namespace ("" for all), and the values
-// whose lists do; nil stands for all values. It returns no index if there is none, or none yet.
+// labelIndex returns an index that answers a requirement in a namespace ("" for all), and the
+// values of its lists that do. Nil means all values. It returns no index if there is none yet.
 func (x *store) labelIndex(namespace string, r *requirement) (ix *index, values []string) {
 	values, ok := r.lists()
 	switch {
@@ -131,7 +132,7 @@ func (x *store) labelIndex(namespace string, r *requirement) (ix *index, values 
 	return ix, values
 }
 
-// namespaced reports whether the lists hold objects of one namespace only.
+// namespaced reports whether the lists have objects of only one namespace.
 func (p *plan) namespaced() bool {
 	return p.index != nil && p.index.family != byLabel
 }
@@ -201,7 +202,8 @@ func joined[T any](x *store, lists ...Snapshot[any]) (result []T, left []any) {
 	return result, otherType[T](x, lists)
 }
 
-// otherType returns one object of another type, in its stored form. One that cannot be decoded is none.
+// otherType returns the stored form of an object of another type, if there is one. Objects that
+// cannot be decoded do not count.
 func otherType[T any](x *store, lists []Snapshot[any]) []any {
 	for _, s := range lists {
 		for stored := range s.stored {

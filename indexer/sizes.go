@@ -8,8 +8,9 @@ type IndexSize struct {
 	Entries    int    // number of objects under all values together
 }
 
-// IndexSizes returns the sizes of the indexes, in the order they were added. It waits for no
-// writer, and takes time proportional to the number of values; concurrent writes may count or not.
+// IndexSizes returns the sizes of the indexes, in the order they were added. It does not wait for
+// writers. Its time is proportional to the number of values. It may or may not include concurrent
+// writes.
 func (x *store) IndexSizes() []IndexSize {
 	return x.sizes(func(ix *index) bool { return ix.family == named })
 }

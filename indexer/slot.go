@@ -5,10 +5,9 @@ import (
 	"unsafe"
 )
 
-// slot holds an object for readers without a lock. An interface value is two words, its type
-// and its data. An update changes only the data, in one atomic store; an object of another type
-// needs another slot. So an update allocates nothing, and a look-up reads only the object's
-// record.
+// slot has an object for readers without a lock. An interface value is two words: its type and its
+// data. An update changes only the data, in one atomic store. An object of another type needs
+// another slot. So an update allocates nothing, and a look-up reads only the object's record.
 type slot halves
 
 // halves are the two words of an interface value, laid out as sync/atomic.Value expects them.

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Snapshot is a list of objects at one moment: all objects of an indexer, or those under one
-// index value. Taking one copies nothing, and later writes do not show in it. The zero value is
-// an empty snapshot. It is safe for concurrent use; the objects are shared and must not be
-// changed.
+// Snapshot is a list of objects at one moment: all objects of an indexer, or those under an index
+// value. Taking a Snapshot copies nothing, and later writes do not change it. The zero value is an
+// empty snapshot. It is safe for concurrent use. Programs share the objects and must not change
+// them.
 //
-// Objects of another type than T, and those that cannot be decoded (see [Codec]), count in Len, and read
-// as the zero value by At. All and List leave them out.
+// Len includes objects that are not of type T or cannot be decoded (see [Codec]). At returns the
+// zero value for them. All and List leave them out.
 type Snapshot[T any] struct {
 	chunks  []*chunk
 	size    int
@@ -22,8 +22,8 @@ type Snapshot[T any] struct {
 // Len returns the number of objects.
 func (s Snapshot[T]) Len() int { return s.size }
 
-// Version returns the indexer's resourceVersion at the time of the snapshot, "" before the
-// first list.
+// Version returns the indexer's resourceVersion at the time of the snapshot, or "" before the first
+// list.
 func (s Snapshot[T]) Version() string {
 	if s.version == nil {
 		return ""
@@ -31,14 +31,14 @@ func (s Snapshot[T]) Version() string {
 	return *s.version
 }
 
-// All ranges over the objects, in no promised order. It holds no lock and copies nothing: the
-// loop may take as long as it likes and call anything.
+// All ranges over the objects, in no particular order. It holds no lock and copies nothing: the
+// loop may take any time and call anything.
 func (s Snapshot[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) { s.each(yield) }
 }
 
-// each is separate from All so that the compiler inlines All into its caller, where the loop
-// then needs no closure on the heap.
+// each is separate from All so that the compiler inlines All into its caller. The loop then needs
+// no closure on the heap.
 func (s *Snapshot[T]) each(yield func(T) bool) {
 	if s.decode != nil {
 		s.eachDecoded(yield)
@@ -88,7 +88,7 @@ func (s *Snapshot[T]) stored(yield func(any) bool) {
 	}
 }
 
-// add appends an object in its stored form to a snapshot in the making, whose chunks belong to nobody else.
+// add appends an object in its stored form to a new snapshot whose chunks are not shared yet.
 func (s *Snapshot[T]) add(stored any) {
 	if s.size%chunkSize == 0 {
 		c := new(chunk)
@@ -136,7 +136,7 @@ func appendTyped[T any](dst []T, c *column) []T {
 	return dst
 }
 
-// List returns the objects as a slice that belongs to the caller, nil if there are none.
+// List returns the objects as a slice that belongs to the caller, or nil if there are none.
 func (s Snapshot[T]) List() []T {
 	if all := appendTo(make([]T, 0, s.size), Snapshot[any](s)); len(all) > 0 {
 		return all

@@ -2,8 +2,8 @@ package indexer
 
 import "slices"
 
-// Staging collects a replacement of all objects of one source (its full state) while it
-// arrives, without a second copy of the store; an informer's user does not need it. Readers see none of
+// Staging collects a replacement of all objects of a source (its full state) while it arrives,
+// without a second copy of the store. It is for authors of their own stores. Readers see nothing of
 // the replacement until [Staging.Commit]. Only one goroutine may use it.
 //
 // For a replacement, each key is in one of five states:
@@ -14,7 +14,7 @@ import "slices"
 //	absent     not stored, and the replacement does not hold it (yet)
 //	added      not stored, and the replacement holds it: pending
 //
-// A call changes the state of its key alone, whatever the states of other keys:
+// A call changes only the state of its key, and does not depend on other keys:
 //
 //	           Keep       Put       Drop    Commit
 //	unseen     unchanged  replaced  unseen  deleted
@@ -23,9 +23,9 @@ import "slices"
 //	absent     (false)    added     absent  nothing
 //	added      (false)    added     absent  added
 //
-// If somebody else writes meanwhile, Commit finds what they have left: an unchanged object stays in their
-// version, and is absent once they have deleted it. A source counts the objects of other sources as
-// not stored; Commit takes them over.
+// Other writes may happen meanwhile. An unchanged object then stays in the version that they have
+// written, or is absent if they have deleted it. A source counts the objects of other sources as
+// not stored. Commit takes them over.
 type Staging struct {
 	w       *Writer
 	source  uint16
@@ -34,8 +34,8 @@ type Staging struct {
 	pending pending
 }
 
-// Stage begins a replacement of a source. Each source has at most one at a time. One that is not
-// committed changes nothing.
+// Stage begins a replacement of a source. Each source has at most one at a time. A replacement that
+// is not committed changes nothing.
 func (w *Writer) Stage(source uint16) *Staging {
 	w.x.writing.Lock()
 	defer w.x.writing.Unlock()
@@ -44,18 +44,18 @@ func (w *Writer) Stage(source uint16) *Staging {
 	return &Staging{w: w, source: source, mark: w.mark}
 }
 
-// StageAll begins a replacement of the whole store by a user, whatever the sources. An object put
-// belongs to the source its key has in the store, or to the first source if the key is new. Keep
-// always returns false.
+// StageAll begins a replacement of the objects of all sources. A new object belongs to the source
+// of its key's stored object, or to the first source if the key is new. Keep always returns false.
 func (w *Writer) StageAll() *Staging {
 	s := w.Stage(0)
 	s.all = true
 	return s
 }
 
-// Keep records that the replacement holds the stored object of a key unchanged, if same returns true for the object
-// and its stamp, or is nil. It does nothing and returns false if the source has no object of this key. Keep
-// calls same with the writer's lock held: nobody writes the key meanwhile.
+// Keep records that the replacement has the stored object of a key unchanged, if same is nil or
+// returns true for the object and its stamp. Otherwise, or if the source has no object of this key,
+// it does nothing and returns false. Keep calls same with the writer's lock held, so the key does
+// not change meanwhile.
 func (s *Staging) Keep(key Key, same func(stored any, stamp uint64) bool) bool {
 	s.w.x.writing.Lock()
 	defer s.w.x.writing.Unlock()
@@ -126,13 +126,13 @@ func (s *Staging) stored(key Key) *record {
 // see [Codec].
 type Visitor struct {
 	// Outdated reports whether an object of the replacement is older than another source's object
-	// of the same key, which then stays. It is called just before the change would be made.
+	// of the same key, which then stays. Commit calls it just before it would make the change.
 	Outdated func(key Key, stored Stored, put any) bool
-	// Deleted and Put are called once for each change: first all deletions, then the others in
-	// the order of the list. Lists do not show the changes yet. Both may be nil.
+	// Commit calls Deleted or Put once for each change: first all deletions, then the others in the
+	// order of the list. Lists do not show the changes yet. Both may be nil.
 	Deleted func(key Key, last any)
 	Put     func(key Key, old, new any, replaced bool)
-	// Commit is called last, in the write section that shows all changes.
+	// Staging.Commit calls Commit last, in the write section that shows all changes.
 	Commit func(tx *Tx)
 }
 
@@ -143,10 +143,10 @@ func (v *Visitor) deleted(r *record) {
 }
 
 // Commit replaces all objects of the source with those of the replacement, and sets the version,
-// unless it is empty. It returns the number of changes. It calls the index functions of all objects
-// first: if one ends the goroutine, nothing is changed. A few changes are written in one section;
-// many are built aside, while readers go on, and swapped in. If the visitor does not return,
-// changes made in one section stay as far as they got; changes built aside are dropped.
+// unless it is empty. It returns the number of changes. It first calls the index functions of all
+// objects. If one ends the goroutine, nothing changes. Commit writes a few changes in one section.
+// It builds many changes aside, while readers continue, and swaps them in. If the visitor does not
+// return, changes made in one section stay as far as they got, and changes built aside are dropped.
 func (s *Staging) Commit(version string, v Visitor) (changes int) {
 	w := s.w
 	w.x.writing.Lock()
@@ -205,8 +205,8 @@ type pendingValues struct {
 	failed map[*record][]failure // of the records with failures
 }
 
-// callIndexes calls the index functions of contents on all pending objects, before anything is
-// written: an index function may end the goroutine.
+// callIndexes calls the index functions of contents on all pending objects. It runs before any
+// write, because an index function may end the goroutine.
 func (s *Staging) callIndexes(c *contents) (all pendingValues) {
 	if c.keyed {
 		return all

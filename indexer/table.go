@@ -6,12 +6,12 @@ import (
 	"sync/atomic"
 )
 
-// groupSize is the number of slots of a group: with its tags it fills a cache line of the
+// groupSize is the number of slots of a group. With its tags, a group fills a cache line of the
 // processor, and most look-ups read one group.
 const groupSize = 7
 
-// group is a run of slots with a tag for each: one byte of its key's hash. A reader may see a
-// tag and a slot of different moments, and so always compares the key.
+// group is a run of slots with a tag for each: one byte of its key's hash. A reader may see a tag
+// and a slot of different moments, so it always compares the key.
 //
 // Invariant: a slot is nil if its tag is empty or tombstone, and otherwise its tag is its
 // key's. A slot once filled is never empty again, so that no reader's probe sequence breaks.
@@ -61,8 +61,8 @@ func (t *table[V]) full(groups []group[V]) bool {
 	return (t.used+1)*5 > len(groups)*groupSize*4
 }
 
-// start returns the group where the probe for key begins, and the key's tag. The hash is scaled
-// to the number of groups, so that this need not be a power of two.
+// start returns the group where the probe for key begins, and the key's tag. It scales the hash to
+// the number of groups, which need not be a power of two.
 func (t *table[V]) start(key Key, groups int) (i int, tag uint64) {
 	h := t.hash(key)
 	high, _ := bits.Mul64(h, uint64(groups)) //nolint:gosec // a slice length is not negative
@@ -93,14 +93,14 @@ func (t *table[V]) mix(h, word uint64) uint64 {
 	return high ^ low
 }
 
-// word returns the first eight bytes of s; the compiler makes one load of it.
+// word returns the first eight bytes of s. The compiler turns it into one load.
 func word(s string) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// matches sets the highest bit of each byte of tags that equals tag. It may also set that of
-// some bytes above a matching one.
+// matches sets the highest bit of each byte of tags that equals tag. It may also set the highest
+// bit of some bytes above a match.
 func matches(tags, tag uint64) uint64 {
 	x := tags ^ tag*everyByte
 	return (x - everyByte) &^ x & (everyByte << 7) &^ (0xff << (8 * groupSize))
@@ -204,8 +204,8 @@ func (g *group[V]) setTag(slot int, tag uint64) (was uint64) {
 	return tags >> shift & 0xff
 }
 
-// grow moves the live nodes into a new array with at least half as much room again, and drops
-// the tombstones. A reader in the old array finishes there.
+// grow moves the live nodes into a new array that is at least half as large again, and drops the
+// tombstones. A reader in the old array finishes there.
 func (t *table[V]) grow() []group[V] {
 	next := newGroups[V]((t.live + 1) * 15 / 8)
 	t.live, t.used = 0, 0
@@ -217,8 +217,8 @@ func (t *table[V]) grow() []group[V] {
 	return *next
 }
 
-// all calls yield for every node until it returns false. Readers may call it; it may miss or
-// show a write that happens meanwhile.
+// all calls yield for every node until it returns false. Readers may call it. It may or may not
+// show concurrent writes.
 func (t *table[V]) all(yield func(*node[V]) bool) {
 	groups := *t.groups.Load()
 	for i := range groups {

@@ -1,15 +1,15 @@
 package indexer
 
-// Tx is a write section of a [Writer] in progress; an informer's user does not need it. [Writer.Begin]
-// begins one. [Writer.Freeze] calls a function with one, between two sections. A Tx
-// returns objects in their stored form, see [Codec].
+// Tx is a write section of a [Writer] in progress, for authors of their own stores. [Writer.Begin]
+// begins a section. [Writer.Freeze] passes a Tx to a function between two sections. A Tx returns
+// objects in their stored form, see [Codec].
 type Tx struct {
 	w       *Writer
 	writing bool
 }
 
-// Commit ends the write section. Defer it: it then runs also if the section panics, or if an
-// index function ends the goroutine. All writes made until then stay, and none is half done.
+// Commit ends the write section. Defer it, so that it also runs if the section panics or an index
+// function ends the goroutine. All completed writes stay, and no write is half done.
 func (tx *Tx) Commit() {
 	tx.writing = false
 	tx.w.x.mu.Unlock()
@@ -31,12 +31,12 @@ func (tx *Tx) Get(key Key) (stored Stored, ok bool) {
 	return Stored{}, false
 }
 
-// Put stores an object of a source, given by its number, in place of the key's earlier object, and returns it in
-// its stored form. The object may be in its stored form already. The lowest [StampBits] of the stamp are kept with
-// the object. The caller gets them back with the object that is replaced, if there is one, without reading that
-// object.
+// Put stores an object of a source, given by its number, in place of the key's earlier object. It
+// returns the object in its stored form. The object may already be in its stored form. The store
+// keeps the lowest [StampBits] of the stamp with the object. Put also returns the replaced object
+// and its stamp, without reading that object.
 //
-// If an index function ends the goroutine, Put has changed nothing.
+// If an index function ends the goroutine, Put changes nothing.
 func (tx *Tx) Put(source uint16, key Key, obj any, stamp uint64) (put any, old Stored, replaced bool) {
 	w, stored := tx.w, tx.w.Encode(obj)
 	c := w.x.live.Load()
@@ -76,14 +76,14 @@ func (tx *Tx) SetVersion(version string) { tx.w.setVersion(version) }
 // Snapshot returns the list of all objects in their stored form, with the section's own writes.
 func (tx *Tx) Snapshot() Snapshot[any] {
 	all := tx.w.x.live.Load().all
-	if tx.writing { // nobody else may see what is not complete yet
+	if tx.writing { // other readers must not see an incomplete section
 		return all.snapshotUncached().at(tx.w.x.version.Load(), nil)
 	}
 	return all.snapshot().at(tx.w.x.version.Load(), nil)
 }
 
-// Faults returns the failures of index functions in this section so far, for the caller to report:
-// [Options.Report] does not get them.
+// Faults returns the failures of index functions in this section so far. The caller reports them,
+// because [Options.Report] does not get them.
 func (tx *Tx) Faults() []*IndexError {
 	tx.w.taken = len(tx.w.faults)
 	return tx.w.faults

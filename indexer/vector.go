@@ -14,17 +14,17 @@ const (
 // chunk is a run of up to chunkSize objects in their stored form. Only the last chunk of a
 // vector is shorter, and grows as needed.
 type chunk struct {
-	objects column // never overwritten once a snapshot shares the chunk
-	// owners are the records of the objects. Guarded by the indexer's mu.
-	// Invariant: len(owners) == objects.len() in a live chunk. A chunk left to snapshots has no
-	// owners, since a snapshot must not keep records in memory.
+	objects column // not overwritten once a snapshot shares the chunk
+	// owners are the records of the objects. Guarded by the indexer's mu. Invariant: len(owners) ==
+	// objects.len() in a live chunk. A chunk that only snapshots use has no owners, because a
+	// snapshot must not keep records in memory.
 	owners     []*record
 	generation uint64
 }
 
-// vector is a dense list of objects in no promised order, with copy-on-write snapshots: a
-// snapshot shares the chunks, and the writer copies a shared chunk once, before it first writes
-// to it.
+// vector is a dense list of objects in no particular order, with copy-on-write snapshots: a
+// snapshot shares the chunks, and the writer copies a shared chunk once, before it first writes to
+// it.
 //
 // Invariant: the writer may write to a chunk only while chunk.generation == vector.generation,
 // and every snapshot raises the vector's generation before the next write.
@@ -40,8 +40,8 @@ type vector struct {
 	index *index // the list's index; nil for the list of all objects
 }
 
-// snapshot returns the vector as it is now, and caches the answer until the next write. The
-// caller holds the indexer's mu.
+// snapshot returns a snapshot of the vector and caches it until the next write. The caller holds
+// the indexer's mu.
 func (v *vector) snapshot() *Snapshot[any] {
 	if s := v.cached.Load(); s != nil {
 		return s
@@ -51,8 +51,8 @@ func (v *vector) snapshot() *Snapshot[any] {
 	return s
 }
 
-// snapshotUncached is snapshot without publishing the answer: other readers still wait for the
-// end of the write section. The caller holds the indexer's mu.
+// snapshotUncached is snapshot without the cache: other readers still wait for the end of the write
+// section. The caller holds the indexer's mu.
 func (v *vector) snapshotUncached() *Snapshot[any] {
 	if s := v.cached.Load(); s != nil {
 		return s

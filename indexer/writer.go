@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// Writer is the write side of an [Indexer], for authors of a store of their own: an informer's user
-// does not need it. Its methods are safe for any goroutine; writers take turns.
+// Writer is the write side of an [Indexer], for authors of their own stores. Its methods are safe
+// for any goroutine. Writers take turns.
 type Writer struct {
 	x  *Indexer[any]
 	tx Tx
@@ -29,8 +29,8 @@ type Writer struct {
 	unindexed atomic.Pointer[unindexed] // the answer of Unindexed; written at the end of each write section
 }
 
-// New returns the write side of a new, empty indexer; an informer's user does not need it. The error is
-// [ErrIndexInvalid] for an invalid index, and [ErrIndexExists] for a name that is used twice.
+// New returns the write side of a new, empty indexer. The error is [ErrIndexInvalid] for an invalid
+// index, and [ErrIndexExists] for a duplicate name.
 func New(o Options) (*Writer, error) {
 	if o.Labels == nil {
 		o.Labels = func(any) map[string]string { return nil }
@@ -56,9 +56,9 @@ func New(o Options) (*Writer, error) {
 // Indexer returns the read side.
 func (w *Writer) Indexer() *Indexer[any] { return w.x }
 
-// Begin begins a write section; [Tx.Commit] ends it. Lists show all its writes at once, at the
-// end; Get shows each write immediately. The section must be short, since lists wait for it,
-// and must not call the indexer. Other writers wait.
+// Begin begins a write section. [Tx.Commit] ends it. Lists show all its writes together at the end.
+// Get shows each write immediately. Keep the section short, because lists and other writers wait
+// for it. It must not call the indexer.
 //
 //	tx := w.Begin()
 //	defer tx.Commit()
@@ -94,9 +94,8 @@ func (w *Writer) unlock() (faults []*IndexError) {
 	return faults
 }
 
-// Freeze calls do between two write sections. Everything that only write sections change
-// belongs to one moment while do runs. do may take a snapshot of that moment, must be short,
-// and must not write.
+// Freeze calls do between two write sections. While do runs, no write section changes anything. do
+// may take a snapshot. It must be short and must not write.
 func (w *Writer) Freeze(do func(tx *Tx)) {
 	w.x.mu.Lock()
 	defer w.x.mu.Unlock()
@@ -104,13 +103,13 @@ func (w *Writer) Freeze(do func(tx *Tx)) {
 	do(&w.tx)
 }
 
-// unindexed are the objects on which index functions have failed.
+// unindexed describes the objects on which index functions have failed.
 type unindexed struct {
 	n    int
 	some []*IndexError
 }
 
-// maxNamed is the number of unindexed objects that are named.
+// maxNamed is the number of unindexed objects to name.
 const maxNamed = 3
 
 func (w *Writer) noteUnindexed() {
@@ -132,8 +131,8 @@ func (w *Writer) noteUnindexed() {
 	w.unindexed.Store(now)
 }
 
-// Unindexed counts the objects on which an index function has failed, and returns the errors of some; an
-// object counts once for each such index. It never waits, and tells the state after the last write section.
+// Unindexed counts the objects on which an index function has failed, once for each such index, and
+// returns some of the errors. It never waits, and returns the state after the last write section.
 func (w *Writer) Unindexed() (n int, some []*IndexError) {
 	if u := w.unindexed.Load(); u != nil {
 		n, some = u.n, u.some
@@ -141,9 +140,9 @@ func (w *Writer) Unindexed() (n int, some []*IndexError) {
 	return n, some
 }
 
-// indexKeysOf returns the index values of a record with an object in its stored form, in the order of the indexes,
-// and records failed index functions. The slice is valid until the next call. The caller must
-// call it before it changes the record: an index function may end the goroutine.
+// indexKeysOf returns the index values of a record with an object in its stored form, in the order
+// of the indexes, and records failed index functions. The slice is valid until the next call. Call
+// it before changing the record, because an index function may end the goroutine.
 func (w *Writer) indexKeysOf(indexes []*index, r *record, stored any) []indexKey {
 	keys, failures := w.callIndexes(indexes, r, stored)
 	w.noteFailures(indexes, r, failures)
@@ -178,9 +177,9 @@ type failure struct {
 	err   error
 }
 
-// appendIndexKeys appends the values for the indexes starting at from, and stops after the
-// first index whose function panics. It returns the index to go on from. A function that ends the
-// goroutine is reported at the end of the write section.
+// appendIndexKeys appends the values for the indexes starting at from, and stops after the first
+// index whose function panics. It returns the position to continue from. The end of the write
+// section reports a function that ends the goroutine.
 func (w *Writer) appendIndexKeys(indexes []*index, from int, r *record, stored any) (next int) {
 	next = from
 	defer func() {

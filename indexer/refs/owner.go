@@ -10,9 +10,9 @@ import (
 // OwnerIndex is the name of the index that [ByOwner] makes.
 const OwnerIndex = "metadata.ownerReferences.uid"
 
-// ByOwner returns an index of objects by the UIDs of all their owners, whether these are their
-// controllers or not. It works for all objects with metadata: typed, unstructured and metadata-only
-// ones. An object without metadata is under no value.
+// ByOwner returns an index of objects by the UIDs of all their owners, controllers or not. It works
+// for all objects with metadata: typed, unstructured and metadata-only. An object without metadata
+// has no value.
 func ByOwner[T any]() indexer.Index[T] {
 	return indexer.Index[T]{Name: OwnerIndex, Append: func(values []string, obj T) []string {
 		if m, err := meta.Accessor(obj); err == nil {
@@ -26,16 +26,17 @@ func ByOwner[T any]() indexer.Index[T] {
 	}}
 }
 
-// OwnedBy returns the query for the objects that an object owns, by an index of [ByOwner]. An owner is
-// known by its UID alone: what an earlier object of its name owned is not selected, and without a UID
-// it owns nothing. metav1.IsControlledBy tells which of the objects it controls.
+// OwnedBy returns the query for the objects that an object owns, by an index of [ByOwner]. It
+// compares only UIDs. So it does not select what an earlier object of the same name owned, and an
+// object without a UID owns nothing. Use metav1.IsControlledBy to find out which of the objects it
+// controls.
 func OwnedBy(owner metav1.Object) indexer.Query {
 	return indexer.Query{Fields: map[string]string{OwnerIndex: string(owner.GetUID())}}
 }
 
-// ControllerOf returns the object that controls another, from a store of the controller's kind. It
-// returns false if the object has no controller, if the store lacks it, or if the store has another
-// object of its name, with another UID. Any goroutine may call it; it takes no lock.
+// ControllerOf returns the controller of an object, from a store of the controller's kind. It
+// returns false if the object has no controller, if the store does not have the controller, or if
+// the UID differs. Any goroutine may call it. It takes no lock.
 func ControllerOf[T any](x *indexer.Indexer[T], obj metav1.Object) (controller T, ok bool) {
 	owner := metav1.GetControllerOfNoCopy(obj)
 	if owner == nil {

@@ -23,9 +23,10 @@ type field struct {
 	plan   *plan
 }
 
-// name is a field of a struct with the name of an object, and the fields beside it that tell more of it.
+// name is a field of a struct with the name of an object, and the sibling fields that describe that
+// object.
 type name struct {
-	kind, group string // of the rule; no kind if it is written
+	kind, group string // of the rule; no kind if the reference states it
 	where       string // as in the rule
 
 	text, namespace, writtenKind, apiGroup, apiVersion, inGroup, resource text
@@ -105,8 +106,8 @@ func (at place) rules(m *gotype.Member) []*rule {
 	return nil
 }
 
-// leads reports whether values of a type may have references in them. Seen are the types that were
-// looked at before.
+// leads reports whether values of a type may contain references. seen has the types that were
+// examined before.
 func leads(t *gotype.Type, seen map[*gotype.Type]bool) bool {
 	if seen[t] {
 		return false
@@ -154,7 +155,8 @@ func offsetOf(t *gotype.Type, m *gotype.Member) (offset uintptr) {
 	return offset
 }
 
-// text is a field of a struct that holds a string or a pointer to one; the zero value is none.
+// text is a field of a struct with a string or a pointer to a string. The zero value means no
+// field.
 type text struct {
 	offset           uintptr
 	known, isPointer bool

@@ -2,7 +2,8 @@ package refs
 
 import "github.com/tidemark-k8s/tidemark/indexer"
 
-// Ref names an object that others refer to. It need not exist, nor need anybody watch its kind.
+// Ref names an object that others refer to. The object need not exist, and its kind need not be
+// watched.
 type Ref struct {
 	Group     string // of the API; "" for the core group
 	Kind      string
@@ -19,9 +20,9 @@ func (r Ref) String() string {
 	return r.Kind + "." + r.Group + "/" + r.Namespace + "/" + r.Name
 }
 
-// ReferringTo returns the query for the objects that refer to one, by an index of [ByReference]. A Ref
-// without a name selects none. Together with other conditions it can be written by hand: its only
-// condition is the field [ReferenceIndex] with the value of [Ref.String].
+// ReferringTo returns the query for the objects that refer to an object, by an index of
+// [ByReference]. A Ref without a name selects nothing. You can also write the query yourself, with
+// further conditions: it has the field [ReferenceIndex] with the value of [Ref.String].
 func ReferringTo(r Ref) indexer.Query {
 	return indexer.Query{Fields: map[string]string{ReferenceIndex: r.String()}}
 }

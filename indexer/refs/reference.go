@@ -9,10 +9,11 @@ import (
 // ReferenceIndex is the name of the index that [ByReference] makes.
 const ReferenceIndex = "references"
 
-// ByReference returns an index of objects by what they refer to by name, see [Ref.String]: by the fields
-// of types of k8s.io/api, see [In], and by what the functions of more return. These are for the fields
-// of a custom resource, and for unstructured objects, of which nothing else is known. They run as an
-// index function does, see [indexer.Index]: one that panics costs its object this index.
+// ByReference returns an index of objects by the objects that they name, see [Ref.String]. It reads
+// the fields of types of k8s.io/api, see [In], and calls the functions in more. Pass functions for
+// the fields of custom resources and for unstructured objects, which have no known fields. The
+// rules for index functions apply, see [indexer.Index]: if a function panics, the index leaves the
+// object out.
 func ByReference[T any](more ...func(obj T) []Ref) indexer.Index[T] {
 	return indexer.Index[T]{Name: ReferenceIndex, Append: func(values []string, obj T) []string {
 		namespace := ""
@@ -31,17 +32,18 @@ func ByReference[T any](more ...func(obj T) []Ref) indexer.Index[T] {
 	}}
 }
 
-// In returns the references in a value of any Go type, in no promised order: what the types of
-// k8s.io/api in it refer to by name, wherever they are, but in no field named status. The value may be
-// an object, or a part of one, such as &widget.Spec.Template.Spec; namespace is that of the object. What an
-// interface holds is not looked at.
+// In returns the references in a value of any Go type, in no particular order. It finds the objects
+// that types of k8s.io/api name, wherever these types are, except in fields named status and in
+// interfaces. The value may be an object or a part of an object, such as
+// &widget.Spec.Template.Spec. namespace is that of the object.
 //
-// The names of containers, ports, users and a pod's own volumes are no references. A LocalObjectReference
-// is one only in the fields of k8s.io/api, since it does not say of which kind: what a custom resource
-// means by one is for a function of its own to say.
+// The names of containers, ports, users and a pod's own volumes do not count as references. A
+// LocalObjectReference counts only in the fields of k8s.io/api, because it does not state a kind.
+// For a custom resource's, write a function.
 //
-// A SecretReference, or another one to a kind that has namespaces, that says no namespace is to an object in that of
-// the object that refers. A PersistentVolume has none, and means the namespace of its claim: In says "".
+// If a reference to a namespaced kind, such as a SecretReference, states no namespace, In uses the
+// namespace argument. A PersistentVolume has no namespace and means that of its claim, so In
+// returns "".
 func In(namespace string, v any) (all []Ref) {
 	each(namespace, v, func(r Ref) { all = append(all, r) })
 	return all

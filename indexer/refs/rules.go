@@ -6,12 +6,14 @@ import (
 	"strings"
 )
 
-// A rule says that fields name objects of a kind. A field holds the name, or structs whose field "name" does.
+// A rule says that fields name objects of a kind. A field has the name, or structs with the field
+// "name".
 type rule struct {
 	kind string // Kind or Kind.group; a struct does not count if its "kind", or its "group" and "resource", name another one
-	// namespace says where the object is. It is one of the constants, or the field that says so. If that is empty, it
-	// is the namespace of the object that refers; but beside a written kind an empty text, which is no pointer, means
-	// that the kind is cluster-scoped.
+	// namespace says where the object is. It is one of the constants, or the field with the
+	// namespace. If that field is empty, the object is in the namespace of the referring object.
+	// But if the reference states its kind, an empty string (not a pointer) means that the kind is
+	// cluster-scoped.
 	namespace string
 	fields    string // of k8s.io/api: the group, the type in any of its versions, and the name in JSON
 }
@@ -19,12 +21,13 @@ type rule struct {
 const (
 	local   = ""  // in the namespace of the object that refers
 	cluster = "-" // in none
-	// written is the kind of a reference that says its kind itself, in "kind" and "apiGroup" or "apiVersion".
+	// written is the kind of a reference that states its kind, in "kind" and "apiGroup" or
+	// "apiVersion".
 	written = ""
 )
 
-// rules are all fields of k8s.io/api that name an object. If a field has a rule, the rules for the type of the
-// field do not apply in it.
+// rules has all fields of k8s.io/api that name an object. If a field has a rule, the rules for the
+// field's type do not apply in it.
 var rules = []rule{
 	{written, "namespace", "core.ObjectReference.name core.TypedObjectReference.name networking.IngressClassParametersReference.name"},
 	{written, local, `
@@ -92,7 +95,8 @@ func index(rules []rule) map[string][]*rule {
 	return all
 }
 
-// rulesFor returns the rules for a field of a struct. A type is known by its name: no API is linked for it.
+// rulesFor returns the rules for a field of a struct. It identifies types by name, so that no API
+// package is linked.
 func rulesFor(t reflect.Type, name string) []*rule {
 	version, known := strings.CutPrefix(t.PkgPath(), "k8s.io/api/")
 	if !known {

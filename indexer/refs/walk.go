@@ -53,15 +53,15 @@ func (p *plan) walk(at unsafe.Pointer, namespace string, yield func(Ref)) {
 	}
 }
 
-// walkAll walks through some elements that lie one behind the other.
+// walkAll walks through consecutive elements.
 func (p *plan) walkAll(first unsafe.Pointer, n int, namespace string, yield func(Ref)) {
 	for i := range n {
 		p.elem.walk(unsafe.Add(first, uintptr(i)*p.elem.typ.Size), namespace, yield) //nolint:gosec // not negative
 	}
 }
 
-// read returns the reference in a struct. It returns false without a name or a kind, or with a kind that is
-// not the rule's.
+// read returns the reference in a struct. It returns false if there is no name or kind, or if the
+// kind is not the rule's.
 func (n *name) read(at unsafe.Pointer, namespace string) (r Ref, ok bool) {
 	r = Ref{Group: n.group, Kind: n.kind, Namespace: namespace}
 	if r.Name, _ = n.text.of(at); r.Name == "" {
@@ -80,14 +80,14 @@ func (n *name) read(at unsafe.Pointer, namespace string) (r Ref, ok bool) {
 	return r, r.Kind != ""
 }
 
-// ofOtherResource reports whether a reference says a resource, and not that of the rule's kind.
+// ofOtherResource reports whether a reference states a resource that is not the rule's kind's.
 func (n *name) ofOtherResource(at unsafe.Pointer) bool {
 	resource, ok := n.resource.of(at)
 	group, _ := n.inGroup.of(at)
 	return ok && (group != n.group || resource != strings.ToLower(n.kind)+"s")
 }
 
-// writtenGroup returns the group that a reference says.
+// writtenGroup returns the group that a reference states.
 func (n *name) writtenGroup(at unsafe.Pointer) string {
 	if group, ok := n.apiGroup.of(at); ok {
 		return group
