@@ -13,16 +13,16 @@ import (
 	"github.com/tidemark-k8s/tidemark/lister"
 )
 
-// accessors answers client-go's generated accessors when they ask for an informer. It never runs
-// their constructors, which would run client-go's engine.
+// accessors serves informers to client-go's generated accessors. It does not run their constructors, which
+// would run client-go's engine.
 type accessors struct{ *Factory }
 
 func (a accessors) InformerFor(obj runtime.Object, _ internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
-	return a.shared(reflect.TypeOf(obj)) // all kinds of the accessors are built in, as a test shows
+	return a.shared(reflect.TypeOf(obj)) // a test checks that all kinds of the accessors are built in
 }
 
-// accessor is client-go's accessor of one kind, such as PodInformer, with a lister that uses the
-// indexes of the store. T is the type of the objects, X is PodIndexInformer and L is PodLister.
+// accessor is client-go's accessor of one kind, such as PodInformer, with a lister that uses the indexes of
+// the store. T is the type of the objects, X is PodIndexInformer and L is PodLister.
 type accessor[T informer.Object, X, L any] struct {
 	clientgoAccessor[X, L]
 	f    *Factory
@@ -39,8 +39,7 @@ func access[T informer.Object, X, L any](f *Factory, a clientgoAccessor[X, L], w
 	return accessor[T, X, L]{a, f, wrap}
 }
 
-// Lister returns a lister of the store. If a user's constructor made the informer, it returns
-// client-go's lister.
+// Lister returns a lister of the store, or client-go's lister if a caller's constructor made the informer.
 func (a accessor[T, X, L]) Lister() L {
 	var none T
 	clientgo := a.clientgoAccessor.Lister()

@@ -15,8 +15,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// common is shared by all factories. It makes informers by type or resource, as the options say,
-// over the sources of a client.
+// common is the part that all factories share. It makes informers by type or resource from the sources of a
+// client, as the options say.
 type common[K comparable] struct {
 	table[K] // its mu also guards the fields that setters change
 
@@ -48,7 +48,7 @@ func (c *common[K]) init(resync time.Duration, known func(K) (kind, error), sour
 	c.known, c.source = known, source
 }
 
-// request returns the factory's unscoped informer of a kind, which is requested from then on. The caller holds mu.
+// request returns the factory's unscoped informer of a kind, and marks it as requested. The caller holds mu.
 func (c *common[K]) request(id K) (*entry, error) {
 	at := key[K]{kind: id}
 	e, ok := c.entries[at]
@@ -72,8 +72,8 @@ func (c *common[K]) shared(id K) cache.SharedIndexInformer {
 	return e.shared
 }
 
-// maker returns a function that makes the informer of a kind, restricted to a selection, as the
-// factory is configured now. The caller holds mu; the function runs without it.
+// maker returns a function that makes the informer of a kind, restricted to a selection, with the factory's
+// current options. The caller holds mu, but the function runs without it.
 func (c *common[K]) maker(id K, k kind, scope Scope, s selection) func() *entry {
 	with := c.settings(id, k)
 	return func() *entry { return c.create(id, k, scope, s, with) }
@@ -95,9 +95,9 @@ func (c *common[K]) create(id K, k kind, scope Scope, s selection, with settings
 	return newEntry(i, k, scope)
 }
 
-// identity returns the name and resource under which the informer of a kind publishes its
-// metrics. It is reserved once, and reused if the informer is dropped and made again. Two callers
-// never ask for the same kind at once: table.make makes one informer of a key at a time.
+// identity returns the name and resource of a kind's metrics. It is reserved once, and reused if the informer
+// is dropped and made again. Callers never ask for the same kind at once, because table.make makes one
+// informer of a key at a time.
 func (c *common[K]) identity(id K, k kind) cache.InformerNameAndResource {
 	c.mu.Lock()
 	known, ok := c.identities[id]
@@ -128,8 +128,8 @@ func (c *common[K]) settings(id K, k kind) settings {
 	return s
 }
 
-// sourceOf returns a function that makes the source of a kind in one namespace, or in all for "". The caller's tweak
-// runs after the factory's, because the factory's may overwrite the options.
+// sourceOf returns a function that makes the source of a kind in one namespace, or in all for "". The
+// caller's tweak runs after the factory's, which may overwrite the options.
 func (c *common[K]) sourceOf(k kind, namespace string, tweak func(*metav1.ListOptions)) func() (reflector.Source, error) {
 	return func() (reflector.Source, error) {
 		source, err := c.source(k, namespace)
@@ -145,7 +145,7 @@ func (c *common[K]) resyncOf(id K) time.Duration {
 	return c.resync
 }
 
-// exists reports whether the factory has an informer of a kind, or makes one. The caller holds mu.
+// exists reports whether the factory has an informer of a kind, or is making one. The caller holds mu.
 func (c *common[K]) exists(id K) bool {
 	for at := range c.entries {
 		if at.kind == id {
@@ -160,27 +160,27 @@ func (c *common[K]) exists(id K) bool {
 	return false
 }
 
-// Start runs the requested informers that do not run yet, until stop is closed.
+// Start runs the requested informers that have not started yet, until stop is closed.
 func (c *common[K]) Start(stop <-chan struct{}) { c.StartWithContext(wait.ContextForChannel(stop)) }
 
-// StartWithContext runs the requested informers that do not run yet, until ctx ends. After
-// Shutdown it starts nothing and logs an error.
+// StartWithContext runs the requested informers that have not started yet, until ctx ends. After Shutdown it
+// starts nothing, and logs an error.
 func (c *common[K]) StartWithContext(ctx context.Context) {
 	if err := c.start(ctx); err != nil {
-		klog.FromContext(ctx).Error(err, "The factory starts nothing")
+		klog.FromContext(ctx).Error(err, "The factory starts no informers")
 	}
 }
 
-// Shutdown ends the informers that are only leased, and waits until all informers have ended. It
-// does not end the others: for that, end the context or channel given to Start.
+// Shutdown ends the informers that are only leased, and waits until all informers have ended. The others end
+// with the context or channel given to Start.
 func (c *common[K]) Shutdown() {
 	c.shutdown()
 	c.runs.Wait()
 	c.name.Release()
 }
 
-// WaitForCacheSync waits until the started informers are synced, or stop is closed, and returns
-// which of them are synced.
+// WaitForCacheSync waits until the started informers are synced or stop is closed, and returns which of them
+// are synced.
 func (c *common[K]) WaitForCacheSync(stop <-chan struct{}) map[K]bool {
 	synced, _ := c.synced(wait.ContextForChannel(stop))
 	return synced

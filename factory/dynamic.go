@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// DynamicFactory makes shared informers of any resource, with unstructured objects. It is
+// DynamicFactory makes shared informers of any resource, which hold unstructured objects. It implements
 // client-go's DynamicSharedInformerFactory.
 type DynamicFactory struct {
 	byResource[*unstructured.Unstructured]
@@ -27,8 +27,8 @@ func NewDynamicSharedInformerFactory(c dynamic.Interface, resync time.Duration) 
 	return NewFilteredDynamicSharedInformerFactory(c, resync, metav1.NamespaceAll, nil)
 }
 
-// NewFilteredDynamicSharedInformerFactory returns a factory for one namespace, or for all if it
-// is "". The options of all its requests pass through tweak.
+// NewFilteredDynamicSharedInformerFactory returns a factory for one namespace; "" stands for all. The options
+// of all requests pass through tweak.
 func NewFilteredDynamicSharedInformerFactory(c dynamic.Interface, resync time.Duration, namespace string, tweak dynamicinformer.TweakListOptionsFunc) *DynamicFactory {
 	f := &DynamicFactory{}
 	f.init(resync, namespace, tweak, func(resource schema.GroupVersionResource, namespace string) reflector.Source {
@@ -37,7 +37,7 @@ func NewFilteredDynamicSharedInformerFactory(c dynamic.Interface, resync time.Du
 	return f
 }
 
-// MetadataFactory makes shared informers of the metadata of any resource. It is the
+// MetadataFactory makes shared informers of the metadata of any resource. It implements the
 // SharedInformerFactory of client-go's metadatainformer.
 type MetadataFactory struct {
 	byResource[*metav1.PartialObjectMetadata]
@@ -50,8 +50,8 @@ func NewMetadataSharedInformerFactory(c metadata.Interface, resync time.Duration
 	return NewFilteredMetadataSharedInformerFactory(c, resync, metav1.NamespaceAll, nil)
 }
 
-// NewFilteredMetadataSharedInformerFactory returns a factory for one namespace, or for all if it
-// is "". The options of all its requests pass through tweak.
+// NewFilteredMetadataSharedInformerFactory returns a factory for one namespace; "" stands for all. The
+// options of all requests pass through tweak.
 func NewFilteredMetadataSharedInformerFactory(c metadata.Interface, resync time.Duration, namespace string, tweak metadatainformer.TweakListOptionsFunc) *MetadataFactory {
 	f := &MetadataFactory{}
 	f.init(resync, namespace, tweak, func(resource schema.GroupVersionResource, namespace string) reflector.Source {

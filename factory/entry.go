@@ -16,9 +16,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// entry is one informer of a factory, of any type. The table's mu guards the fields that change.
+// entry is one informer of a factory. The table's mu guards the fields that change.
 //
-// Invariant: an entry of the table is requested, or has users.
+// Invariant: an entry in the table is requested, or has users.
 type entry struct {
 	shared cache.SharedIndexInformer
 	kind   kind
@@ -27,19 +27,20 @@ type entry struct {
 	runner
 
 	use
-	start context.Context    // under which the informer has begun; nil if it has not
-	end   context.CancelFunc // ends its run; nil if it has not begun
+	start context.Context    // the context given to Start under which the informer started; nil before
+	end   context.CancelFunc // ends the run; nil before it
 }
 
 // runner runs the informer of an entry.
 type runner struct {
-	// begin runs the informer in the background until ctx ends. wait returns when the informer's goroutines have.
+	// begin runs the informer in the background until ctx ends. wait returns once its goroutines have
+	// returned.
 	begin      func(ctx context.Context) (wait func() error, err error)
-	done       <-chan struct{} // closed when it has stopped
+	done       <-chan struct{} // closed when the informer has stopped
 	waitSynced func(ctx context.Context) error
 }
 
-// newEntry returns the entry of an informer, whether this module made it or a user's constructor.
+// newEntry returns the entry of an informer that this module or a caller's constructor made.
 func newEntry(i cache.SharedIndexInformer, k kind, s Scope) *entry {
 	e := &entry{shared: i, kind: k, scope: s}
 	if ours, ok := informer.SharedOf(i); ok {
@@ -57,7 +58,7 @@ func runnerOf(i cache.SharedIndexInformer) runner {
 		begin: func(ctx context.Context) (wait func() error, err error) {
 			return func() error {
 				i.RunWithContext(ctx)
-				if i.IsStopped() { // else its user runs it
+				if i.IsStopped() { // otherwise the caller runs it
 					close(done)
 				}
 				return nil
@@ -77,7 +78,7 @@ func runnerOf(i cache.SharedIndexInformer) runner {
 	}
 }
 
-// state returns the state of the informer now. It may have stopped by itself.
+// state returns the current state of the informer, which may have stopped by itself.
 func (e *entry) state() state {
 	select {
 	case <-e.done:
@@ -101,7 +102,7 @@ type settings struct {
 	decoding   reflector.Decoding
 	storage    informer.Storage
 	indexes    []indexer.Index[any]
-	shard      shard.Assignment       // nil: everything
+	shard      shard.Assignment       // nil for everything
 	configured *informer.Options[any] // set by Configure; nil if not configured
 }
 
@@ -114,7 +115,7 @@ func build(goType reflect.Type, sources []func() (reflector.Source, error), s se
 	if reflect.ValueOf(o.Decoding).IsZero() {
 		o.Decoding = s.decoding
 	}
-	if o.Storage == (informer.Storage{}) && !object.IsSecrets(s.resource) { // a packed store may keep bytes of what was deleted
+	if o.Storage == (informer.Storage{}) && !object.IsSecrets(s.resource) { // a packed store may keep bytes of deleted objects
 		o.Storage = s.storage
 	}
 	if o.Shard == nil {
@@ -137,7 +138,7 @@ func build(goType reflect.Type, sources []func() (reflector.Source, error), s se
 	return i
 }
 
-// merged returns the indexes of a type's own options, and those of the factory with other names.
+// merged returns the indexes of a type's own options, and the factory's indexes with other names.
 func merged(own, all []indexer.Index[any]) []indexer.Index[any] {
 	merged := slices.Clone(own)
 	for _, ix := range all {

@@ -18,8 +18,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Factory makes shared informers of the built-in kinds, and of the kinds registered with
-// [Register]. It is client-go's SharedInformerFactory.
+// Factory makes shared informers of the built-in kinds, and of the kinds registered with [Register]. It
+// implements client-go's SharedInformerFactory.
 type Factory struct {
 	common[reflect.Type]
 	client kubernetes.Interface
@@ -28,20 +28,20 @@ type Factory struct {
 
 var _ informers.SharedInformerFactory = (*Factory)(nil)
 
-// NewSharedInformerFactory returns a factory for all namespaces. All its informers have the given
-// resync period; zero means no resync. The client may be nil if nothing of the factory runs: an informer
-// that is started ends at once with [informer.ErrNoSource].
+// NewSharedInformerFactory returns a factory for all namespaces. resync is the resync period of all
+// informers; zero means no resyncs. The client may be nil if no informer is started: a started one ends at
+// once with [informer.ErrNoSource].
 func NewSharedInformerFactory(c kubernetes.Interface, resync time.Duration) *Factory {
 	return NewSharedInformerFactoryWithOptions(c, resync)
 }
 
-// NewFilteredSharedInformerFactory returns a factory for one namespace, or for all if it is "".
-// The options of all its requests pass through tweak.
+// NewFilteredSharedInformerFactory returns a factory for one namespace; "" stands for all. The options of all
+// requests pass through tweak.
 func NewFilteredSharedInformerFactory(c kubernetes.Interface, resync time.Duration, namespace string, tweak internalinterfaces.TweakListOptionsFunc) *Factory {
 	return NewSharedInformerFactoryWithOptions(c, resync, WithNamespace(namespace), WithTweakListOptions(tweak))
 }
 
-// NewSharedInformerFactoryWithOptions returns a factory.
+// NewSharedInformerFactoryWithOptions returns a factory with options.
 func NewSharedInformerFactoryWithOptions(c kubernetes.Interface, resync time.Duration, options ...Option) *Factory {
 	f := &Factory{client: c, kinds: make(map[reflect.Type]kind)}
 	f.init(resync, f.kind, func(k kind, namespace string) (reflector.Source, error) { return k.source(c, namespace) })
@@ -54,16 +54,15 @@ func NewSharedInformerFactoryWithOptions(c kubernetes.Interface, resync time.Dur
 	return f
 }
 
-// InformerFor returns the informer of the type of obj. If the factory has none, newFunc makes it,
-// because a caller's constructor may carry selectors and indexers of its own; everybody shares
-// the result from then on. Of the factory's options it gets the resync period and the transform
-// alone. Callers that want the same type wait for newFunc, so it must not ask the factory for that type.
+// InformerFor returns the informer of the type of obj. If the factory has none, newFunc makes it, because it
+// may set selectors and indexers; all later callers share the result. The factory applies only its resync
+// period and its transform. Callers that want the same type wait for newFunc, so newFunc must not ask the
+// factory for that type.
 func (f *Factory) InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer {
 	return f.constructed(reflect.TypeOf(obj), func(resync time.Duration) cache.SharedIndexInformer { return newFunc(f.client, resync) })
 }
 
-// constructed returns the informer of a type. The caller's constructor makes it if the factory
-// has none.
+// constructed returns the informer of a type. If the factory has none, constructor makes it.
 func (f *Factory) constructed(object reflect.Type, constructor func(resync time.Duration) cache.SharedIndexInformer) cache.SharedIndexInformer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -84,8 +83,7 @@ func (f *Factory) constructed(object reflect.Type, constructor func(resync time.
 	return e.shared
 }
 
-// ForResource returns the informer of a resource. It returns [ErrUnknownKind] if the resource is
-// not known.
+// ForResource returns the informer of a resource, or [ErrUnknownKind].
 func (f *Factory) ForResource(resource schema.GroupVersionResource) (informers.GenericInformer, error) {
 	object, err := f.objectOf(resource)
 	if err != nil {
@@ -110,9 +108,9 @@ func (f *Factory) objectOf(resource schema.GroupVersionResource) (reflect.Type, 
 // InformerName returns the name given to [WithInformerName].
 func (f *Factory) InformerName() *cache.InformerName { return f.name }
 
-// WaitForCacheSyncWithContext waits until the started informers are synced, or ctx ends, and
-// returns which of them are synced. Err is the context's cause if an informer is not synced, or the reason why
-// an informer cannot run or its run has ended by itself, which nobody waits for.
+// WaitForCacheSyncWithContext waits until the started informers are synced or ctx ends, and returns which of
+// them are synced. It does not wait for an informer that cannot run or has stopped. If an informer is not
+// synced, Err is the reason why it does not run, or the context's cause.
 func (f *Factory) WaitForCacheSyncWithContext(ctx context.Context) cache.SyncResult {
 	synced, err := f.synced(ctx)
 	return cache.SyncResult{Synced: synced, Err: err}
@@ -136,7 +134,7 @@ func (f *Factory) knows(object reflect.Type) bool {
 	return err == nil
 }
 
-// generic is client-go's GenericInformer.
+// generic implements client-go's GenericInformer.
 type generic struct {
 	informer cache.SharedIndexInformer
 	object   reflect.Type
@@ -145,7 +143,7 @@ type generic struct {
 
 func (g generic) Informer() cache.SharedIndexInformer { return g.informer }
 
-// Lister returns a lister of the store, as accessor.Lister does.
+// Lister returns a lister of the store, like accessor.Lister.
 func (g generic) Lister() cache.GenericLister {
 	store, ours := informer.IndexerOf(g.informer, g.object)
 	if !ours {
@@ -154,7 +152,7 @@ func (g generic) Lister() cache.GenericLister {
 	return genericLister{lister.View[runtime.Object](lister.New(store, g.resource))}
 }
 
-// genericLister is client-go's GenericLister.
+// genericLister implements client-go's GenericLister.
 type genericLister struct{ lister.Lister[runtime.Object] }
 
 func (l genericLister) ByNamespace(namespace string) cache.GenericNamespaceLister {

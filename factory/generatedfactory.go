@@ -8,20 +8,20 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// GeneratedFactory adapts a [Factory] to the accessors that informer-gen generated for the
-// clientset of a CRD, of type C.
+// GeneratedFactory adapts a [Factory] to the accessors that informer-gen generates for a clientset of type C,
+// such as that of a CRD.
 type GeneratedFactory[C any, N ~func(C, time.Duration) cache.SharedIndexInformer] struct {
 	factory *Factory
 	client  C
 }
 
-// Generated returns the factory that generated accessors ask for informers, over f. C is the
-// generated clientset, N the generated package's NewInformerFunc:
+// Generated returns a factory over f for generated accessors. C is the generated clientset, and N is the
+// generated package's NewInformerFunc:
 //
 //	widgets.New(factory.Generated[versioned.Interface, internalinterfaces.NewInformerFunc](f, client), namespace, nil)
 //
-// For a type registered with [Register] it returns this module's informer, and does not run the
-// generated constructor. An informer of any other type is made by its constructor.
+// For a type registered with [Register] it returns this module's informer, without running the generated
+// constructor. For other types it runs their constructors.
 func Generated[C any, N ~func(C, time.Duration) cache.SharedIndexInformer](f *Factory, client C) *GeneratedFactory[C, N] {
 	return &GeneratedFactory[C, N]{f, client}
 }

@@ -19,18 +19,18 @@ type Held struct {
 	Type     reflect.Type
 	Resource schema.GroupVersionResource // empty if the factory does not know the type's resource
 	Scope    Scope                       // the zero Scope for the factory's own informer of the kind
-	// Pinned reports whether somebody requested the informer by For, ForResource or an accessor.
-	// The factory keeps a pinned informer, also after it has stopped.
+	// Pinned reports whether For, ForResource or an accessor has returned the informer. The factory keeps a
+	// pinned informer even after it has stopped.
 	Pinned bool
-	Users  int // number of leases on it
-	// Status is the status of the informer and of its handlers. For an informer of another module
-	// only Synced and Stopped are set.
+	Users  int // the number of leases on it
+	// Status is the status of the informer and of its handlers. For an informer of another module, only
+	// Synced and Stopped are set.
 	Status   informer.Status
 	Informer cache.SharedIndexInformer
 }
 
-// Informers returns the factory's informers at the beginning of the loop, ordered by resource,
-// type and scope. The loop's body may call the factory.
+// Informers returns the informers that the factory has when the loop starts, by resource, type and scope. The
+// loop's body may call the factory.
 func (c *common[K]) Informers() iter.Seq[Held] {
 	return func(yield func(Held) bool) {
 		for _, h := range c.held() {
@@ -70,12 +70,12 @@ func (h Held) compare(other Held) int {
 	)
 }
 
-// compareTypes compares the names of two types. In most calls the types are the same.
+// compareTypes compares the names of two types, which are mostly the same type.
 func compareTypes(a, b reflect.Type) int {
 	if a == b {
 		return 0
 	}
-	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) // nil for an informer that a user has asked for by nil
+	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) // a type is nil if InformerFor was called with nil
 }
 
 // statusOf returns the status of an informer of this module, or of another one.
@@ -86,16 +86,15 @@ func statusOf(i cache.SharedIndexInformer) informer.Status {
 	return informer.Status{Synced: i.HasSynced(), Stopped: i.IsStopped()}
 }
 
-// Alone returns a single informer that belongs to no factory, in the form that Informers returns.
-// The resource and the scope describe the informer, and may be empty. For a typed informer, pass
-// its Shared.
+// Alone returns a single informer without a factory, in the form that Informers returns. resource and scope
+// describe the informer, and may be empty. For a typed informer, pass its Shared.
 func Alone(resource schema.GroupVersionResource, scope Scope, i cache.SharedIndexInformer) iter.Seq[Held] {
 	return func(yield func(Held) bool) {
 		yield(Held{Resource: resource, Scope: scope.clone(), Pinned: true, Status: statusOf(i), Informer: i})
 	}
 }
 
-// Name describes the informer's objects, such as "pods in shop with app=web".
+// Name describes the objects of the informer, such as "pods in shop with app=web".
 func (h Held) Name() string {
 	name := h.resourceName()
 	if scope := h.Scope.String(); scope != "" {
@@ -115,8 +114,7 @@ func (h Held) resourceName() string {
 	}
 }
 
-// String describes the restrictions of a scope, such as "in shop with app=web". It is empty if
-// there are none.
+// String describes a scope, such as "in shop with app=web". It is empty for the zero Scope.
 func (s Scope) String() string {
 	var parts []string
 	if len(s.Namespaces) > 0 {
@@ -130,8 +128,8 @@ func (s Scope) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Inspector returns the inspector of the informer, which starts measuring with this call. It
-// returns nil for an informer of another module.
+// Inspector returns the inspector of the informer, which starts measuring with this call, or nil for an
+// informer of another module.
 func (h Held) Inspector() *informer.Inspector {
 	ours, ok := informer.SharedOf(h.Informer)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 
 //go:generate go run ./internal/kindgen
 
-// kind is the factory's table row of one Go type: its resource, and how to make its source.
+// kind is a row of the factory's table: a Go type, its resource, and how to make its source.
 type kind struct {
 	resource   schema.GroupVersionResource
 	object     reflect.Type
@@ -21,8 +21,8 @@ type kind struct {
 	source     func(c kubernetes.Interface, namespace string) (reflector.Source, error)
 }
 
-// global returns the row of a cluster-scoped kind. in returns the client of a group from the
-// clientset, and of returns the client of the kind from that.
+// global returns the row of a cluster-scoped kind. in returns the client of a group from the clientset, and
+// of returns the client of the kind from the client of the group.
 func global[T informer.Object, G any, C reflector.Client[L], L runtime.Object](group, version, resource string, in func(kubernetes.Interface) G, of func(G) C) kind {
 	gvr := schema.GroupVersionResource{Group: group, Version: version, Resource: resource}
 	return kindOf[T](gvr, false, func(c kubernetes.Interface, _ string) (reflector.Source, error) {

@@ -13,46 +13,45 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// Scope restricts the objects of an acquired informer. The zero Scope holds the same objects as
-// the factory's own informer of the type.
+// Scope restricts the objects of an acquired informer. An informer of the zero Scope holds the same objects
+// as the factory's own informer of the type.
 type Scope struct {
-	// Namespaces are the namespaces to watch, each with requests of its own. Without any, the
-	// informer watches the factory's namespaces. In a factory of one namespace, only that
-	// namespace is allowed.
+	// Namespaces are the namespaces to watch, each with its own requests. If there are none, the informer
+	// watches the factory's namespaces. A factory of one namespace allows only that namespace.
 	Namespaces []string
-	// Labels and Fields are selectors in the API server's syntax; "" selects all objects.
+	// Labels and Fields are selectors in the API server's syntax. "" selects all objects.
 	Labels, Fields string
 }
 
-// Lease is the right to use an informer, which does not stop before the last release unless the context given to
-// Start ends.
+// Lease is the right to use an informer, which does not stop before the last release. But the end of the
+// context given to Start stops it earlier.
 type Lease[T informer.Object] struct {
 	informer *informer.Informer[T]
 	release  func()
 }
 
-// Informer returns the informer. Handlers added through it, or through its Shared, end with the
-// lease. Callers must not use it after Release.
+// Informer returns the informer. Handlers added through it, or through its Shared, end with the lease. It
+// must not be used after Release.
 func (l *Lease[T]) Informer() *informer.Informer[T] { return l.informer }
 
-// Release ends the lease and removes its handlers. The informer stops with the last release, unless
-// For or an accessor has returned it too. A second call does nothing.
+// Release ends the lease and removes its handlers. The last release stops the informer, unless For or an
+// accessor has also returned it. A second call does nothing.
 func (l *Lease[T]) Release() { l.release() }
 
-// Acquire returns a lease on the informer of a type and a scope. With the first lease the
-// informer begins, if the factory has been started; otherwise it begins with the next Start. It stops with the last
-// release, with the context given to that Start, or with Shutdown. The factory then drops it with its objects:
-// the next Acquire makes a new informer, which reads all objects again.
+// Acquire returns a lease on the informer of a type and a scope. The first lease starts the informer if the
+// factory has been started; otherwise the next Start does. The informer stops with the last release, with the
+// context given to that Start, or with Shutdown. The factory then drops it with its objects, and the next
+// Acquire makes a new informer, which reads all objects again.
 //
-// Handlers belong to the lease through which they were added, and end with it; handlers added
-// through the result of [For] or of an accessor stay.
+// Handlers added through a lease end with it. Handlers added through the result of [For] or of an accessor
+// stay.
 //
 // It returns [ErrUnknownKind], [ErrScope], [ErrForeign] or [ErrShutdown].
 func Acquire[T informer.Object](f *Factory, s Scope) (*Lease[T], error) {
 	return newLease[T](&f.common, reflect.TypeFor[T](), s)
 }
 
-// newLease is Acquire for every kind of factory.
+// newLease is Acquire for all kinds of factories.
 func newLease[T informer.Object, K comparable](c *common[K], id K, s Scope) (*Lease[T], error) {
 	e, err := c.acquire(id, s, func(e *entry) error {
 		_, err := typed[T](e)
@@ -69,8 +68,8 @@ func newLease[T informer.Object, K comparable](c *common[K], id K, s Scope) (*Le
 	})}, nil
 }
 
-// acquire adds a user to the informer of a scope, and creates the informer if there is none that can run.
-// It returns the error of fits, if the informer does not fit.
+// acquire adds a user to the informer of a scope. It makes the informer if there is none that can run. If the
+// informer does not fit, it returns the error of fits.
 func (c *common[K]) acquire(id K, s Scope, fits func(*entry) error) (*entry, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +89,7 @@ func (c *common[K]) acquire(id K, s Scope, fits func(*entry) error) (*entry, err
 	if err := fits(e); err != nil {
 		return nil, err
 	}
-	if c.shutDown { // while the informer was made
+	if c.shutDown { // while the informer was being made
 		if e.unused() {
 			e.drop()
 		}
@@ -107,7 +106,7 @@ type selection struct {
 	tweak      func(*metav1.ListOptions)
 }
 
-// resolve checks a scope against a kind and the namespace of the factory, which is "" for all.
+// resolve checks a scope against a kind and the namespace of the factory, which is "" for all namespaces.
 func (s Scope) resolve(k kind, within string) (selection, error) {
 	byLabels, err := labels.Parse(s.Labels)
 	if err != nil {
@@ -126,7 +125,7 @@ func (s Scope) resolve(k kind, within string) (selection, error) {
 		case name == "" || i > 0 && names[i-1] == name:
 			return selection{}, fmt.Errorf("%w: namespace %q is empty or given twice", ErrScope, name)
 		case within != "" && name != within:
-			return selection{}, fmt.Errorf("%w: namespace %q, in a factory of namespace %q", ErrScope, name, within)
+			return selection{}, fmt.Errorf("%w: namespace %q in a factory of namespace %q", ErrScope, name, within)
 		}
 	}
 	if within != "" {

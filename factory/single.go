@@ -20,24 +20,23 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// NewInformer returns an informer of a built-in kind that is not shared through a factory, as
-// client-go's generated NewPodInformer and the like do. See [NewInformerWithOptions].
+// NewInformer returns an informer of a built-in kind without a factory, like client-go's generated
+// NewPodInformer. See [NewInformerWithOptions].
 func NewInformer[T informer.Object](c kubernetes.Interface, namespace string, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
 	return NewFilteredInformer[T](c, namespace, resync, ix, nil)
 }
 
-// NewFilteredInformer is [NewInformer]; the options of all requests pass through tweak. It
-// replaces client-go's generated NewFilteredPodInformer and the like.
+// NewFilteredInformer is [NewInformer] with a tweak that the options of all requests pass through. It
+// replaces client-go's generated NewFilteredPodInformer.
 func NewFilteredInformer[T informer.Object](c kubernetes.Interface, namespace string, resync time.Duration, ix cache.Indexers, tweak internalinterfaces.TweakListOptionsFunc) cache.SharedIndexInformer {
 	return NewInformerWithOptions[T](c, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resync, Indexers: ix, TweakListOptions: tweak})
 }
 
-// NewInformerWithOptions returns an informer of a built-in kind that is not shared through a
-// factory, as client-go's generated NewPodInformerWithOptions and the like do. It always has the
-// index "namespace". For a type that is not built in, the informer cannot run and reports
-// [informer.ErrNoSource].
+// NewInformerWithOptions returns an informer of a built-in kind without a factory, like client-go's generated
+// NewPodInformerWithOptions. It always has the index "namespace". An informer of another type cannot run, and
+// reports [informer.ErrNoSource].
 //
-// For the result of NewTypedPodInformerWithOptions and the like, pass this informer to
+// To get the result of NewTypedPodInformerWithOptions, pass this informer to
 // [cache.NewTypedSharedIndexInformer].
 func NewInformerWithOptions[T informer.Object](c kubernetes.Interface, namespace string, o internalinterfaces.InformerOptions) cache.SharedIndexInformer {
 	return unshared(reflect.TypeFor[T](), c, namespace, o)
@@ -58,28 +57,28 @@ func unshared(object reflect.Type, c kubernetes.Interface, namespace string, o i
 	return i
 }
 
-// NewFilteredDynamicInformer returns an informer of a resource, with unstructured objects, that
-// is not shared through a factory. It always has the index "namespace".
+// NewFilteredDynamicInformer returns an informer of a resource without a factory, which holds unstructured
+// objects. It always has the index "namespace".
 func NewFilteredDynamicInformer(c dynamic.Interface, resource schema.GroupVersionResource, namespace string, resync time.Duration, ix cache.Indexers, tweak dynamicinformer.TweakListOptionsFunc) informers.GenericInformer {
 	g := NewFilteredDynamicSharedInformerFactory(c, resync, namespace, tweak).ForResource(resource)
 	addIndexers(g.Informer(), ix, resource)
 	return g
 }
 
-// NewFilteredMetadataInformer returns an informer of the metadata of a resource that is not
-// shared through a factory. It always has the index "namespace".
+// NewFilteredMetadataInformer returns an informer of the metadata of a resource without a factory. It always
+// has the index "namespace".
 func NewFilteredMetadataInformer(c metadata.Interface, resource schema.GroupVersionResource, namespace string, resync time.Duration, ix cache.Indexers, tweak metadatainformer.TweakListOptionsFunc) informers.GenericInformer {
 	g := NewFilteredMetadataSharedInformerFactory(c, resync, namespace, tweak).ForResource(resource)
 	addIndexers(g.Informer(), ix, resource)
 	return g
 }
 
-// addIndexers adds indexes to an informer, which already has the index "namespace". It logs an
-// error, because the constructors that call it return none.
+// addIndexers adds indexes to an informer that already has the index "namespace". It logs an error, because
+// its callers return none.
 func addIndexers(i cache.SharedIndexInformer, ix cache.Indexers, resource schema.GroupVersionResource) {
 	ix = maps.Clone(ix)
 	delete(ix, cache.NamespaceIndex)
 	if err := i.AddIndexers(ix); err != nil {
-		klog.Background().Error(err, "The indexes could not be added to the informer", "informer", resource.GroupResource())
+		klog.Background().Error(err, "Adding indexes to the informer failed", "informer", resource.GroupResource())
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// ofClient returns the source that a function makes of a client, or the zero Source if the client is nil or a nil
-// pointer. The source does not stream if the whole client says that it cannot (client-go's util/watchlist): the source
-// is made of a part of that client, such as a clientset's client of one kind, and the whole may wrap a client that could.
+// ofClient returns the source that a function makes from a client, or the zero Source if the client is nil or
+// a nil pointer. The function uses a part of the client, such as a clientset's client of one kind. Only the
+// whole client says that it cannot stream (client-go's util/watchlist), and it may wrap a client that can.
 func ofClient(whole any, source func() reflector.Source) reflector.Source {
 	if object.IsNil(whole) {
 		return reflector.Source{}
@@ -24,7 +24,7 @@ func ofClient(whole any, source func() reflector.Source) reflector.Source {
 	return s
 }
 
-// inOrder returns a function that calls several ones, or nil if all of them are nil.
+// inOrder returns a function that calls the tweaks in order, or nil if all of them are nil.
 func inOrder(tweaks ...func(*metav1.ListOptions)) func(*metav1.ListOptions) {
 	tweaks = slices.DeleteFunc(tweaks, func(tweak func(*metav1.ListOptions)) bool { return tweak == nil })
 	if len(tweaks) == 0 {

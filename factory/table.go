@@ -12,16 +12,16 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/report"
 )
 
-// table holds the informers of a factory, and begins and ends their runs ([state]). No goroutine
-// waits for an informer while it holds mu, and no function of a user's runs under mu: makers of
-// informers are called and errors are logged without it.
+// table holds the informers of a factory, and starts and ends their runs ([state]). While a goroutine holds
+// mu, it does not wait for an informer and calls no function of the program. Informers are made and errors
+// are logged without mu.
 type table[K comparable] struct {
 	mu       sync.Mutex
 	entries  map[key[K]]*entry
-	making   map[key[K]]chan struct{} // the informers being made; closed when they are
-	starts   []context.Context        // given to Start, in the order of the latest call for each; see addStart
+	making   map[key[K]]chan struct{} // the informers being made; a channel is closed when its informer exists
+	starts   []context.Context        // the contexts given to Start, by their latest calls; see addStart
 	shutDown bool                     // Shutdown was called
-	runs     sync.WaitGroup           // runs of informers, also of those that have left the table
+	runs     sync.WaitGroup           // runs of informers, including those that have left the table
 }
 
 // key identifies an informer of a factory.
@@ -30,9 +30,9 @@ type key[K comparable] struct {
 	scope string // canonical text of the scope: equal scopes have equal texts; "" for the factory's own scope
 }
 
-// enter returns the entry of a key. It creates one if there is none, or if the one in the table is to be
-// replaced. The caller holds mu. enter releases mu while makeEntry runs, or while another caller makes the
-// same entry.
+// enter returns the entry of a key. It makes one if there is none, or if the present one is to be replaced.
+// The caller holds mu, which enter releases while makeEntry runs, or while another caller makes the same
+// entry.
 func (t *table[K]) enter(k key[K], replaced func(use, state) bool, makeEntry func() *entry) *entry {
 	for {
 		if e, ok := t.entries[k]; ok && !replaced(e.use, e.state()) {
@@ -48,8 +48,8 @@ func (t *table[K]) enter(k key[K], replaced func(use, state) bool, makeEntry fun
 	}
 }
 
-// make creates the entry of a key. makeEntry may panic or end its goroutine, since it may call a
-// user's constructor: then there is no entry.
+// make makes the entry of a key. makeEntry may call a caller's constructor, which may panic or end the
+// goroutine. Then make adds no entry.
 func (t *table[K]) make(k key[K], makeEntry func() *entry) (e *entry) {
 	ready := make(chan struct{})
 	t.making[k] = ready
@@ -67,14 +67,14 @@ func (t *table[K]) make(k key[K], makeEntry func() *entry) (e *entry) {
 		}
 	}()
 	t.mu.Unlock()
-	defer t.mu.Lock() // first of all, also after a panic
+	defer t.mu.Lock() // before the function above, and also after a panic
 	return makeEntry()
 }
 
 // lives reports whether a context given to Start has not ended. It returns false for nil.
 func lives(ctx context.Context) bool { return ctx != nil && ctx.Err() == nil }
 
-// latestStart returns the last of the contexts that have not ended, or nil if all have. The caller holds mu.
+// latestStart returns the latest context that has not ended, or nil. The caller holds mu.
 func (t *table[K]) latestStart() context.Context {
 	for _, ctx := range slices.Backward(t.starts) {
 		if lives(ctx) {
@@ -84,7 +84,7 @@ func (t *table[K]) latestStart() context.Context {
 	return nil
 }
 
-// addStart adds a context and removes those that have ended or end together with it: a program may
+// addStart adds a context, and removes those that have ended or end together with it, because a program may
 // call Start with the same context or channel any number of times. The caller holds mu.
 func (t *table[K]) addStart(ctx context.Context) {
 	t.starts = slices.DeleteFunc(t.starts, func(known context.Context) bool {
@@ -93,7 +93,8 @@ func (t *table[K]) addStart(ctx context.Context) {
 	t.starts = append(t.starts, ctx)
 }
 
-// lease adds a user to an informer, and begins it if it is the first use since a Start. The caller holds mu.
+// lease adds a user to an informer, and starts it if it has not run and a context given to Start has not
+// ended. The caller holds mu.
 func (t *table[K]) lease(e *entry) {
 	e.users++
 	if start := t.latestStart(); e.beginsWithLease(e.state(), start != nil) {
@@ -112,8 +113,8 @@ func (t *table[K]) release(e *entry) {
 	}
 }
 
-// start begins the informers that wait for a Start, and counts their runs before it returns. It returns
-// ErrShutdown after shutdown.
+// start starts the informers that wait for a Start, and counts their runs before it returns. After shutdown
+// it returns ErrShutdown.
 func (t *table[K]) start(ctx context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,16 +147,16 @@ func (t *table[K]) shutdown() {
 	}
 }
 
-// begin runs an informer until a context given to Start ends. It logs an error if the informer cannot run. One that its
-// user runs is left to the user. The caller holds mu.
+// begin runs an informer until a context given to Start ends. It logs an error if the informer cannot run. An
+// informer that the program runs itself is left alone. The caller holds mu.
 func (t *table[K]) begin(e *entry, start context.Context) {
 	var run context.Context
 	run, e.end = context.WithCancel(start)
 	e.start = start
 	wait, err := e.begin(run)
 	if err != nil {
-		// Not here, since a user's logger may call the factory.
-		t.runs.Go(func() { klog.FromContext(start).Error(err, "The factory does not run the informer") })
+		// In a goroutine, because the logger may call the factory.
+		t.runs.Go(func() { klog.FromContext(start).Error(err, "The factory cannot run the informer") })
 		e.end()
 		if e.start = run; errors.Is(err, informer.ErrRunning) {
 			e.start = context.Background()
@@ -177,9 +178,8 @@ func (*table[K]) end(e *entry) {
 	}
 }
 
-// synced waits until the requested informers that were started are synced, or ctx ends. It returns
-// which of them are synced and, if an informer is not, the context's cause or the reason why it does not run,
-// or runs no more.
+// synced waits until the requested informers that were started are synced, or ctx ends. It returns which of
+// them are synced. If one is not, the error is the reason why it does not run, or the context's cause.
 func (t *table[K]) synced(ctx context.Context) (synced map[K]bool, err error) {
 	begun := make(map[K]*entry)
 	t.mu.Lock()

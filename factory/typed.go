@@ -12,11 +12,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// For returns the factory's informer of a type, the same one that the accessors return. It
-// returns [ErrUnknownKind], [ErrForeign], [ErrShutdown] if the informer would never run, or the error of
-// an invalid index, see [WithIndexes]. If the informer has stopped, For returns
-// it with its objects; after another Start, unless its context has ended, For makes a new one, which the next Start
-// begins.
+// For returns the factory's informer of a type, the same one that the accessors return. It returns
+// [ErrUnknownKind], [ErrForeign], [ErrShutdown] if the informer would never run, or the error of an invalid
+// index (see [WithIndexes]).
+//
+// If the informer has stopped, For returns it with its objects. But after another Start whose context has not
+// ended, For makes a new informer, which runs with the next Start.
 func For[T informer.Object](f *Factory) (*informer.Informer[T], error) {
 	return informerFor[T](&f.common, reflect.TypeFor[T]())
 }
@@ -29,7 +30,7 @@ func informerFor[T informer.Object, K comparable](c *common[K], id K) (*informer
 	return typed[T](e)
 }
 
-// requestRunnable is request; it returns ErrShutdown if the informer would never run.
+// requestRunnable is request, but returns ErrShutdown if the informer would never run.
 func (c *common[K]) requestRunnable(id K) (*entry, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -44,8 +45,8 @@ func (c *common[K]) requestRunnable(id K) (*entry, error) {
 	return e, err
 }
 
-// typed returns the informer of an entry with its type. It returns ErrForeign if a caller's
-// constructor made an informer of another module.
+// typed returns the typed informer of an entry, or ErrForeign if a caller's constructor made an informer of
+// another module.
 func typed[T informer.Object](e *entry) (*informer.Informer[T], error) {
 	i, ok := informer.As[T](e.shared)
 	if !ok {
@@ -54,10 +55,10 @@ func typed[T informer.Object](e *entry) (*informer.Informer[T], error) {
 	return i, nil
 }
 
-// Configure sets the options of a type's informers. It must be called before For, an accessor or
-// Acquire makes the first one. For a Resync, a Decoding, a Storage, a Shard or a Transform that is zero,
-// the factory's applies, and so do the factory's indexes with other names than the type's own. It returns
-// [ErrUnknownKind], or [informer.ErrRunning] if the factory has already made an informer of the type.
+// Configure sets the options of a type's informers. It must be called before For, an accessor or Acquire
+// makes the first one. If Resync, Decoding, Storage, Shard or Transform is zero, the factory's applies. The
+// factory's indexes apply unless the type has one of the same name. Configure returns [ErrUnknownKind], or
+// [informer.ErrRunning] if the factory has already made an informer of the type.
 func Configure[T informer.Object](f *Factory, o informer.Options[T]) error {
 	return configure(&f.common, reflect.TypeFor[T](), o)
 }
@@ -76,20 +77,19 @@ func configure[T informer.Object, K comparable](c *common[K], id K, o informer.O
 	return nil
 }
 
-// Resource is the resource of a registered type, and where its objects come from.
+// Resource is the resource of a registered type, and the source of its objects.
 type Resource struct {
 	GVR        schema.GroupVersionResource
 	Namespaced bool
-	// Source returns the source of one namespace, or of all for "". An informer calls it when it
-	// runs, once for each of its namespaces, and always with "" if the resource is not namespaced.
-	// With the error the informer ends.
+	// Source returns the source of one namespace; "" stands for all. A running informer calls it once for
+	// each of its namespaces, and always with "" if the resource is not namespaced. If it returns an error,
+	// the informer ends.
 	Source func(namespace string) (reflector.Source, error)
 }
 
-// Register makes a type known to the factory, such as the Go type of a custom resource. For,
-// Acquire and ForResource then work as for a built-in kind. It is no error if the
-// server does not have the resource (yet): the informer's WaitSynced and Status report it, and
-// the informer syncs when the resource appears. Register returns [ErrResource], or
+// Register makes a type known to the factory, such as the Go type of a custom resource. For, Acquire and
+// ForResource then work as for a built-in kind. The server need not have the resource yet: WaitSynced and
+// Status report that, and the informer syncs once the resource appears. Register returns [ErrResource] or
 // [ErrRegistered].
 func Register[T informer.Object](f *Factory, r Resource) error {
 	f.mu.Lock()

@@ -13,11 +13,11 @@ import (
 
 // Options are the options of a page.
 type Options struct {
-	// Hosts are host names, without a port, under which the page may be requested, beside
-	// localhost and addresses.
+	// Hosts are host names, without a port, under which the page may be requested, in addition to localhost
+	// and addresses.
 	Hosts []string
-	// AnyHost allows every host name. It is for a page behind authentication by a header, which the web
-	// pages of others cannot send.
+	// AnyHost allows every host name. It is for a page behind authentication by a header, which other web
+	// pages cannot send.
 	AnyHost bool
 }
 
@@ -29,8 +29,8 @@ type Page struct {
 
 var _ http.Handler = (*Page)(nil)
 
-// New returns a page of informers, such as those of a factory (Informers). The existing informers start
-// measuring with this call.
+// New returns a page of informers, such as those that a factory's Informers returns. The existing informers
+// start measuring with this call.
 func New(o Options, informers ...iter.Seq[factory.Held]) *Page {
 	p := &Page{options: o, informers: informers}
 	p.all()
@@ -42,7 +42,7 @@ func (p *Page) all() report {
 	return p.report(func(string) bool { return true }, false)
 }
 
-// report describes the informers whose ids are wanted.
+// report describes the informers with the wanted ids.
 func (p *Page) report(wanted func(id string) bool, inDetail bool) report {
 	r := report{At: time.Now()}
 	ids := make(identities)
@@ -74,8 +74,7 @@ type details struct {
 	recent          []informer.RecentEvent
 }
 
-// measure reads the figures of an inspector. The inspector is nil for an informer of another
-// module.
+// measure reads the figures of an inspector, which is nil for an informer of another module.
 func measure(i *informer.Inspector, inDetail bool) figures {
 	if i == nil {
 		return figures{}

@@ -14,7 +14,7 @@ const (
 	plotHeight = 40
 )
 
-// spans are the possible lengths of a plot's time axis.
+// spans are the possible lengths of the time axis of a plot.
 var spans = []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, window}
 
 // spanOf returns the time axis of all plots of a page: the shortest span that covers all moments.
@@ -39,14 +39,14 @@ type plot struct {
 	Line, Area       string // SVG paths
 }
 
-// curve is a quantity to plot. The vertical axis reaches at least to least, so that small values
-// do not fill a plot.
+// curve is a quantity to plot. The vertical axis reaches at least to least, so that small values do not fill
+// a plot.
 type curve struct {
 	title    string
 	least    float64
 	value    func(shownMoment) float64
 	spell    func(float64) string
-	measured bool // if all values are zero, nothing was measured
+	measured bool // zero values only mean that nothing was measured
 }
 
 var curves = []curve{
@@ -86,8 +86,7 @@ func (c curve) draw(history []shownMoment, to axis) plot {
 // gap is the longest time between two moments that a line connects.
 const gap = 20 * time.Second
 
-// paths returns a line through the moments and the area below it. Both are interrupted where
-// moments are missing.
+// paths returns a line through the moments and the area below it. Both have gaps where moments are missing.
 func (c curve) paths(history []shownMoment, to axis, top float64) (line, area string) {
 	var lines, areas strings.Builder
 	begin := 0

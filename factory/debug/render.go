@@ -84,8 +84,8 @@ type handlerCall struct {
 	shownCall
 }
 
-// Slow returns the slow calls: first those that have not returned, then those of one handler after the
-// other. Of each handler the overview shows only the first.
+// Slow returns the slow calls: first those that have not returned, then those of each handler. The overview
+// shows only the first call of each handler.
 func (s shown) Slow() []handlerCall {
 	var present, past []handlerCall
 	for _, h := range s.Handlers {
@@ -120,7 +120,7 @@ func (c content) Span() string {
 func (c content) One() shown { return c.All()[0] }
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"css":      func() template.CSS { return template.CSS(style) }, // the style is embedded; no text of a request or a server is in it
+	"css":      func() template.CSS { return template.CSS(style) }, // the style is embedded, and has no text of a request or a server
 	"js":       func() template.JS { return template.JS(script) },
 	"number":   show.Number[int],
 	"number64": show.Number[uint64],

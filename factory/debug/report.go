@@ -2,8 +2,8 @@ package debug
 
 import "time"
 
-// report is the content of the page, and the answer to ?format=json. Durations are in seconds.
-// The time of something that has not happened is missing.
+// report is the content of the page, and the answer to ?format=json. Durations are in seconds. Times of
+// events that have not happened are left out.
 type report struct {
 	At        time.Time       `json:"at"`
 	Informers []shownInformer `json:"informers"`
@@ -46,7 +46,7 @@ type shownInformer struct {
 	Details  *shownDetails  `json:"details,omitempty"` // only in the view of a single informer
 }
 
-// shownOwnWrites is what has become of the program's own writes.
+// shownOwnWrites counts what became of the program's own writes.
 type shownOwnWrites struct {
 	Shown    uint64 `json:"shown"`
 	Outside  uint64 `json:"outside"`
@@ -89,13 +89,13 @@ type shownMemory struct {
 // shownPacked describes how an informer holds its packed objects. Sizes are in bytes.
 type shownPacked struct {
 	Packed  int64   `json:"packed"`
-	Decoded int64   `json:"decoded"` // of the objects that are kept decoded as well
+	Decoded int64   `json:"decoded"` // of the objects that are also kept decoded
 	Budget  int64   `json:"budget"`
 	Decodes float64 `json:"decodesPerSecond"`
-	Pinned  int     `json:"pinned"` // number of objects that are held decoded for ever
+	Pinned  int     `json:"pinned"` // the number of objects that always stay decoded
 }
 
-// count is the number of times something has happened.
+// count is how often something happened.
 type count struct {
 	Of    string `json:"of"`
 	Count int    `json:"count"`

@@ -13,14 +13,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// beforeObjects are the classes of errors that the server returns before it reads an object, so
-// that their text holds no object's values.
+// beforeObjects are the classes of errors that the server returns before it reads an object, so that their
+// text contains no values of objects.
 var beforeObjects = map[reflector.ErrorClass]bool{
 	reflector.ErrorExpired: true, reflector.ErrorBusy: true, reflector.ErrorForbidden: true,
 	reflector.ErrorUnauthorized: true, reflector.ErrorNotServed: true,
 }
 
-// errorText describes an error of a list or watch without any value of an object.
+// errorText describes an error of a list or watch without values of objects.
 func (s subject) errorText(class reflector.ErrorClass, err error) string {
 	text := show.ClassText(class)
 	if s.secret {
@@ -37,7 +37,7 @@ func (s subject) errorText(class reflector.ErrorClass, err error) string {
 	return text + fieldOf(err)
 }
 
-// quarantineText says why an object is held back, without any of its values.
+// quarantineText says why an object is quarantined, without its values.
 func (s subject) quarantineText(err error) string {
 	switch {
 	case errors.Is(err, informer.ErrTransform):
@@ -48,7 +48,7 @@ func (s subject) quarantineText(err error) string {
 	return "It cannot be prepared for the store."
 }
 
-// fieldOf names the field that could not be decoded, if it is known.
+// fieldOf names the field that could not be decoded, if the error names it.
 func fieldOf(err error) string {
 	var mismatch *json.UnmarshalTypeError
 	if errors.As(err, &mismatch) && mismatch.Field != "" {

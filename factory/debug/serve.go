@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// ServeHTTP answers a request for the page, see the package's guarantees.
+// ServeHTTP serves the page, see the package's guarantees.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
 	query := r.URL.Query()
@@ -55,8 +55,7 @@ func answer(w http.ResponseWriter, r *http.Request, of report, single, asJSON bo
 	}
 }
 
-// protect sets headers that keep other pages from reading the answer, and foreign scripts out of
-// it.
+// protect sets headers that keep other pages from reading the response, and foreign scripts out of it.
 func protect(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -67,8 +66,8 @@ func protect(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// isHost reports whether the page may be served under the requested host name. Addresses are
-// always allowed: an attacker can make a name point here, but not an address.
+// isHost reports whether the page may be served under the requested host name. Addresses are always allowed,
+// because an attacker can make a name point here, but not an address.
 func (p *Page) isHost(asked string) bool {
 	host := asked
 	if name, _, err := net.SplitHostPort(asked); err == nil {

@@ -10,33 +10,33 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// state is the state of an informer. The states are listed by how serious they are: if several apply,
-// the first one counts.
+// state is the state of an informer. If several states apply, the most serious one counts; the constants are
+// in that order.
 type state string
 
 const (
-	// stateStopped means the informer has run and has stopped.
+	// stateStopped means that the informer ran and has stopped.
 	stateStopped state = "stopped"
-	// stateNotServed means the server does not have the informer's resource.
+	// stateNotServed means that the server does not have the informer's resource.
 	stateNotServed state = "not served"
-	// stateParked means the server refuses the informer's requests. It has no right to list or watch.
+	// stateParked means that the server refuses the informer's requests, because it has no right to list or
+	// watch.
 	stateParked state = "parked"
-	// stateFailing means the last list or watch has failed for another reason.
+	// stateFailing means that the last list or watch failed for another reason.
 	stateFailing state = "failing"
-	// stateNotStarted means the informer has never run.
+	// stateNotStarted means that the informer has never run.
 	stateNotStarted state = "not started"
-	// stateStuck means a handler has not returned for 10 seconds.
+	// stateStuck means that a handler has not returned for 10 seconds.
 	stateStuck state = "stuck"
-	// stateStale means the server has been silent for longer than a healthy server is.
+	// stateStale means that the server has been silent for longer than a healthy server is.
 	stateStale state = "stale"
-	// stateLagging means more than 10,000 events wait for a handler.
+	// stateLagging means that more than 10,000 events wait for a handler.
 	stateLagging state = "lagging"
-	// stateQuarantined means the informer holds back objects that cannot be decoded, transformed or
-	// indexed.
+	// stateQuarantined means that some objects cannot be decoded, transformed or indexed.
 	stateQuarantined state = "quarantined"
-	// stateSyncing means the first full state is not complete.
+	// stateSyncing means that the first full state is not complete.
 	stateSyncing state = "syncing"
-	// stateHealthy means the informer has no problem.
+	// stateHealthy means that the informer has no problems.
 	stateHealthy state = "healthy"
 )
 
@@ -55,7 +55,7 @@ func (s state) Tone() string {
 	return "bad"
 }
 
-// stuckAfter is the duration of a handler's call after which it counts as stuck.
+// stuckAfter is the duration after which a handler's call counts as stuck.
 const stuckAfter = 10 * time.Second
 
 // states are all states, the most serious first.

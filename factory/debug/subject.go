@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// subject identifies an informer's objects, and says how much of them the page may show.
+// subject identifies an informer's objects, and says what the page may show of them.
 type subject struct {
 	id, name string
 	secret   bool // show no object's name, and only the class of an error
@@ -22,8 +22,8 @@ func subjectOf(h factory.Held) subject {
 	return subject{identity(h), printable(h.Name()), show.IsSecret(h)}
 }
 
-// key formats an object's key, as far as it may be shown. The key of a call that has not returned
-// may be unknown.
+// key formats an object's key as the page may show it. The key of a call that has not returned may be
+// unknown.
 func (s subject) key(k indexer.Key) string {
 	if k == (indexer.Key{}) {
 		return "–"
@@ -51,7 +51,7 @@ func identity(h factory.Held) string {
 // identities count how often each id was used.
 type identities map[string]int
 
-// unique makes an id unique: two factories may hold informers of the same scope.
+// unique makes an id unique, because two factories may hold informers of the same scope.
 func (i identities) unique(id string) string {
 	i[id]++
 	if n := i[id]; n > 1 {
@@ -60,11 +60,11 @@ func (i identities) unique(id string) string {
 	return id
 }
 
-// longestName is the length in bytes at which a name is cut: the longest valid name.
+// longestName is the length in bytes to which a name is cut: that of the longest valid name.
 const longestName = 253
 
-// printable makes a name from the server safe to read: on one line, and without characters that
-// change the direction of text or hide a part of it.
+// printable makes a name from the server safe to read: on one line, without characters that change the
+// direction of text or hide a part of it.
 func printable(name string) string {
 	if len(name) > longestName {
 		name = strings.ToValidUTF8(name[:longestName], "") + "…"

@@ -56,7 +56,7 @@ func rate(perSecond float64) string {
 	}
 }
 
-// age formats how long ago a time was; "–" if it is zero.
+// age formats the time since then, or returns "–" if then is zero.
 func age(then, now time.Time) string {
 	if then.IsZero() {
 		return "–"

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// viewOf makes the page's view of an informer. It is a pure function of its arguments.
+// viewOf returns the page's view of an informer. It is a pure function of its arguments.
 func viewOf(of subject, s informer.Status, f figures, now time.Time) shownInformer {
 	i := shownInformer{
 		ID: of.id, Name: of.name,
@@ -25,7 +25,7 @@ func viewOf(of subject, s informer.Status, f figures, now time.Time) shownInform
 	}
 	i.Packed = packed(s.Storage, i.History)
 	for _, note := range s.Notes {
-		note, _, _ = strings.Cut(note, ": ") // the rest may be an error's text, with values of an object
+		note, _, _ = strings.Cut(note, ": ") // the rest may be the text of an error, with values of objects
 		i.Notes = append(i.Notes, oneLine(note))
 	}
 	i.Findings, i.State = examine(of, s, i.Handlers), stateHealthy
@@ -100,8 +100,8 @@ func totals(s informer.Status) shownTotals {
 	return shownTotals{t.Lists, t.Streams, t.Watches, s.Errors, t.Added, t.Updated, t.Deleted, t.Bookmarks, t.Shared}
 }
 
-// handlers joins the status of each handler with its measurements. A handler added between the
-// two calls has no measurements.
+// handlers joins the status of each handler with its measurements. A handler added between the two calls has
+// none.
 func handlers(of subject, told []informer.HandlerStatus, measured []informer.HandlerMeasures, now time.Time) []shownHandler {
 	var all []shownHandler
 	next := 0
@@ -144,11 +144,10 @@ func recentErrors(of subject, s informer.Status) []shownError {
 	return all
 }
 
-// window is the time that the page looks back.
+// window is how far back the page shows the history.
 const window = 15 * time.Minute
 
-// history turns counts into rates. The first moment is only the start of the first
-// interval, and is not shown.
+// history turns counts into rates. It leaves out the first moment, which only starts the first interval.
 func history(moments []informer.Moment, now time.Time) []shownMoment {
 	var all []shownMoment
 	for n := 1; n < len(moments); n++ {

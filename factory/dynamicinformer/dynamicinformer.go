@@ -24,14 +24,13 @@ func NewDynamicSharedInformerFactory(client dynamic.Interface, defaultResync tim
 	return factory.NewDynamicSharedInformerFactory(client, defaultResync)
 }
 
-// NewFilteredDynamicSharedInformerFactory returns a factory for one namespace, or for all if it
-// is "". The options of all its requests pass through tweakListOptions.
+// NewFilteredDynamicSharedInformerFactory returns a factory for one namespace; "" stands for
+// all. The options of all its requests pass through tweakListOptions.
 func NewFilteredDynamicSharedInformerFactory(client dynamic.Interface, defaultResync time.Duration, namespace string, tweakListOptions TweakListOptionsFunc) DynamicSharedInformerFactory {
 	return factory.NewFilteredDynamicSharedInformerFactory(client, defaultResync, namespace, tweakListOptions)
 }
 
-// NewFilteredDynamicInformer returns an informer of a resource that is not shared through a
-// factory.
+// NewFilteredDynamicInformer returns an informer of a resource without a factory.
 func NewFilteredDynamicInformer(client dynamic.Interface, gvr schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions TweakListOptionsFunc) informers.GenericInformer {
 	return factory.NewFilteredDynamicInformer(client, gvr, namespace, resyncPeriod, indexers, tweakListOptions)
 }

@@ -1,18 +1,18 @@
-// Package informers is client-go's informers over this module's engine. A program that imports it
-// instead of client-go's needs no other change.
+// Package informers has the names of client-go's package, and uses this module's engine. A program that
+// imports it instead of client-go's needs no other change.
 //
 //	import "github.com/tidemark-k8s/tidemark/factory/informers" // instead of k8s.io/client-go/informers
 //
-// It adds only client-go's names and result types to package factory, for programs that move.
-// New programs import factory, whose constructors return a [*factory.Factory] with all its
-// methods. The constructors of this package return the same type behind client-go's interface:
+// It adds only client-go's names and result types to package factory, for programs that move from client-go.
+// New programs should import factory, whose constructors return a [*factory.Factory] with all its methods.
+// The constructors of this package return the same type as client-go's interface:
 //
 //	pods, err := factory.For[*corev1.Pod](f.(*factory.Factory))
 //
-// The packages below client-go's informers, such as informers/core/v1, stay imported: their
-// accessors work with any factory. But their constructors, such as NewPodInformer,
-// NewFilteredPodInformer and NewPodInformerWithOptions, run client-go's engine. Generic functions
-// replace them for all kinds: [factory.NewInformer], [factory.NewFilteredInformer] and
+// Programs keep their imports of the packages below client-go's informers, such as informers/core/v1, whose
+// accessors work with any factory. But the constructors of these packages, such as NewPodInformer,
+// NewFilteredPodInformer and NewPodInformerWithOptions, run client-go's engine. Generic functions replace
+// them for all kinds: [factory.NewInformer], [factory.NewFilteredInformer] and
 // [factory.NewInformerWithOptions].
 //
 // # Guarantees

@@ -27,7 +27,7 @@ func NewSharedInformerFactory(client kubernetes.Interface, defaultResync time.Du
 	return factory.NewSharedInformerFactory(client, defaultResync)
 }
 
-// NewFilteredSharedInformerFactory returns a factory for one namespace, or for all if it is "".
+// NewFilteredSharedInformerFactory returns a factory for one namespace; "" stands for all.
 // The options of all its requests pass through tweakListOptions.
 func NewFilteredSharedInformerFactory(client kubernetes.Interface, defaultResync time.Duration, namespace string, tweakListOptions internalinterfaces.TweakListOptionsFunc) SharedInformerFactory {
 	return factory.NewFilteredSharedInformerFactory(client, defaultResync, namespace, tweakListOptions)

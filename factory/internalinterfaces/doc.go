@@ -1,9 +1,9 @@
-// Package internalinterfaces is client-go's informers/internalinterfaces by name. A program that
-// replaces all its imports of client-go's informer packages finds this one too.
+// Package internalinterfaces has the names of client-go's informers/internalinterfaces, so that a program can
+// replace all its imports of client-go's informer packages.
 //
 //	import "github.com/tidemark-k8s/tidemark/factory/internalinterfaces" // instead of k8s.io/client-go/informers/internalinterfaces
 //
-// A program may also keep client-go's package: it runs no engine, and the types are the same.
+// A program may also keep client-go's package, which has the same types and runs no engine.
 //
 // # Guarantees
 //

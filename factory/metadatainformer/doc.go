@@ -1,12 +1,12 @@
-// Package metadatainformer is client-go's metadatainformer over this module's engine. A program
+// Package metadatainformer has the names of client-go's package, and uses this module's engine. A program
 // that imports it instead of client-go's needs no other change.
 //
 //	import "github.com/tidemark-k8s/tidemark/factory/metadatainformer" // instead of k8s.io/client-go/metadata/metadatainformer
 //
-// It adds only client-go's names and result types to package factory, for programs that move.
-// New programs import factory: its [factory.NewMetadataSharedInformerFactory] returns a
-// [*factory.MetadataFactory] with all its methods. The constructors of this package return the
-// same type behind client-go's interface:
+// It adds only client-go's names and result types to package factory, for programs that move from client-go.
+// New programs should import factory: its [factory.NewMetadataSharedInformerFactory] returns a
+// [*factory.MetadataFactory] with all its methods. The constructors of this package return the same type as
+// client-go's interface:
 //
 //	pods, err := f.(*factory.MetadataFactory).For(resource)
 //

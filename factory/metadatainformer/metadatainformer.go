@@ -32,7 +32,7 @@ func NewSharedInformerFactory(client metadata.Interface, defaultResync time.Dura
 	return factory.NewMetadataSharedInformerFactory(client, defaultResync)
 }
 
-// NewFilteredSharedInformerFactory returns a factory for one namespace, or for all if it is "".
+// NewFilteredSharedInformerFactory returns a factory for one namespace; "" stands for all.
 // The options of all its requests pass through tweakListOptions.
 func NewFilteredSharedInformerFactory(client metadata.Interface, defaultResync time.Duration, namespace string, tweakListOptions TweakListOptionsFunc) SharedInformerFactory {
 	return factory.NewFilteredMetadataSharedInformerFactory(client, defaultResync, namespace, tweakListOptions)
@@ -47,8 +47,7 @@ func NewSharedInformerFactoryWithOptions(client metadata.Interface, defaultResyn
 	return f
 }
 
-// NewFilteredMetadataInformer returns an informer of a resource that is not shared through a
-// factory.
+// NewFilteredMetadataInformer returns an informer of a resource without a factory.
 func NewFilteredMetadataInformer(client metadata.Interface, gvr schema.GroupVersionResource, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions TweakListOptionsFunc) informers.GenericInformer {
 	return factory.NewFilteredMetadataInformer(client, gvr, namespace, resyncPeriod, indexers, tweakListOptions)
 }

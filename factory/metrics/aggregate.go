@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// maxScopes is the number of scopes of a kind with labels of their own, maxHandlers the number
-	// of handlers of an informer.
+	// maxScopes is the highest number of scopes of a kind that have their own label. maxHandlers is that of
+	// the handlers of an informer.
 	maxScopes   = 16
 	maxHandlers = 64
-	// other is the label of further scopes and handlers.
+	// other is the label of all other scopes and handlers.
 	other = "other"
 )
 
@@ -21,11 +21,11 @@ type identity struct {
 	scope    string
 }
 
-// label returns a text as the value of a label, which must be valid UTF-8. It is called before names
-// are compared: two series of the same labels would fail the whole scrape.
+// label returns a text as a label's value, which must be valid UTF-8. It is called before names are compared,
+// because two series with the same labels would fail the whole scrape.
 func label(text string) string { return strings.ToValidUTF8(text, "?") }
 
-// aggregate holds the samples of all informers. Informers of scopes beyond maxScopes share the scope
+// aggregate holds the samples of all informers. Informers with scopes beyond maxScopes share the scope
 // "other".
 type aggregate struct {
 	scopes  map[schema.GroupVersionResource]int

@@ -16,8 +16,8 @@ type Collector struct {
 
 var _ prometheus.Collector = (*Collector)(nil)
 
-// New returns a collector of informers, such as those of a factory (Informers). Each scrape reads the
-// sequences anew.
+// New returns a collector of informers, such as those that a factory's Informers returns. Each scrape reads
+// the sequences again.
 func New(informers ...iter.Seq[factory.Held]) *Collector { return &Collector{informers} }
 
 // Describe sends the descriptions of all metrics.
@@ -38,7 +38,7 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 	a.collect(to)
 }
 
-// measuresOf returns the measurements of an informer, none for one of another module.
+// measuresOf returns the measurements of an informer. There are none for an informer of another module.
 func measuresOf(h factory.Held) (m measures) {
 	if i := h.Inspector(); i != nil {
 		m.memory, m.handlers = i.Memory(), i.Handlers()

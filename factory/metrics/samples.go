@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// samples are the numbers of the informers with the same labels: usually of a single informer.
+// samples are the numbers of the informers with the same labels, which is usually a single informer.
 type samples struct {
 	labels   []string            // values of the base labels
 	handlers map[string]struct{} // names of the handlers
@@ -60,7 +60,7 @@ func (s sample) metric(labels []string) (m prometheus.Metric) {
 	return m
 }
 
-// measures are what an inspector has measured.
+// measures are the measurements of an inspector.
 type measures struct {
 	memory   informer.Memory
 	decoded  uint64        // the number of timed objects
@@ -68,7 +68,7 @@ type measures struct {
 	handlers []informer.HandlerMeasures
 }
 
-// addInformer adds the numbers of an informer. Failures that have never occurred are left out, because the
+// addInformer adds the numbers of an informer. It leaves out failures that have not occurred, because the
 // duration of a scrape grows with the number of samples.
 func (s *samples) addInformer(i informer.Status, m measures) {
 	s.addObjects(i, m.memory)
@@ -148,7 +148,7 @@ func (s *samples) addHandlers(handlers []informer.HandlerStatus, measured []info
 	}
 }
 
-// add adds a number, or joins it with that of another informer.
+// add adds a number, or joins it with the number of another informer.
 func (s *samples) add(of *series, label string, value float64) { s.addTimed(of, label, value, 0) }
 
 // addTimed is add for a summary.

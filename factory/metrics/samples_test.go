@@ -107,7 +107,7 @@ tidemark_informer_handler_backlog_events{group="",handler="slow",resource="pods"
 # HELP tidemark_informer_objects Objects in the store.
 # TYPE tidemark_informer_objects gauge
 tidemark_informer_objects{group="",resource="pods",scope="",version="v1"} 5001
-# HELP tidemark_informer_server_filters 1 if the server leaves out what is outside of the informer's share, 0 if it sends everything.
+# HELP tidemark_informer_server_filters 1 if the server leaves out objects outside of the informer's share, 0 if it sends everything.
 # TYPE tidemark_informer_server_filters gauge
 tidemark_informer_server_filters{group="",resource="pods",scope="",version="v1"} 0
 # HELP tidemark_informer_staleness_seconds Time since the server last sent anything. Up to a minute is normal if no objects change.

@@ -16,12 +16,12 @@ var baseLabels = []string{"group", "version", "resource", "scope"}
 type series struct {
 	name, help string
 	kind       prometheus.ValueType
-	label      string // the label beside the base labels; empty for none
+	label      string // the label in addition to the base labels; empty for none
 	desc       *prometheus.Desc
 	join       func(a, b float64) float64 // of two informers with the same labels
 }
 
-// summaryValue is the kind of a summary without quantiles, which Prometheus makes by a function of its own.
+// summaryValue is the kind of a summary without quantiles. Prometheus has a separate function for it.
 const summaryValue prometheus.ValueType = 0
 
 func newSeries(kind prometheus.ValueType, name, label, help string) *series {
@@ -37,7 +37,7 @@ func newSeries(kind prometheus.ValueType, name, label, help string) *series {
 
 func sum(a, b float64) float64 { return a + b }
 
-// joinedBy sets what two informers with the same labels have together, by default the sum.
+// joinedBy sets how the numbers of two informers with the same labels are joined. The default is the sum.
 func (s *series) joinedBy(join func(a, b float64) float64) *series {
 	s.join = join
 	return s
@@ -60,8 +60,8 @@ var all []*series
 
 var (
 	objects     = gauge("objects", "", "Objects in the store.")
-	memory      = gauge("memory_bytes", "part", "Bytes of the heap that the informer holds; the parts add up: the objects that are held decoded; of packed objects, what is packed, and what the budget keeps decoded as well; the engine's tables and queues. Objects are measured about once a minute.")
-	pinned      = gauge("pinned_objects", "", "Objects of a packed store that are held decoded for ever, since they cannot be packed.")
+	memory      = gauge("memory_bytes", "part", "Heap bytes of the informer, by part: objects that are held decoded; packed objects; packed objects that the budget also keeps decoded; the engine's tables and queues. Objects are measured about once a minute.")
+	pinned      = gauge("pinned_objects", "", "Objects of a packed store that always stay decoded, because they cannot be packed.")
 	decodes     = counter("decodes_total", "", "Packed objects that were decoded for readers and handlers.")
 	condition   = gauge("condition", "condition", "1 while the informer has a problem, by condition.").joinedBy(math.Max)
 	synced      = gauge("synced", "", "1 once the store has been synced.").joinedBy(math.Min)
@@ -81,11 +81,11 @@ var (
 	bookmarks  = counter("bookmarks_total", "", "Bookmarks received.")
 	leftOut    = counter("left_out_objects_total", "", "Objects left out because they are not of the informer's type.")
 	shared     = counter("shared_values_total", "", "Values not stored because another object has an equal one.")
-	ownWrites  = counter("own_writes_total", "result", "Writes of this program, by what the store did with their answers: shown before the watch; outside of what the informer reads; waiting for the watch; doubtful.")
+	ownWrites  = counter("own_writes_total", "result", "Writes of this program, by result: shown before the watch delivered them; outside of what the informer reads; waiting for the watch; doubtful.")
 	pending    = gauge("own_writes_pending", "", "Objects that this program has written and the watch has not confirmed yet.")
-	ghosts     = counter("own_write_ghosts_total", "", "Objects shown as this program had written them that no watch or list has confirmed.")
-	foreign    = counter("foreign_total", "", "Objects and events outside of the informer's share that the server has sent, and the informer has dropped.")
-	filters    = gauge("server_filters", "", "1 if the server leaves out what is outside of the informer's share, 0 if it sends everything.").joinedBy(math.Min)
+	ghosts     = counter("own_write_ghosts_total", "", "Objects shown after a write of this program that no watch or list has confirmed.")
+	foreign    = counter("foreign_total", "", "Objects and events outside of the informer's share that the server sent and the informer dropped.")
+	filters    = gauge("server_filters", "", "1 if the server leaves out objects outside of the informer's share, 0 if it sends everything.").joinedBy(math.Min)
 	decoding   = summary("decode_duration_seconds", "", "Time to decode an object; 1 in 64 is timed.")
 
 	told       = counter("handler_events_total", "handler", "Events delivered to the handler, including resyncs and the initial state.")

@@ -14,37 +14,35 @@ import (
 type Condition string
 
 const (
-	// NotSynced means the informer has never been synced. This condition always fails the probe.
+	// NotSynced means that the informer has never been synced. It always fails the probe.
 	NotSynced Condition = "not synced"
-	// Stopped means the informer has run and has stopped.
+	// Stopped means that the informer ran and has stopped.
 	Stopped Condition = "stopped"
-	// NotServed means the server does not have the informer's resource.
+	// NotServed means that the server does not have the informer's resource.
 	NotServed Condition = "not served"
-	// Parked means the server refuses the informer's requests. It has no right to list or watch.
+	// Parked means that the server refuses the informer's requests, because it has no right to list or watch.
 	Parked Condition = "parked"
-	// Failing means the last list or watch has failed for another reason.
+	// Failing means that the last list or watch failed for another reason.
 	Failing Condition = "failing"
-	// Stale means the server has sent nothing for longer than [Options.StaleAfter].
+	// Stale means that the server has sent nothing for longer than [Options.StaleAfter].
 	Stale Condition = "stale"
-	// Quarantined means the informer holds back objects that cannot be decoded, transformed or
-	// indexed.
+	// Quarantined means that some objects cannot be decoded, transformed or indexed.
 	Quarantined Condition = "quarantined"
-	// Lagging means a handler has been told the initial state, and its backlog is above [Options].MaxBacklog.
+	// Lagging means that a handler which has got the initial state has a backlog above [Options].MaxBacklog.
 	Lagging Condition = "lagging"
 )
 
-// Finding is a problem of an informer, and the reason.
+// Finding is a problem of an informer and its reason.
 type Finding struct {
 	Condition Condition
 	Why       string
 }
 
-// longestWhy is the length in bytes at which a reason is cut.
+// longestWhy is the length in bytes to which a reason is cut.
 const longestWhy = 300
 
-// Examine returns the problems of an informer, the most serious first, whether or not they fail a
-// probe. While an informer is not synced, its last error is the reason for that and no other
-// problem.
+// Examine returns the problems of an informer, the most serious first, whether or not they fail a probe.
+// While an informer is not synced, its last error is the reason for NotSynced, and not another problem.
 func Examine(s informer.Status, o Options) (found []Finding) {
 	for _, p := range show.Problems(s, o.StaleAfter, o.MaxBacklog) {
 		if p.Error.Err != nil && !s.Synced {
@@ -103,7 +101,7 @@ func textOf(err error) string {
 	return err.Error()
 }
 
-// oneLine joins the lines of a text, and cuts it if it is long.
+// oneLine joins the lines of a text, and cuts a long one.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) <= longestWhy {

@@ -14,11 +14,11 @@ import (
 
 // Options decide when a probe fails.
 type Options struct {
-	// FailOn are the conditions that fail the probe, beside [NotSynced].
+	// FailOn are the conditions that fail the probe in addition to [NotSynced].
 	FailOn []Condition
-	// StaleAfter is the time without any message from the server after which an informer is
-	// [Stale]. If it is zero, the informer's status decides: 2 minutes if the server sends
-	// bookmarks, and the duration of a watch otherwise.
+	// StaleAfter is the time without any message from the server after which an informer is [Stale]. If it is
+	// zero, the informer's status decides: after 2 minutes if the server sends bookmarks, and after the
+	// duration of a watch otherwise.
 	StaleAfter time.Duration
 	// MaxBacklog is the number of waiting events above which a handler is [Lagging]; zero means 10,000.
 	MaxBacklog int
@@ -32,7 +32,7 @@ type Probe struct {
 
 var _ http.Handler = (*Probe)(nil)
 
-// New returns a probe of informers, such as those of a factory (Informers).
+// New returns a probe of informers, such as those that a factory's Informers returns.
 func New(o Options, informers ...iter.Seq[factory.Held]) *Probe {
 	return &Probe{options: o, informers: informers}
 }
@@ -59,8 +59,8 @@ func (p *Probe) fails(f Finding) bool {
 	return f.Condition == NotSynced || slices.Contains(p.options.FailOn, f.Condition)
 }
 
-// Check returns nil if the program is ready, and an error with each reason otherwise. It is a healthz.Checker
-// of controller-runtime, and ignores the request.
+// Check returns nil if the program is ready, and an error with all reasons otherwise. It ignores the request.
+// It is a healthz.Checker of controller-runtime.
 func (p *Probe) Check(*http.Request) error {
 	var why []string
 	for _, l := range p.lines() {

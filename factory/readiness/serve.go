@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory/internal/show"
 )
 
-// ServeHTTP answers a request for the probe, see the package's guarantees.
+// ServeHTTP serves the probe, see the package's guarantees.
 func (p *Probe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -26,7 +26,7 @@ func (p *Probe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text) // a write fails only if the client is gone
 }
 
-// text formats the result: findings that fail the probe have a minus, other lines a plus.
+// text formats the result. Findings that fail the probe have a minus, and other lines have a plus.
 func (p *Probe) text(verbose bool) (text []byte, ready bool) {
 	var b bytes.Buffer
 	ready = true

@@ -13,15 +13,14 @@ import (
 	"k8s.io/client-go/informers"
 )
 
-// accessorFile is the file of the accessors under construction.
+// accessorFile is the file of accessors that is being written.
 type accessorFile struct {
 	body    bytes.Buffer
 	imports map[string]string // import paths by package name
 }
 
-// generateAccessors writes the accessors of client-go's informers.SharedInformerFactory for
-// groups, versions and kinds. Each embeds client-go's own value, which answers for kinds that a
-// later client-go adds.
+// generateAccessors writes the accessors of client-go's informers.SharedInformerFactory for groups, versions
+// and kinds. Each embeds client-go's own value, which serves kinds that a later client-go adds.
 func generateAccessors(w io.Writer) error {
 	f := &accessorFile{imports: map[string]string{}}
 	set := reflect.TypeFor[informers.SharedInformerFactory]()
@@ -45,7 +44,7 @@ func generateAccessors(w io.Writer) error {
 	return err
 }
 
-// name returns the name of another package's type as the file spells it, and imports the package.
+// name returns the name of a type of another package as the file spells it, and imports the package.
 func (f *accessorFile) name(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		return "*" + f.name(t.Elem())
@@ -55,7 +54,7 @@ func (f *accessorFile) name(t reflect.Type) string {
 	return name + "." + t.Name()
 }
 
-// importName makes a package name of the last two elements of the path: corev1 for the objects,
+// importName makes a package name from the last two elements of the path: corev1 for objects,
 // informerscorev1, listerscorev1, and informerscore for a group.
 func importName(path string) string {
 	for _, of := range []string{"informers", "listers"} {
@@ -67,7 +66,7 @@ func importName(path string) string {
 	return strings.Join(elements[len(elements)-2:], "")
 }
 
-// group writes a method of the factory, such as Core, and the type it returns.
+// group writes a method of the factory, such as Core, and its result type.
 func (f *accessorFile) group(m reflect.Method) {
 	group, name := m.Type.Out(0), strings.ToLower(m.Name[:1])+m.Name[1:]
 	f.printf(`
@@ -86,7 +85,7 @@ type %[3]sGroup struct {
 	}
 }
 
-// version writes a method of a group, such as V1, and the type it returns.
+// version writes a method of a group, such as V1, and its result type.
 func (f *accessorFile) version(group string, m reflect.Method) {
 	version, name := m.Type.Out(0), group+m.Name
 	f.printf(`
@@ -103,9 +102,9 @@ type %[4]s struct {
 	}
 }
 
-// kind writes a method of a version, such as Pods, and the lister behind it. The library's own
-// lister implements client-go's interface, except for the method that selects a namespace, and
-// for methods that client-go has added to some kinds.
+// kind writes a method of a version, such as Pods, and its lister. This module's lister implements
+// client-go's interface, except for the method that selects a namespace and for methods that client-go has
+// added to some kinds.
 func (f *accessorFile) kind(version string, m reflect.Method) {
 	accessor := m.Type.Out(0)
 	lists, _ := accessor.MethodByName("Lister")
@@ -124,7 +123,7 @@ func (f *accessorFile) kind(version string, m reflect.Method) {
 	default:
 		made = "l"
 	}
-	if namespaced { // a pointer: to make an interface of the lister itself takes twice as long
+	if namespaced { // a pointer, because converting the lister itself to an interface takes twice as long
 		f.printf("func (l %s) %s(namespace string) %s { in := l.Namespace(namespace); return &in }\n", name, m.Name, f.name(in.Type.Out(0)))
 	}
 	f.printf(`func (v %[1]s) %[2]s() %[3]s {

@@ -1,6 +1,6 @@
-// Command kindgen writes the generated files of package factory into the current folder: the
-// table of the built-in kinds, with a row for each kind that the typed clientset can list and
-// watch, and the accessors, with a lister for each kind that has one in client-go.
+// Command kindgen writes the generated files of package factory into the current folder. They are the table
+// of the built-in kinds, with a row for each kind that the typed clientset can list and watch, and the
+// accessors, with a lister for each kind that has one in client-go.
 package main
 
 import (
@@ -39,7 +39,7 @@ func main() {
 	}
 }
 
-// row is one kind: how to get its client, and the type of its objects.
+// row is one kind, with the way to its client and the type of its objects.
 type row struct {
 	resource   schema.GroupVersionResource
 	group      string       // CoreV1, a method of the clientset
@@ -114,8 +114,8 @@ func kinds(c kubernetes.Interface) ([]row, error) {
 	return rows, nil
 }
 
-// kindOf makes the row of one method of a group's client, such as Pods. It returns false if the
-// kind cannot be listed and watched.
+// kindOf makes the row of a method of a group's client, such as Pods. It returns false if the kind cannot be
+// listed and watched.
 func kindOf(group, m reflect.Method, client reflect.Value) (r row, ok bool, err error) {
 	list, lists := m.Type.Out(0).MethodByName("List")
 	if _, watches := m.Type.Out(0).MethodByName("Watch"); !lists || !watches {
@@ -133,7 +133,7 @@ func kindOf(group, m reflect.Method, client reflect.Value) (r row, ok bool, err 
 		Resource() schema.GroupVersionResource
 	})
 	if !ok {
-		return row{}, false, fmt.Errorf("the fake client of %s.%s does not tell its resource", group.Name, m.Name)
+		return row{}, false, fmt.Errorf("the fake client of %s.%s does not report its resource", group.Name, m.Name)
 	}
 	return row{
 		resource: resourced.Resource(), group: group.Name, client: group.Type.Out(0), method: m.Name,
@@ -141,8 +141,7 @@ func kindOf(group, m reflect.Method, client reflect.Value) (r row, ok bool, err 
 	}, true, nil
 }
 
-// alias makes a package name of the last two elements of the path: corev1, or typedcorev1 for a
-// client.
+// alias makes a package name from the last two elements of the path: corev1, or typedcorev1 for a client.
 func alias(t reflect.Type) string {
 	path := strings.Split(t.PkgPath(), "/")
 	name := path[len(path)-2] + path[len(path)-1]

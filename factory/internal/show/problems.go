@@ -8,8 +8,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Condition is a kind of problem. Package readiness explains the conditions, which have the same
-// texts there.
+// Condition is a kind of problem. Package readiness has the same conditions, and explains them.
 type Condition string
 
 // The conditions, the most serious first.
@@ -34,14 +33,14 @@ type Problem struct {
 // defaultMaxBacklog is the backlog above which a handler lags by default.
 const defaultMaxBacklog = 10_000
 
-// Lags reports whether a handler lags: whether its backlog is above maxBacklog, 10,000 by default. The initial state
-// is no lag.
+// Lags reports whether a handler's backlog is above maxBacklog; zero stands for 10,000. A handler that has
+// not got the whole initial state does not lag.
 func Lags(h informer.HandlerStatus, maxBacklog int) bool {
 	return h.Synced && h.Backlog > cmp.Or(maxBacklog, defaultMaxBacklog)
 }
 
-// Problems returns the problems of an informer, the most serious first. If staleAfter is positive,
-// the informer is stale after that time; otherwise the status decides.
+// Problems returns the problems of an informer, the most serious first. If staleAfter is positive, the
+// informer is stale after that time. Otherwise the status decides.
 func Problems(s informer.Status, staleAfter time.Duration, maxBacklog int) (found []Problem) {
 	add := func(is bool, p Problem) {
 		if is {
@@ -51,7 +50,7 @@ func Problems(s informer.Status, staleAfter time.Duration, maxBacklog int) (foun
 	absent := !s.NotServedSince.IsZero()
 	stale := s.Stale
 	if staleAfter > 0 {
-		stale = s.Staleness > staleAfter && !absent // of a resource that is not there, nothing is to be heard
+		stale = s.Staleness > staleAfter && !absent // the server sends nothing about a resource that it does not have
 	}
 	add(!s.Synced, Problem{Condition: NotSynced})
 	add(s.Stopped && !s.Running, Problem{Condition: Stopped})
@@ -65,7 +64,7 @@ func Problems(s informer.Status, staleAfter time.Duration, maxBacklog int) (foun
 	add(s.Running && stale, Problem{Condition: Stale})
 	add(s.Quarantined > 0 || s.Unindexed > 0, Problem{Condition: Quarantined})
 	for _, h := range s.Handlers {
-		add(s.Running && Lags(h, maxBacklog), Problem{Condition: Lagging, Handler: h}) // what is undelivered at the end is dropped
+		add(s.Running && Lags(h, maxBacklog), Problem{Condition: Lagging, Handler: h}) // a stopped informer drops its undelivered events
 	}
 	return found
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// IsSecret reports whether an informer's objects are Secrets, or may be.
+// IsSecret reports whether an informer's objects are Secrets, or may be Secrets.
 func IsSecret(h factory.Held) bool {
 	switch {
 	case !h.Resource.Empty():
@@ -21,9 +21,8 @@ func IsSecret(h factory.Held) bool {
 	return t == "*v1.Secret" || t == "*unstructured.Unstructured" || t == "*v1.PartialObjectMetadata"
 }
 
-// WithoutNames returns an informer as anybody may see it. If its objects are Secrets, or may be, no object's
-// name is left in what the probe, the page and the metrics show of its Scope and Status: the field selector is
-// hidden, and of an error all but its class.
+// WithoutNames returns an informer without the names of objects that are Secrets or may be. In its Scope and
+// Status, it hides the field selector, and everything but the class of an error.
 func WithoutNames(h factory.Held) factory.Held {
 	if !IsSecret(h) {
 		return h
@@ -61,12 +60,12 @@ func (c classError) Error() string {
 	if text, known := classes[reflector.ErrorClass(c)]; known {
 		return text
 	}
-	return "It failed. The error may name an object: see the log." // also of wrong options
+	return "It failed. The error may name an object: see the log." // or an error in the options
 }
 
 // classes explain the classes of errors.
 var classes = map[reflector.ErrorClass]string{
-	reflector.ErrorExpired:      "The server does not have the requested version any more.",
+	reflector.ErrorExpired:      "The server no longer has the requested version.",
 	reflector.ErrorBusy:         "The server is overloaded (429).",
 	reflector.ErrorForbidden:    "The server does not allow it (403).",
 	reflector.ErrorUnauthorized: "The server does not accept the credentials (401).",

@@ -17,7 +17,7 @@ func Number[N int | int64 | uint64](n N) string {
 	return digits
 }
 
-// Many formats a number of things.
+// Many formats a number of things, with the plural.
 func Many(n int, of string) string {
 	if n == 1 {
 		return "1 " + of
@@ -25,7 +25,7 @@ func Many(n int, of string) string {
 	return Number(n) + " " + of + "s"
 }
 
-// Unindexed names the objects on which index functions fail, and the indexes.
+// Unindexed names the objects that are missing from indexes.
 func Unindexed(s informer.Status) string {
 	var which []string
 	for _, e := range s.UnindexedErrors {
