@@ -2,12 +2,12 @@ package deltafifo
 
 import "github.com/tidemark-k8s/tidemark/indexer"
 
-// Op is the operation a [Delta] reports.
+// Op is the operation that a [Delta] reports.
 type Op uint8
 
-// The operations. Added, Modified and Deleted carry an object, Bookmark and Progress only a version.
-// Begin, Commit and Abort frame a full state: the deltas between Begin and Commit are, taken
-// together, all objects of the source.
+// The operations. Added, Modified and Deleted have an object, Bookmark and Progress only a version.
+// Begin, Commit and Abort frame a full state: the deltas between Begin and Commit together describe
+// all objects of the source.
 const (
 	// Added reports an object new to the source.
 	Added Op = iota + 1
@@ -15,23 +15,23 @@ const (
 	Modified
 	// Deleted reports an object that is gone, with its last state.
 	Deleted
-	// Bookmark reports progress: every change up to Version has been reported. A Bookmark
-	// without a version comes after the changes from before the watch was requested.
+	// Bookmark reports progress: every change up to Version has been reported. A Bookmark without a
+	// version follows the changes from before the watch request.
 	Bookmark
-	// Poisoned reports a change whose object could not be decoded or transformed. It carries the
-	// error instead of the object.
+	// Poisoned reports a change whose object could not be decoded or transformed. It has the error
+	// instead of the object.
 	Poisoned
-	// Progress reports that the source has come to Version by changes of objects outside of the
-	// consumer's share. It is no Bookmark: it proves nothing else.
+	// Progress reports that the source has reached Version by changes of objects outside the
+	// consumer's share. Unlike a Bookmark, it proves nothing else.
 	Progress
 	// Begin opens a full state.
 	Begin
 	// Commit ends a full state; Version is the version of that state.
 	Commit
-	// Abort drops the full state begun last.
+	// Abort drops the full state that began last.
 	Abort
-	// Answered is the answer to a write of the program. Only an informer's own sink queues it; it says
-	// nothing of what the source has reported, and has no Version.
+	// Answered is the answer to a write of the program. Only an informer's own sink queues it. It
+	// has no Version and is independent of what the source has reported.
 	Answered
 )
 
@@ -44,25 +44,25 @@ func (o Op) String() string {
 	return "unknown"
 }
 
-// Delta is one reported change of one object, or a mark in the sequence of changes. The creator
-// of a delta reads Key, UID and Version from the object once, for all later readers.
+// Delta is a reported change of an object, or a mark in the sequence of changes. The creator of a
+// delta reads Key, UID and Version from the object once, for all later readers.
 type Delta struct {
 	Op Op
-	// NewHistory, on Begin, says that the source's history is a new one: equal versions no longer
-	// mean equal objects, and each object of the full state replaces the present one.
+	// NewHistory, on Begin, says that the source has a new history. Equal versions no longer mean
+	// equal objects, and each object of the full state replaces the stored object.
 	NewHistory bool
-	// Lost, on Deleted, says that the object's final state was missed: Object is the last known
+	// Lost, on Deleted, says that the object's final state was missed. Object is the last known
 	// state, or the zero value.
 	Lost bool
-	// Recalled, on Added in a full state, says that the object was not decoded again: Object
-	// is the consumer's own, of the same key, UID and version.
+	// Recalled, on Added in a full state, says that the object was not decoded again. Object is the
+	// consumer's own object with the same key, UID and version.
 	Recalled bool
 	// Source is the number of the change's source, if several sources feed one store.
 	Source uint16
 	Key    indexer.Key
-	// UID and Version are metadata.uid and metadata.resourceVersion as the server sent them,
-	// even if a transform changes them in the object. Version is opaque; a Bookmark, a
-	// Progress and a Commit carry one too.
+	// UID and Version are metadata.uid and metadata.resourceVersion as the server sent them, even
+	// if a transform changes them in the object. Version is opaque. Bookmark, Progress and Commit
+	// also have a Version.
 	UID, Version string
 	// Stamp is for the consumer's own use, such as a hash of the UID.
 	Stamp uint64

@@ -11,15 +11,15 @@ import (
 const defaultBound = 4096
 
 // DeltaFIFO is an ordered queue of deltas between the goroutines that read sources and the
-// consumer. The consumer takes all waiting deltas at once, by swapping slices. The order is
-// kept; nothing is merged or dropped.
+// consumer. The consumer takes all waiting deltas at once, by swapping slices. The queue keeps the
+// order, and merges or drops nothing.
 //
-// The queue is bounded: producers wait while it is full. A batch is never split, so the last
-// one may exceed the bound.
+// The queue is bounded: producers wait while it is full. It never splits a batch, so the last batch
+// may exceed the bound.
 type DeltaFIFO struct {
 	mu sync.Mutex
-	// waiting and taken swap roles with each Drain. taken belongs to the consumer until its
-	// next Drain, without mu.
+	// waiting and taken swap roles with each Drain. taken belongs to the consumer until its next
+	// Drain, without mu.
 	waiting, taken []Delta
 	bound          int
 	closed         bool
@@ -30,8 +30,7 @@ type DeltaFIFO struct {
 	room  chan struct{} // holds a token if a producer should look again
 }
 
-// New returns an empty queue whose producers wait while bound deltas wait in it; zero means a
-// bound of 4,096.
+// New returns an empty queue. Producers wait while it has bound deltas. Zero means 4,096.
 func New(bound int) *DeltaFIFO {
 	if bound <= 0 {
 		bound = defaultBound
@@ -39,9 +38,9 @@ func New(bound int) *DeltaFIFO {
 	return &DeltaFIFO{bound: bound, ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
-// Push appends a batch. It waits while the queue is full. If ctx ends first, Push returns its
-// cause, and nothing of the batch is in the queue. After Close it returns [ErrClosed]. The
-// slice stays the caller's. Safe for any goroutine.
+// Push appends a batch. It waits while the queue is full. If ctx ends first, Push returns its cause
+// and queues nothing. After Close it returns [ErrClosed]. The slice still belongs to the caller.
+// Safe for any goroutine.
 func (q *DeltaFIFO) Push(ctx context.Context, batch ...Delta) error {
 	for {
 		pushed, err := q.tryPush(batch)
@@ -78,9 +77,9 @@ func (q *DeltaFIFO) tryPush(batch []Delta) (pushed bool, err error) {
 	return true, nil
 }
 
-// Drain returns all waiting deltas, in order. It waits if there are none; if ctx ends first, it
-// returns the cause. After Close it returns the remaining deltas, and then [ErrClosed]. The
-// slice is the caller's until the next Drain. There is one consumer: calls must not overlap.
+// Drain returns all waiting deltas, in order. It waits if there are none. If ctx ends first, it
+// returns the cause. After Close it returns the remaining deltas, and then [ErrClosed]. The slice
+// belongs to the caller until the next Drain. There is one consumer: calls must not overlap.
 func (q *DeltaFIFO) Drain(ctx context.Context) ([]Delta, error) {
 	clear(q.taken)
 	for {
@@ -140,8 +139,8 @@ func (q *DeltaFIFO) Len() int {
 	return len(q.waiting)
 }
 
-// Close ends the use of the queue: Push fails from now on, and so does Drain once the queue is
-// empty. Safe for any goroutine; a second call does nothing.
+// Close closes the queue. Push fails from then on, and Drain fails once the queue is empty. Safe
+// for any goroutine. A second call does nothing.
 func (q *DeltaFIFO) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -164,7 +163,7 @@ func (q *DeltaFIFO) check() {
 	}
 }
 
-// signal puts a token into a channel with room for one, unless there is one already.
+// signal puts a token into a channel with room for one, unless it already has one.
 func signal(token chan struct{}) {
 	select {
 	case token <- struct{}{}:

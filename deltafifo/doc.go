@@ -1,17 +1,17 @@
-// Package deltafifo is the queue of an informer, which its users do not need; authors of a sink of
-// their own do. It is between the reflectors, which read from an API server, and the process loop,
-// which applies the changes to the store.
+// Package deltafifo is an informer's queue, for authors of their own sinks. It is between the
+// reflectors, which read from an API server, and the process loop, which applies the changes to the
+// store.
 //
-// A [Delta] is one reported change, or a mark in the sequence; a [DeltaFIFO] carries deltas in
-// batches, in order. In client-go this is the DeltaFIFO, or today its successor, the RealFIFO.
+// A [Delta] is a reported change, or a mark in the sequence. A [DeltaFIFO] carries deltas in
+// batches, in order. In client-go, this is the DeltaFIFO, or its successor, the RealFIFO.
 //
 // # Guarantees
 //
-//   - First in, first out, over all keys. Nothing is merged, dropped or reordered: the deltas
-//     of each producer come out in the order it pushed them.
-//   - Bounded: a producer waits while the queue holds [New]'s bound of deltas, until there is
-//     room or its context ends. The queue takes a batch whole or not at all.
-//   - Any number of producers, one consumer. The consumer takes all waiting deltas at once,
-//     and no lock is held while it works.
-//   - No goroutine of its own; an empty queue keeps next to no memory.
+//   - First in, first out, across all keys. The queue does not merge, drop or reorder deltas: those
+//     of each producer come out in the order in which it pushed them.
+//   - Bounded: a producer waits while the queue has [New]'s bound of deltas, until there is room or
+//     its context ends. The queue takes a whole batch or nothing.
+//   - Any number of producers, one consumer. The consumer takes all waiting deltas at once, and
+//     works without a lock.
+//   - No goroutine of its own. An empty queue keeps almost no memory.
 package deltafifo

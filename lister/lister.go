@@ -8,14 +8,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// Lister reads the objects of one kind, in all namespaces or, after [Lister.Namespace], in one.
+// Lister reads the objects of a kind, in all namespaces or, after [Lister.Namespace], in one.
 type Lister[T any] struct {
 	*kind     // a pointer, so that a lister of a namespace costs little behind an interface
 	namespace string
 }
 
-// kind is the part shared by a kind's listers of all namespaces. It is untyped: a program that makes a
-// lister of each kind would otherwise compile all methods of an [indexer.Indexer] of each.
+// kind is the part that the listers of all namespaces of a kind share. It is untyped: a program
+// with listers of all kinds would otherwise compile all methods of an [indexer.Indexer] for each
+// kind.
 type kind struct {
 	objects  *indexer.Indexer[any]
 	resource schema.GroupResource
@@ -26,7 +27,7 @@ func New[T any](objects *indexer.Indexer[T], resource schema.GroupResource) List
 	return Lister[T]{kind: &kind{(*indexer.Indexer[any])(objects), resource}}
 }
 
-// View returns a typed lister over a store whose objects are all Ts.
+// View returns a typed lister of a store whose objects are all Ts.
 func View[T any](l Lister[any]) Lister[T] {
 	return Lister[T](l)
 }
@@ -37,10 +38,10 @@ func (l Lister[T]) Namespace(namespace string) Lister[T] {
 	return l
 }
 
-// Get returns an object of the lister's namespace by name. Without a namespace, the name is
-// that of a cluster-scoped object, or "namespace/name" as in client-go. If there is no such
-// object, apierrors.IsNotFound is true for the error; if the object is of another type, the
-// error is [indexer.ErrType], with the key and both types.
+// Get returns an object of the lister's namespace by name. Without a namespace, the name is that of
+// a cluster-scoped object, or "namespace/name" as in client-go. If the object does not exist,
+// apierrors.IsNotFound is true for the error. If the object is of another type, the error is
+// [indexer.ErrType], with the key and both types.
 func (l Lister[T]) Get(name string) (T, error) {
 	obj, _ := l.objects.Get(indexer.Key{Namespace: l.namespace, Name: name})
 	if t, ok := obj.(T); ok {
@@ -49,7 +50,7 @@ func (l Lister[T]) Get(name string) (T, error) {
 	return l.missing(name)
 }
 
-// missing finds out why Get found no object; the object may also have been added since.
+// missing determines why Get found no object. The object may also have been added since.
 func (l Lister[T]) missing(name string) (T, error) {
 	obj, ok, err := indexer.GetChecked[T](l.objects, indexer.Key{Namespace: l.namespace, Name: name})
 	if !ok && err == nil && l.namespace == "" {
@@ -61,10 +62,10 @@ func (l Lister[T]) missing(name string) (T, error) {
 	return obj, err
 }
 
-// List returns the objects that match a selector, in no promised order, nil if there are none.
-// A nil selector matches everything, as labels.Everything does. If an object is of another
-// type, List returns the others with [indexer.ErrType], its key and both types; otherwise the
-// error is nil.
+// List returns the objects that match a selector, in no particular order, or nil if there are none.
+// A nil selector matches everything, as labels.Everything does. If an object is of another type,
+// List returns the others with [indexer.ErrType], its key and both types. Otherwise the error is
+// nil.
 func (l Lister[T]) List(selector labels.Selector) ([]T, error) {
 	return indexer.SelectChecked[T](l.objects, l.namespace, selector)
 }

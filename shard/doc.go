@@ -2,9 +2,9 @@
 //
 //	share, err := shard.Nth(shard.ByUID, 0, 3) // the first of three
 //
-// A [Set] holds ranges of the ring, which is the 2^64 hashes of a [Field] of the objects: the UID or the
-// namespace. The set that an informer reads is its share. It comes from an [Assignment], such as [Static].
-// Objects outside of the share are foreign, and never reach the store.
+// A [Set] is a set of ranges of the ring. The ring is the 2^64 hashes of a [Field] of the objects:
+// the UID or the namespace. The set that an informer reads is its share. It comes from an
+// [Assignment], such as [Static]. Objects outside the share are foreign, and never reach the store.
 //
 // A server with the feature gate ShardedListAndWatch sends only the objects that [Set.Selector] names. With
 // any other server, the informer drops foreign objects.

@@ -2,7 +2,7 @@ package shard
 
 import "errors"
 
-// The errors of this package; test for them with errors.Is. Each comes with the value that was refused.
+// The errors of this package. Test for them with errors.Is. Each message has the refused value.
 var (
 	// ErrField means that a field is neither ByUID nor ByNamespace, or that a share has none.
 	ErrField = errors.New("a share is by uid or by namespace")

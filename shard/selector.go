@@ -6,9 +6,10 @@ import (
 	"k8s.io/apimachinery/pkg/sharding"
 )
 
-// Selector returns the value of a request's shardSelector that asks for the objects of the set. For the
-// whole ring this is "", and for an empty set the narrowest selector that there is, of one hash. It stands
-// in the URL with 100 bytes a range, and many proxies cut a URL at 8 kB: keep a share to some dozen ranges.
+// Selector returns the shardSelector of a request for the objects of the set. For the whole ring it
+// is "". For an empty set it is the narrowest possible selector, which has one hash. The selector
+// takes 100 bytes of the URL for each range, and many proxies limit URLs to 8 kB, so use at most a
+// few dozen ranges.
 func (s Set) Selector() string {
 	if s.isWhole() {
 		return ""
@@ -24,8 +25,8 @@ func (s Set) Selector() string {
 	return sharding.NewSelector(requirements...).String()
 }
 
-// path returns the field in the server's spelling. A set without a field, which is empty, gets that of the
-// uid.
+// path returns the field in the server's spelling. For a set without a field, which is empty, it
+// returns that of the UID.
 func (s Set) path() string {
 	if s.field == ByNamespace {
 		return "object.metadata.namespace"
@@ -33,10 +34,10 @@ func (s Set) path() string {
 	return "object.metadata.uid"
 }
 
-// position spells a hash as the server requires it: with 16 digits.
+// position formats a hash as the server requires it: with 16 digits.
 func position(hash uint64) string { return fmt.Sprintf("0x%016x", hash) }
 
-// end spells the end of a range.
+// end formats the end of a range.
 func end(to uint64) string {
 	if to == 0 {
 		return "0x10000000000000000"

@@ -12,44 +12,44 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Field says what of an object is hashed. It is a choice that a program has to make: the zero value is
-// invalid.
+// Field says which field of an object is hashed. A program must choose: the zero value is invalid.
 type Field uint8
 
 const (
-	// ByUID keeps nothing together. An object and its children, and an object and the one re-created under
-	// its name, may be in two shares. So never count children in a ByUID cache, own writes included: a child
-	// that a program has created may hash elsewhere, is never shown, and is created for ever. Nor can a work
-	// item that holds a name alone say whose it is after the object is gone: put the uid into it, or use
-	// finalizers.
+	// ByUID keeps nothing together. An object and its children may be in different shares, and so
+	// may an object and its successor of the same name. So never count children in a ByUID cache,
+	// even with own writes: a new child may hash to another share, never appear in the cache, and
+	// be created again and again. A work item that has only a name does not say, after the object
+	// is gone, whose share the object was in: add the UID, or use finalizers.
 	//
-	// It hashes metadata.uid, and divides the objects evenly.
+	// It hashes metadata.uid and divides the objects evenly.
 	ByUID Field = iota + 1
-	// ByNamespace does not divide evenly: a share has whole namespaces, and the hashes of similar names lie
-	// close together. With 1,000 namespaces named tenant-0001 and so on, the largest of 4 equal ranges has
-	// 2.4 times the mean, and one is empty. Of a cluster-scoped kind, whose objects have no namespace, a share
-	// holds all objects or none. A typed factory, which knows these kinds, refuses it.
+	// ByNamespace does not divide evenly: a share has whole namespaces, and the hashes of similar
+	// names are close together. With 1,000 namespaces named tenant-0001 and so on, the largest of 4
+	// equal ranges has 2.4 times the mean, and one range is empty. Objects of a cluster-scoped kind
+	// have no namespace, so a share has all of them or none. Typed factories refuse ByNamespace for
+	// these kinds.
 	//
-	// It hashes metadata.namespace. The objects of a namespace stay together, children too.
+	// It hashes metadata.namespace. The objects of a namespace stay together, including children.
 	ByNamespace
 )
 
-// Range is the hashes from From up to To, without To itself. To 0 is the end of the ring, so that the zero
-// Range is the whole ring.
+// Range is the hashes from From up to, but not including, To. A To of 0 is the end of the ring, so
+// the zero Range is the whole ring.
 type Range struct{ From, To uint64 }
 
-// Set is a part of the ring: ranges of the hashes of one field. It never changes. The zero value has no
-// field, and holds nothing.
+// Set is a part of the ring: ranges of the hashes of a field. It never changes. The zero value is
+// empty and has no field.
 type Set struct {
 	field Field
-	// ranges hold each hash of the set once.
+	// ranges contain each hash of the set once.
 	//
 	// Invariant: ranges[i].From < ranges[i].To, and ranges[i].To < ranges[i+1].From; the last To may be 0.
 	ranges []Range
 }
 
-// Of returns the set of some ranges of a field, in any order; ranges may overlap. Without ranges it is
-// empty. Its errors are ErrField and ErrRange.
+// Of returns the set of ranges of a field. Ranges may be in any order and may overlap. Without
+// ranges the set is empty. The errors are ErrField and ErrRange.
 func Of(f Field, ranges ...Range) (Set, error) {
 	if !f.valid() {
 		return Set{}, fmt.Errorf("%w, not %d", ErrField, f)
@@ -62,8 +62,8 @@ func Of(f Field, ranges ...Range) (Set, error) {
 	return Set{f, joined(ranges)}, nil
 }
 
-// Whole returns the set of all hashes of a field. For an invalid field it is the zero Set, which an informer
-// refuses.
+// Whole returns the set of all hashes of a field. For an invalid field it returns the zero Set,
+// which an informer refuses.
 func Whole(f Field) Set {
 	if !f.valid() {
 		return Set{}
@@ -71,8 +71,8 @@ func Whole(f Field) Set {
 	return Set{f, []Range{{}}}
 }
 
-// Nth returns one of total sets that divide the ring equally. The first index is 0. Its errors are ErrField
-// and ErrNth.
+// Nth divides the ring equally into total sets and returns one of them. The first index is 0. The
+// errors are ErrField and ErrNth.
 func Nth(f Field, index, total int) (Set, error) {
 	if index < 0 || index >= total {
 		return Set{}, fmt.Errorf("%w, not %d/%d", ErrNth, index, total)
@@ -89,8 +89,8 @@ func cut(i, total int) uint64 {
 	return at
 }
 
-// ParseNth reads an index and a total, as in "0/3", for [Nth]: decimal numbers without signs. Its error is
-// ErrNth.
+// ParseNth parses an index and a total for [Nth], as in "0/3": decimal numbers without signs. Its
+// error is ErrNth.
 func ParseNth(text string) (index, total int, err error) {
 	first, second, _ := strings.Cut(text, "/")
 	index, ok := number(first)
@@ -107,20 +107,20 @@ func number(text string) (n int, ok bool) {
 	return n, err == nil && text[0] >= '0' && text[0] <= '9'
 }
 
-// Field returns the field that is hashed. It is invalid in the zero Set alone.
+// Field returns the field that is hashed. Only the zero Set has an invalid field.
 func (s Set) Field() Field { return s.field }
 
-// Ranges yields the ranges in ascending order. Between two of them there is always a gap.
+// Ranges yields the ranges in ascending order. There is a gap between any two of them.
 func (s Set) Ranges() iter.Seq[Range] { return slices.Values(s.ranges) }
 
-// empty reports whether the set holds nothing.
+// empty reports whether the set is empty.
 func (s Set) empty() bool { return len(s.ranges) == 0 }
 
 // isWhole reports whether the set is the whole ring.
 func (s Set) isWhole() bool { return len(s.ranges) == 1 && s.ranges[0] == Range{} }
 
-// Has reports whether an object is in the set, by the one of its namespace and uid that the set's field
-// names. The other one is not looked at. A cluster-scoped object has the namespace "".
+// Has reports whether an object is in the set. It uses only the namespace or the UID, depending on
+// the set's field. A cluster-scoped object has the namespace "".
 func (s Set) Has(namespace string, uid types.UID) bool {
 	if s.field == ByNamespace {
 		return s.contains(Hash(namespace))
@@ -128,7 +128,7 @@ func (s Set) Has(namespace string, uid types.UID) bool {
 	return s.contains(Hash(string(uid)))
 }
 
-// contains looks for a hash in the last range that does not begin behind it.
+// contains looks for a hash in the last range that does not begin after it.
 func (s Set) contains(hash uint64) bool {
 	low, high := 0, len(s.ranges)
 	for low < high {
@@ -146,8 +146,8 @@ func (s Set) Equal(other Set) bool {
 	return s.field == other.field && slices.Equal(s.ranges, other.ranges)
 }
 
-// fraction returns which part of the ring the set is: from 0 to 1. Of objects it holds about that part
-// ByUID, and any part ByNamespace.
+// fraction returns the set's part of the ring, from 0 to 1. With ByUID the set has about that part
+// of the objects, with ByNamespace any part.
 func (s Set) fraction() float64 {
 	if s.isWhole() {
 		return 1
@@ -183,7 +183,7 @@ func (s Set) String() string {
 
 func (f Field) valid() bool { return f == ByUID || f == ByNamespace }
 
-// before reports whether a hash is in front of the end of a range.
+// before reports whether a hash is before the end of a range.
 func before(hash, to uint64) bool { return to == 0 || hash < to }
 
 // joined sorts ranges and joins those that overlap or touch.

@@ -2,9 +2,10 @@ package shard
 
 // Assignment tells an informer its share.
 type Assignment interface {
-	// Share returns the share. An informer asks before a run begins, on any goroutine, also if the run is then
-	// refused, and keeps the answer until the run ends. Share must not block, nor call a factory of informers, which
-	// may be starting this one. The zero Set, which has no field, is refused with ErrField.
+	// Share returns the share. An informer calls it on any goroutine before its run begins, even if
+	// the run is then refused, and keeps the result until the run ends. Share must not block. It
+	// must not call an informer factory, which may be starting this informer. The informer refuses
+	// the zero Set, which has no field, with ErrField.
 	Share() Set
 }
 
