@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Grace is how long a call may take to return after its context has ended, before it is abandoned.
+// Grace is how long a call may take to return after the end of its context. Then it is abandoned.
 const Grace = 50 * time.Millisecond
 
-// Call runs f on a goroutine of its own and returns its result. If f has not returned within the
-// [Grace] after the end of ctx, Call abandons it and returns the context's cause; late gets f's
-// later result, unless that is an error. A panic of f becomes an error, and so does its end of the
-// goroutine ([indexer.ErrExited]).
+// Call runs f on its own goroutine and returns its result. If f has not returned within the [Grace]
+// after the end of ctx, Call abandons f and returns the context's cause. late then gets f's later
+// result, unless that is an error. If f panics or ends its goroutine ([indexer.ErrExited]), Call
+// returns an error.
 func Call[R any](ctx context.Context, f func() (R, error), late func(R)) (R, error) {
 	outcomes := make(chan Outcome[R])
 	abandoned := make(chan struct{})
@@ -52,7 +52,7 @@ type Outcome[R any] struct {
 	Err   error
 }
 
-// From stores the result of f, also if f panics or ends its goroutine.
+// From stores the result of f, even if f panics or ends its goroutine.
 func (o *Outcome[R]) From(f func() (R, error)) {
 	returned := false
 	defer func() {

@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// What an answer, or the call for it, can be beside an answer.
+// The errors of answers and of the calls that request them.
 var (
 	// ErrPanic means that a call of the source, or a decoder, has panicked. The message holds the value and the stack.
 	ErrPanic = errors.New("the source panicked")
@@ -19,8 +19,8 @@ var (
 	ErrUnexpected = errors.New("not what was asked for")
 	// ErrTable means that the server sent tables instead of objects.
 	ErrTable = errors.New("tables cannot be reflected")
-	// errReplaced means that the client has got other bytes than the reflector.
+	// errReplaced means that the client and the reflector got different bytes.
 	errReplaced = fmt.Errorf("%w: a transport around Wire replaces bodies: call config.Wrap(reflector.Wire) last", ErrBadAnswer)
-	// errNoKind means that an object has no kind; client-go's dynamic client fails, too.
+	// errNoKind means that an object has no kind. client-go's dynamic client also fails.
 	errNoKind = errors.New("the object has no kind")
 )

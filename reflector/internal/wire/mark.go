@@ -12,9 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Mark is in the context of a list or a watch, for the transports of its client. It says who sends the request. It
-// also keeps a Retry-After and the error of a connection: the client would repeat the request silently, and the
-// reflector would mistake that for a silent server.
+// Mark is in the context of a list or a watch, for the transports of its client. It identifies the
+// sender of the request. It also keeps a Retry-After and the error of a connection. Otherwise the
+// client would repeat the request silently, and the reflector would mistake that for a silent
+// server.
 type Mark struct {
 	request
 	reader  Reader // who sends the request; nil if nobody can show it anything
@@ -25,10 +26,10 @@ type Mark struct {
 // hiddenError is an error of a connection, in a form that client-go does not know.
 type hiddenError struct{ err error }
 
-// Error does not return the text of the error, since client-go looks for words in it.
+// Error does not return the text of the error, because client-go looks for words in it.
 func (hiddenError) Error() string { return "no answer" }
 
-// hides returns an error for the client, after which it does not repeat the request.
+// hides returns an error that keeps the client from repeating the request.
 func (m *Mark) hides(r *http.Request, err error) error {
 	if r.Context().Err() == nil && connectionBroke(err) {
 		err = hiddenError{err}
@@ -38,7 +39,7 @@ func (m *Mark) hides(r *http.Request, err error) error {
 
 // A Reader sends the requests of lists and watches, and receives their objects.
 type Reader interface {
-	// End is called when what the requests bring is not seen any more.
+	// End is called when the reader no longer sees the results of its requests.
 	End()
 }
 
@@ -71,8 +72,8 @@ func markOf(r *http.Request) *Mark {
 	return m
 }
 
-// takes removes the Retry-After from an answer, so that the client returns the error. Of an answer that a
-// transport has repeated, the last one counts; a second Wire gets the same one.
+// takes removes the Retry-After from an answer, so that the client returns the error. If a
+// transport repeats the request, the last answer counts. A second Wire gets the same answer.
 func (m *Mark) takes(answer *http.Response) {
 	if m.from.Swap(answer) == answer { //nolint:bodyclose // the client closes it
 		return
@@ -105,8 +106,8 @@ func (m *Mark) Wrap(err error) error {
 	return err
 }
 
-// DelayedError is the error of a busy or failing server, with the Retry-After of its answer, which
-// [Transport] has hidden from the client.
+// DelayedError is the error of a busy or failing server, with the Retry-After of its answer.
+// [Transport] hides the Retry-After from the client.
 type DelayedError struct {
 	Err   error // the client's
 	After time.Duration

@@ -24,18 +24,17 @@ const (
 	batchItems     = 128
 	batchBytes     = 1 << 20
 	waitingBatches = 2
-	// gatherFor is the time that items of an initial state wait for more items. A server sends a few
-	// at a time, and no reader sees them before all have arrived: waking the loop for each few would
+	// gatherFor is how long items of an initial state wait for more items. A server sends a few at
+	// a time, and readers see them only after all have arrived. Waking the loop for every few would
 	// cost more than decoding them.
 	gatherFor = 20 * time.Millisecond
 )
 
-// Reception decodes the objects of one answer, on a goroutine of its own, and passes them on in
-// batches. It ends with its context; objects read later are dropped.
+// Reception decodes the objects of an answer on its own goroutine, and passes them on in batches.
+// It ends with its context, and drops objects that arrive later.
 //
-// The goroutine closes the body of a list itself, since a user's transport may have made a body that
-// cannot be closed while it is read. The body of a watch is closed by whoever ends the watch, as by
-// client-go.
+// The goroutine itself closes the body of a list, because a program's transport may return a body
+// that must not be closed during a read. Ending a watch closes its body, as in client-go.
 type Reception struct {
 	// Set before it starts:
 	Ctx     context.Context
@@ -54,7 +53,8 @@ type Reception struct {
 
 	list  bool
 	batch []Received
-	// kindless is true once an item has no kind, nor its list yet. All further items wait for it.
+	// kindless is true after an item without a kind, while the list's kind is also unknown. All
+	// further items then wait for the list's kind.
 	kindless bool
 	bytes    int       // encoded, of the batch
 	buffer   []byte    // for the bytes of one object to pack
@@ -75,8 +75,8 @@ type Received struct {
 	ReadHere bool
 	ID       object.Identity
 	Size     int
-	// Packed is what the sink holds of the object, unless nil. If there is no object beside it, the bytes were
-	// not decoded.
+	// Packed, unless nil, is the object in the sink's form. If Packed is set without an object, the
+	// bytes were not decoded.
 	Packed any
 	// Known is the sink's own object of this id, if the sink has it. The bytes are not decoded then.
 	Known any
@@ -183,7 +183,7 @@ func ReadVersion(ctx context.Context, body io.ReadCloser) (string, error) {
 }
 
 // watchError returns the error that ended a watch, or nil. The end of the body, a broken connection
-// and a time-out are no errors: the watch is reopened.
+// and a time-out do not count as errors: the reflector reopens the watch.
 func watchError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || connectionBroke(err) {
 		return nil
@@ -242,7 +242,7 @@ func lacksKind(a Received) bool {
 	return ok && u.GetKind() == "" && u.GetAPIVersion() == ""
 }
 
-// setKinds gives the items that waited for it the kind of the list, and passes them on.
+// setKinds gives the list's kind to the items that waited for it, and passes them on.
 func (r *Reception) setKinds() error {
 	if !r.kindless {
 		return nil
@@ -262,7 +262,7 @@ func (r *Reception) setKinds() error {
 	return nil
 }
 
-// send passes the batch on, unless its reader has gone.
+// send passes the batch on, unless its reader has ended.
 func (r *Reception) send() {
 	r.tellDropped()
 	if len(r.batch) == 0 {
@@ -333,8 +333,8 @@ func (r *Reception) read(it item, of *ListHead) (a Received, err error) {
 	return a, nil
 }
 
-// isUnread packs an object of an initial state without decoding it, if that is sure to succeed later: hardly
-// any of them are read soon, and a sink may have no room for them decoded.
+// isUnread packs an object of an initial state without decoding it, if decoding is sure to succeed
+// later. Programs read few of them soon, and a sink may have no room for decoded objects.
 func (r *Reception) isUnread(a *Received, it item, of *ListHead) bool {
 	if r.Taker == nil || !r.list && !r.Initial || it.event != watch.Added || !r.Decoder.isPlain(it) {
 		return false

@@ -13,15 +13,16 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// Progress is the type of an event that stands for foreign events: it follows the batch, unless one of another
-// kind came behind them. Its id has the version of the last one, or none if that proves no progress.
+// Progress is the type of an event that represents foreign events. It follows the batch, unless the
+// last event of the batch is not foreign. Its ID has the version of the last foreign event, or ""
+// if that proves no progress.
 const Progress watch.EventType = "PROGRESS"
 
-// IsProgress reports whether the event stands for foreign events. One of this type that a server sends has an
-// object, and one from a client was not read here.
+// IsProgress reports whether the event represents foreign events. If a server sends an event of
+// this type, it has an object or was not read here.
 func (a *Received) IsProgress() bool { return a.Type == Progress && a.ReadHere && a.Size == 0 }
 
-// Share is the part of the objects that is read. The others are foreign.
+// Share is the part of the objects to read. The others are foreign.
 type Share struct {
 	Set shard.Set
 	// Dropped counts the foreign items and events.
@@ -37,8 +38,8 @@ func (s *Share) Drop(namespace string, uid types.UID) (foreign bool) {
 	return true
 }
 
-// drop is Drop for an encoded object. It decodes nothing: an object whose field cannot be read is not foreign
-// until it is decoded. The version is valid as long as the data is.
+// drop is Drop for an encoded object. It decodes nothing: an object whose field cannot be read does
+// not count as foreign until it is decoded. The version is valid as long as the data.
 func (s *Share) drop(f format, data []byte) (version []byte, foreign bool) {
 	byUID := s.Set.Field() == shard.ByUID
 	value, version, ok := readMeta(f, data, byUID)
@@ -64,8 +65,8 @@ func readMeta(f format, data []byte, uid bool) (value, version []byte, ok bool) 
 	return jsondecode.ReadMeta(data, name)
 }
 
-// drops drops an item if its object is foreign. The version of a foreign event is told behind the batch, if it
-// is one of those that a server sends in order.
+// drops drops an item if its object is foreign. The version of a foreign event follows the batch,
+// if the server sends the event in order.
 func (r *Reception) drops(it item) bool {
 	switch it.event {
 	case watch.Added, watch.Modified, watch.Deleted:
@@ -78,7 +79,7 @@ func (r *Reception) drops(it item) bool {
 	return false
 }
 
-// passedBy notes a foreign event.
+// passedBy records a foreign event.
 func (r *Reception) passedBy(event watch.EventType, version []byte) {
 	if r.list {
 		return

@@ -13,14 +13,14 @@ import (
 // Send sends the request of a list or a watch through a client.
 type Send func(ctx context.Context, o metav1.ListOptions, list bool) (Answer, error)
 
-// TakingClient sends requests through a client of known code, and takes over the answers if a [Transport] is
-// in the client's.
+// TakingClient sends requests through a client whose code is known. It takes over the answers if
+// the client's transport contains a [Transport].
 type TakingClient struct {
 	send  Send
 	path  string                 // the end of the requests' paths, "" if it is not known
 	place atomic.Pointer[string] // see request
-	// passedBy is true once a transport around Wire has replaced a body that was taken over: the
-	// client has seen other bytes than the reflector. From then on the client decodes.
+	// passedBy is true once a transport around Wire has replaced a body that was taken over, so
+	// that the client and the reflector saw different bytes. From then on the client decodes.
 	passedBy atomic.Bool
 }
 
@@ -89,9 +89,9 @@ func (c *TakingClient) take(ctx context.Context, body *realBody, list bool, retu
 	}
 }
 
-// check returns an error if the client has not read the stand-in itself, though it had the time. It
-// is called after the client's call has returned. A transport that reads a body, and then returns a
-// copy of the answer with another one, is not noticed.
+// check returns an error if the client had time to read the stand-in but did not. It runs after the
+// client's call has returned. It cannot notice a transport that reads a body and then returns a
+// copy of the answer with another body.
 func (c *TakingClient) check(ctx context.Context, body *realBody, result Outcome[Answer]) error {
 	in := body.standIn
 	switch {

@@ -19,8 +19,8 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// Transport takes over the answers to the requests of a [TakingClient], and hides from a client what would make it
-// repeat a request with a [Mark]. All other requests pass through unchanged.
+// Transport takes over the answers to the requests of a [TakingClient]. For requests with a [Mark],
+// it hides what would make the client repeat them. All other requests pass through unchanged.
 type Transport struct{ Next http.RoundTripper }
 
 var _ utilnet.RoundTripperWrapper = Transport{}
@@ -78,7 +78,7 @@ type request struct {
 	place *atomic.Pointer[string]
 }
 
-// is reports whether a request is the one described, or a repetition of it.
+// is reports whether a request is the described request or its repetition.
 func (w request) is(r *http.Request) bool {
 	query, limit := r.URL.Query(), ""
 	if w.options.Limit != 0 {
@@ -141,7 +141,7 @@ func (t *takeover) takes(r *http.Request, answer *http.Response) {
 	t.body <- body // has room for the one body
 }
 
-// realBody is a body read by the reflector. Closing it lets the client continue.
+// realBody is a body that the reflector reads. Closing it lets the client continue.
 type realBody struct {
 	io.Reader
 	standIn *standIn
@@ -168,8 +168,8 @@ func (b *realBody) Close() error { return b.close() }
 // the list's warnings.
 const noStatus = 0
 
-// standIn is the body that the client gets instead. It yields nothing, and ends when the reflector
-// has closed the real body, so that the client's request lasts as long as the reading.
+// standIn is the body that the client gets instead. It is empty, and ends when the reflector closes
+// the real body, so that the client's request lasts as long as the reading.
 type standIn struct {
 	list     bool
 	request  *http.Request
