@@ -22,15 +22,17 @@
 //
 // # Guarantees
 //
-//   - NewManager changes neither the config nor the options that it is given. The manager's GetConfig returns a copy
-//     of the config, whose clients pass their requests through tidemark's transport. [Use] changes both.
+//   - NewManager does not change its config or options. The manager's GetConfig returns a copy of
+//     the config, whose clients pass their requests through tidemark's transport. [Use] changes
+//     both.
 //   - Options that contradict each other are an error ([ErrOptions]), and so are invalid options. So is a NewInformer or
 //     an HTTP client in the manager's options, because it would bypass this package.
-//   - Options of a kind are keyed by an example object, since controller-runtime tells a new informer nothing else:
-//     neither namespaces nor selectors. A typed example means its Go type. Unstructured objects and metadata alone
-//     (metav1.PartialObjectMetadata) also name a group, version and kind. A kind that is read in two forms is named in
-//     both.
-//   - An informer holds objects of its example's Go type alone, so that [informer.As] returns its typed view.
+//   - Options of a kind are keyed by an example object, because controller-runtime passes nothing
+//     else to a new informer, not even namespaces or selectors. A typed example means its Go type.
+//     Unstructured and metadata-only objects (metav1.PartialObjectMetadata) also name a group,
+//     version and kind. If you read a kind in two forms, set its options for both.
+//   - An informer has only objects of its example's Go type, so [informer.As] returns its typed
+//     view.
 //   - controller-runtime's TransformStripManagedFields costs nothing, wherever the cache's options set it: the informer
 //     leaves managedFields out as it decodes, and calls no transform. The objects are the same. Any other transform
 //     runs as usual, even one that calls TransformStripManagedFields.

@@ -6,10 +6,10 @@ import (
 )
 
 var (
-	// ErrOptions is returned for options that contradict each other. The error says which.
+	// ErrOptions means that options contradict each other. The error says which.
 	ErrOptions = errors.New("the options contradict each other")
-	// ErrNotCached is returned by [View] if the manager does not cache objects of the type. The error says why, and
-	// what to do.
+	// ErrNotCached means that the manager does not cache objects of the type that [View] asks for.
+	// The error says why, and what to do.
 	ErrNotCached = errors.New("no such objects are cached")
 
 	errNoConfig = errors.New("the config is nil")

@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Informers are the informers of one manager, cluster or cache, see [Use] and [InformersOf].
+// Informers are the informers of a manager, cluster or cache, see [Use] and [InformersOf].
 type Informers struct {
 	settings settings
 	scheme   *runtime.Scheme
@@ -41,9 +41,10 @@ func newInformers(s settings, known *runtime.Scheme) *Informers {
 	return in
 }
 
-// All yields the informers that run when the loop begins, in the order in which they began. It leaves out those that
-// controller-runtime has never started or has removed. Each of several namespaces has its own informer. The resource is
-// guessed from the kind, and the scope is empty, because controller-runtime does not pass them.
+// All yields the informers that run when the loop begins, in the order of their starts. It leaves
+// out those that controller-runtime has not started or has removed. Each of several namespaces has
+// its own informer. All guesses the resource from the kind and leaves the scope empty, because
+// controller-runtime does not pass them.
 func (in *Informers) All() iter.Seq[factory.Held] {
 	return func(yield func(factory.Held) bool) { held(in.live())(yield) }
 }
@@ -107,7 +108,7 @@ func (r running) resource() schema.GroupVersionResource {
 func (in *Informers) newInformer(lw toolscache.ListerWatcher, example runtime.Object, resync time.Duration, _ toolscache.Indexers) toolscache.SharedIndexInformer {
 	r := running{kind: in.kindOf(example), example: example}
 	o := in.settings.optionsOf(example)
-	if ofManyKinds(example) { // else it is named after its type
+	if ofManyKinds(example) { // otherwise it is named after its type
 		o.Name = r.kind.String()
 	}
 	o.Resource, o.Resync, o.HandlerName, o.TransformDrops = r.resource().GroupResource(), resync, r.kind.Kind, stripped

@@ -12,7 +12,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory/metrics"
 )
 
-// process collects the metrics of all managers: controller-runtime's registry is the process's, too.
+// process collects the metrics of all managers, because controller-runtime has one registry for the
+// process.
 var process collector
 
 // collector is a prometheus.Collector of informers.

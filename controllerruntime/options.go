@@ -48,21 +48,24 @@ func OwnWrites(own *reflector.OwnWrites) Option {
 	return func(s *settings) { s.own = own }
 }
 
-// Storage says how the informers hold their objects, see [informer.Storage]. All informers have the same budget. Those
-// of Secrets hold them decoded. Packed storage is experimental: its options, and what is packed, may change.
+// Storage says how the informers store their objects, see [informer.Storage]. All informers share
+// the budget. Informers of Secrets keep them decoded. Packed storage is experimental: its options,
+// and what is packed, may change.
 func Storage(storage informer.Storage) Option {
 	return func(s *settings) { s.all.Storage = storage }
 }
 
-// PageSize makes every list of the informers request pages of n objects; zero lets the informers decide.
+// PageSize makes every list of the informers request pages of n objects. With zero, the informers
+// decide.
 func PageSize(n int64) Option {
 	return func(s *settings) { s.all.PageSize = n }
 }
 
-// Shard makes the informers of some kinds read a share of the objects, see [informer.Options].Shard. All other kinds
-// are read whole: a client that looks up Secrets or Nodes by name needs each of them. A kind that is named again gets
-// the new Assignment; nil stands for everything. Shards are experimental: they may change with the server's selector,
-// which is alpha.
+// Shard makes the informers of some kinds read a share of the objects, see
+// [informer.Options].Shard. Informers of all other kinds read all objects, because a client that
+// looks up Secrets or Nodes by name may need any of them. A later Shard for the same kind replaces
+// the Assignment. Nil means all objects. Shards are experimental: they may change with the server's
+// selector, which is alpha.
 func Shard(a shard.Assignment, first client.Object, more ...client.Object) Option {
 	return func(s *settings) {
 		for _, kind := range append([]client.Object{first}, more...) {
@@ -103,8 +106,9 @@ func Cluster(name string) Option {
 	return func(s *settings) { s.cluster = name }
 }
 
-// Page decides whether the manager's metrics server serves /debug/informers, see package factory/debug. By default it
-// does if the options set Metrics.FilterProvider, which authenticates requests; the page then allows every host name.
+// Page sets whether the manager's metrics server serves /debug/informers, see package
+// factory/debug. By default it does if the options set Metrics.FilterProvider, which authenticates
+// requests. The page then allows every host name.
 func Page(on bool) Option {
 	return func(s *settings) { s.page = &on }
 }
@@ -145,7 +149,8 @@ func (s *settings) validate() error {
 	return nil
 }
 
-// sameKind reports whether two objects are of one Go type and, if that stands for many kinds, of one kind.
+// sameKind reports whether two objects have the same Go type and, if that type stands for many
+// kinds, the same kind.
 func sameKind(a, b runtime.Object) bool {
 	return reflect.TypeOf(a) == reflect.TypeOf(b) &&
 		(!ofManyKinds(a) || a.GetObjectKind().GroupVersionKind() == b.GetObjectKind().GroupVersionKind())

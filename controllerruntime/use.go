@@ -11,8 +11,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Use prepares a config and the options of a cache for tidemark's informers. Call it before the cluster or the cache
-// is made of them, and pass the same config:
+// Use prepares a config and the options of a cache for tidemark's informers. Call it before you
+// make the cluster or the cache, and pass the same config:
 //
 //	informers, err := controllerruntime.Use(config, &options)
 //	c, err := cache.New(config, options)

@@ -19,8 +19,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// Cached reads the objects of one type that a manager caches, see [View]. Over several namespaces it is the union of
-// their caches, in no order. The objects are the cache's own: DeepCopy one before you change it.
+// Cached reads the objects of a type that a manager caches, see [View]. With several namespaces, it
+// is the union of their caches, in no particular order. The objects belong to the cache: DeepCopy
+// an object before you change it.
 type Cached[T informer.Object] struct {
 	parts []*indexer.Indexer[T] // one for each informer, which have no object in common
 }
@@ -29,10 +30,10 @@ type Cached[T informer.Object] struct {
 //
 //	deployments, err := controllerruntime.View[*appsv1.Deployment](controllerruntime.InformersOf(mgr))
 //
-// It reads the informers that run, and does not start any. So call it in each Reconcile, not before the manager starts.
-// It costs a loop over the informers. T is the Go type of one kind: unstructured objects and metadata alone do not name
-// their kind. View returns [ErrNotCached] if no informer holds such objects, and [informer.ErrNotSynced] if an informer
-// has not listed them yet.
+// It reads the informers that run, and does not start any. So call it in each Reconcile, not before
+// the manager starts. It costs a loop over the informers. T is the Go type of a kind. Unstructured
+// and metadata-only types do not name a kind. View returns [ErrNotCached] if no informer has such
+// objects, and [informer.ErrNotSynced] if an informer has not listed them yet.
 func View[T informer.Object](in *Informers) (Cached[T], error) {
 	typed, err := typedOf[T](in)
 	if err != nil {

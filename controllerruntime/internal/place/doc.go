@@ -1,4 +1,4 @@
-// Package place tells where a function is written. It is how two values of one function literal are recognised: the
-// compiler copies a literal into each function that calls its own inline, where it has another address and another
-// name, but the same place.
+// Package place finds the source position of a function. It identifies values of the same function
+// literal: when the compiler inlines the enclosing function, it copies the literal. The copies have
+// different addresses and names, but the same position.
 package place
