@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// target says where the objects are. Each process reads the kubeconfig itself, so that no credentials
-// pass between them.
+// target says where the objects are. Each process reads the kubeconfig itself, so that the
+// processes exchange no credentials.
 type target struct {
 	Kubeconfig, Context string
 	Namespace           string // empty for all
@@ -43,7 +43,7 @@ func (t target) config(agent string) (config *rest.Config, err error) {
 // connection is the parent's connection to the server.
 type connection struct {
 	target
-	discovery discovery.CachedDiscoveryInterface // the server is asked once for all names
+	discovery discovery.CachedDiscoveryInterface // one request for all names
 	typed     kubernetes.Interface
 	metadata  metadataclient.Interface
 }

@@ -1,19 +1,19 @@
-// Compare runs client-go's informers and tidemark's over the kinds of your cluster, each in a process of its
-// own, and prints what both need.
+// Compare runs client-go's informers and tidemark's on the kinds of your cluster, in separate
+// processes, and prints what each needs.
 //
 //	go run github.com/tidemark-k8s/tidemark/cmd/compare@latest
 //	go run github.com/tidemark-k8s/tidemark/cmd/compare@latest --kinds pods,crontabs.stable.example.com --namespace shop
 //	go run github.com/tidemark-k8s/tidemark/cmd/compare@latest --demo
 //
-// Until there is a release, it runs in a clone only: go run -C cmd/compare . --demo
+// Before the first release, it runs only in a clone: go run -C cmd/compare . --demo
 //
 // # What it does
 //
-// It asks the cluster how many objects each kind has, says how many lists it will send, and asks whether it may. Then
-// it syncs client-go's informers, tidemark's, tidemark's again and client-go's again, each time in a new
-// process. The last two processes go on, and watch the same changes for a minute. It only lists and watches. A kind that
-// may not be listed and watched, or whose versions are not numbers, is left out, and named. A sync is given up if no
-// byte comes for a minute.
+// It counts the objects of each kind, says how many lists it will send, and asks for confirmation.
+// Then it syncs client-go's informers, tidemark's, tidemark's again and client-go's again, each
+// time in a new process. The last two processes continue, and watch the same changes for a minute.
+// It only lists and watches. It leaves out, and names, kinds that it may not list and watch, and
+// kinds whose versions are not numbers. A sync fails if no byte arrives for a minute.
 //
 // With --demo it needs no cluster: a third process serves made-up objects on 127.0.0.1, and changes 100 of
 // them a second while both libraries watch.
@@ -30,8 +30,9 @@
 //   - CPU of the sync: all threads, by getrusage.
 //   - CPU of the events: the same, during the minute.
 //
-// Both sides have to end with the same objects, and to have seen the same events: the changes between the versions
-// that the server had when the minute began and when it ended. Where they differ, compare says so.
+// Both sides must end with the same objects and must have seen the same events: the changes between
+// the server's versions at the beginning and the end of the minute. If they differ, compare says
+// so.
 //
 // # Exit codes
 //

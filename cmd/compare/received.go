@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// counting is a transport that counts the bytes of each kind. Handlers get the objects of a list when its last byte has
-// come.
+// counting is a transport that counts the bytes of each kind. Handlers get the objects of a list
+// only after its last byte has arrived.
 type counting struct {
 	next http.RoundTripper
 	all  []*watched
