@@ -1,6 +1,6 @@
-// Package clientgostore shows stores of this module as client-go's Indexer, with which a program may also
-// write by hand.
+// Package clientgostore presents stores of this module as client-go's Indexer, which a program may also write
+// to by hand.
 //
-// A [Store] reads any store, and leaves writing to its [Writes]: those of an informer's store, in package
-// informer, or those of a [Free] store, which belongs to no informer.
+// A [Store] reads any store, and leaves writing to its [Writes]. Package informer has those of an informer's
+// store. A [Free] store, which has no informer, has its own.
 package clientgostore

@@ -56,7 +56,7 @@ type changes interface {
 	merge()
 	// merged returns the number of changes that are merged, and no longer in the log.
 	merged() int
-	// oldest returns the position up to which the handler was told the log.
+	// oldest returns the position up to which the handler has got the log.
 	oldest() uint64
 }
 
@@ -178,8 +178,8 @@ func (f *feed) pending() (events, initial int) {
 	return initial + events + f.changes.merged() + f.behind(), initial
 }
 
-// delivered returns the position up to which the handler was told the log, or false before it was told
-// the whole initial state.
+// delivered returns the position up to which the handler has got the log, or false before it has got the
+// whole initial state.
 func (f *feed) delivered() (position uint64, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -206,7 +206,7 @@ func (f *feed) caughtUp(position uint64) (at eventlog.Cursor, ok bool) {
 	return f.cursor, true
 }
 
-// close releases everything, for good.
+// close releases everything. A closed feed stays closed.
 func (f *feed) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

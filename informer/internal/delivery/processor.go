@@ -22,11 +22,11 @@ const Burst = 64
 type SharedProcessor struct {
 	informer string // for messages
 	store    *indexer.Writer
-	panicked func(handler string, value any) // is told of a handler's panic
+	panicked func(handler string, value any) // called with a handler's panic
 	log      *eventlog.Log
 	// syncedAt is the position of the log at which the store was complete, MaxUint64 before that.
 	syncedAt atomic.Uint64
-	// epoch times the handlers' calls; nil until somebody inspects the informer.
+	// epoch times the handlers' calls; nil until the informer is inspected.
 	epoch atomic.Pointer[measure.Epoch]
 	// feedsStarted is set by StartFeeds. It is written and read in write sections.
 	feedsStarted bool
@@ -78,8 +78,8 @@ func (p *SharedProcessor) Publish() {
 	}
 }
 
-// MergeBehind merges the pending events of the handlers that lag too far, where the delivery merges. The
-// publisher calls it after its write section: to merge the events of a large full state takes a while.
+// MergeBehind merges the pending events of handlers that lag too far and have merged delivery. The publisher
+// calls it after its write section, because merging the events of a large full state takes a while.
 func (p *SharedProcessor) MergeBehind() {
 	if !p.filled.Swap(false) {
 		return
@@ -94,7 +94,7 @@ func (p *SharedProcessor) MergeBehind() {
 	}
 }
 
-// Started reports whether the feeds are started. The caller is in a write section, or the only one that
+// Started reports whether the feeds are started. The caller is in a write section, or is the goroutine that
 // starts them.
 func (p *SharedProcessor) Started() bool { return p.feedsStarted }
 
@@ -173,8 +173,8 @@ func (r *Registration) bury() {
 	close(r.done)
 }
 
-// stop ends a registration without waiting for its goroutine, since the handler may be stuck. A second
-// call does nothing.
+// stop ends a registration without waiting for its goroutine, because the handler may be stuck. A second call
+// does nothing.
 func (p *SharedProcessor) stop(r *Registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -186,7 +186,7 @@ func (p *SharedProcessor) stop(r *Registration) {
 		r.bury()
 	}
 	close(r.stopCalled)
-	r.feed.close() // first: without handlers the publisher clears the events read
+	r.feed.close() // first, because without handlers the publisher clears the log
 	r.taken.Store(nil)
 	p.remove(r)
 	r.Progress.Wake()

@@ -9,8 +9,8 @@ import (
 
 // Receiver calls the handler of a registration.
 type Receiver interface {
-	// CallHandler hands the next event of a batch to the handler, or as many as it takes at once. It
-	// removes these events from the batch, even if the handler does not return.
+	// CallHandler passes the next event of a batch to the handler, or as many events as the handler takes at
+	// once. It removes these events from the batch, even if the handler does not return.
 	CallHandler(b *eventlog.Batch)
 	// AtOnce returns the most events that the handler takes at once.
 	AtOnce() int
@@ -24,5 +24,5 @@ type Options struct {
 	Name   string        // for messages
 	Merge  bool          // the pending changes of an object become one
 	Resync time.Duration // the period in which all objects are delivered again; none if not positive
-	Owner  any           // a mark of the caller's
+	Owner  any           // identifies the owner of the registration
 }

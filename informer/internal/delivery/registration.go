@@ -25,10 +25,10 @@ type Registration struct {
 	feed      feed
 
 	stopCalled chan struct{}                     // closed by Stop
-	synced     chan struct{}                     // closed once the initial state has been told
+	synced     chan struct{}                     // closed once the initial state has been delivered
 	done       chan struct{}                     // closed once nothing more will be delivered
 	failures   atomic.Int64                      // how often the handler panicked
-	timing     atomic.Pointer[measure.Stopwatch] // nil until somebody inspects the informer
+	timing     atomic.Pointer[measure.Stopwatch] // nil until the informer is inspected
 
 	// taken holds the events taken from the feed. It outlives a panic. Stop takes it away from a stuck handler.
 	taken atomic.Pointer[eventlog.Batch]
@@ -42,12 +42,12 @@ type Registration struct {
 type life uint8
 
 const (
-	idle       life = iota // the informer has not begun
+	idle       life = iota // the informer has not started
 	delivering             // it has a goroutine
-	gone                   // it was stopped, or the informer has
+	gone                   // the registration or the informer has stopped
 )
 
-// NewRegistration returns the place of a handler, which is yet to be added.
+// NewRegistration returns the place of a handler, which is not added yet.
 func (p *SharedProcessor) NewRegistration(to Receiver, o Options) *Registration {
 	r := &Registration{
 		Options: o, processor: p, receiver: to,
@@ -71,7 +71,7 @@ func (p *SharedProcessor) NewRegistration(to Receiver, o Options) *Registration 
 // Name returns the name of the handler.
 func (r *Registration) Name() string { return r.Options.Name }
 
-// Synced returns a channel that is closed once the handler has been told the whole initial state.
+// Synced returns a channel that is closed once the handler has got the whole initial state.
 func (r *Registration) Synced() <-chan struct{} { return r.synced }
 
 // HasSynced reports whether the channel of Synced is closed.
@@ -89,8 +89,8 @@ func (r *Registration) Backlog() int {
 	return events
 }
 
-// Until returns nil if the handler has received the log up to a position, or is stopped. Otherwise it returns a
-// channel that is closed when the handler has received more. The caller has joined Progress.
+// Until returns nil if the handler has received the log up to a position, or has stopped. Otherwise it
+// returns a channel that is closed when the handler has received more. The caller has joined Progress.
 func (r *Registration) Until(position uint64) <-chan struct{} {
 	more := r.Progress.Changed() // first: progress made meanwhile closes it
 	if told, ok := r.feed.delivered(); ok && told >= position || closed(r.stopCalled) {
@@ -149,13 +149,12 @@ func (r *Registration) ticker() (tick <-chan time.Time, stop func()) {
 	return t.C, t.Stop
 }
 
-// deliver calls the handler with the next few events. It returns false if there are none. A call
-// may take any time, so deliver publishes the handler's progress before an event if somebody waits
-// for it: for a delivery or, outside of the initial state, for the handler to be synced. While somebody
-// inspects the informer, it publishes once a second.
+// deliver calls the handler with the next few events. It returns false if there are none. Because a call may
+// take any time, deliver publishes the handler's progress before an event if a goroutine waits for it, or if
+// the handler may have become synced. While the informer is inspected, it also publishes once a second.
 //
 // A panic of the handler is reported as in any controller, which ends the process unless
-// utilruntime.ReallyCrash is false. It costs the one event being handled.
+// utilruntime.ReallyCrash is false. The handler misses only that event.
 func (r *Registration) deliver(ctx context.Context, run *Run) (some bool) {
 	if r.takeMore() == nil {
 		return false
@@ -178,9 +177,9 @@ func (r *Registration) deliver(ctx context.Context, run *Run) (some bool) {
 	return some
 }
 
-// Crash does what utilruntime.HandleCrashWithContext does with a panic. A deferred function calls it. A line before
-// that of client-go, which programs may look for, names the informer, the handler and, unless Stop has taken the batch
-// away, the object of the event.
+// Crash does what utilruntime.HandleCrashWithContext does with a panic. A deferred function calls it. Before
+// client-go's line, which programs may look for, it logs a line with the informer, the handler and the object
+// of the event. The object is missing if Stop has taken the batch.
 func Crash(ctx context.Context, value any, informer, handler string, b *eventlog.Batch, also ...func(context.Context, any)) {
 	const depth = 4 // as there: of the function that has panicked
 	log, names := klog.FromContext(ctx), []any{"informer", informer, "handler", handler}
@@ -245,8 +244,8 @@ func (r *Registration) publishProgress() {
 	r.Progress.Wake()
 }
 
-// markHandlerSynced closes synced once the handler was told everything up to the complete store.
-// It runs on the registration's goroutine.
+// markHandlerSynced closes synced once the handler has got everything up to the complete store. It runs on
+// the registration's goroutine.
 func (r *Registration) markHandlerSynced() {
 	if closed(r.synced) {
 		return

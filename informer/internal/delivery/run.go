@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// Run is the run of an informer, as far as the handlers know of it.
+// Run is what the handlers know of an informer's run.
 type Run struct {
 	Context  context.Context // its end ends the run; set when the run begins
 	Stopping atomic.Bool     // nothing is applied or delivered any more
@@ -17,7 +17,7 @@ type Run struct {
 	Exit func(error)
 }
 
-// Within calls work, on a goroutine of the run. If a user's function ends the goroutine, the run ends with
+// Within calls work on a goroutine of the run. If a callback ends the goroutine, the run ends with
 // [indexer.ErrExited].
 func (r *Run) Within(work func()) {
 	returned := false

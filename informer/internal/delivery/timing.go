@@ -6,10 +6,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
 )
 
-// Time begins to time the handlers' calls.
+// Time starts to time the handlers' calls.
 func (p *SharedProcessor) Time(epoch *measure.Epoch) { p.epoch.Store(epoch) }
 
-// stopwatch returns the stopwatch of the handler's calls, while somebody inspects the informer.
+// stopwatch returns the stopwatch of the handler's calls, which runs while the informer is inspected.
 func (r *Registration) stopwatch() *measure.Stopwatch {
 	if w := r.timing.Load(); w != nil {
 		return w

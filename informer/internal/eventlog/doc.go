@@ -11,8 +11,8 @@
 //
 // # Recreated objects
 //
-// If an object is deleted and created again under its key, with another UID, the log has two events
-// in one write section: Deleted, marked [Lost] and [Recreated], and Added, marked [Recreated], with
-// the former object as old. A handler without this notion skips the first event, and takes the
-// second one for an update.
+// If an object is deleted and created again under its key, with another UID, the log has two events in one
+// write section: Deleted, marked [Lost] and [Recreated], and Added, marked [Recreated], with the former
+// object as old. A handler that does not distinguish the two objects skips the first event, and takes the
+// second one as an update.
 package eventlog

@@ -12,7 +12,7 @@ const (
 	Deleted
 )
 
-// Flags are properties of an event beside its kind.
+// Flags are further properties of an event.
 type Flags uint8
 
 // The flags of events.
@@ -25,10 +25,10 @@ const (
 	// Recreated marks the delete and the add of an object that another one under the same key has
 	// replaced.
 	Recreated
-	// LastStored marks a Lost delete that the program has made itself: client-go's handlers get the last
-	// known state, and no tombstone.
+	// LastStored marks a Lost delete that the program made itself. client-go's handlers get the last known
+	// state, and not a tombstone.
 	LastStored
-	// noted marks an event whose identity is stored beside it, since its objects do not show it.
+	// noted marks an event whose identity is stored separately, because its objects do not show it.
 	noted
 )
 

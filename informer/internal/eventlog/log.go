@@ -83,8 +83,8 @@ func (l *Log) End() uint64 { return l.end.Load() }
 // write section.
 func (l *Log) Published() Cursor { return l.published }
 
-// Discard releases the objects of the last segment. The caller is in a write section, has
-// published, and knows that nobody reads the log.
+// Discard releases the objects of the last segment. The caller is in a write section, has published, and
+// knows that the log has no readers.
 func (l *Log) Discard() { l.tail.clear(l.written) }
 
 // segment is a run of the log. Readers see the first n events, and follow next after them. Pairs

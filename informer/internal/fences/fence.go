@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Cell is what the store holds of one source under a key. Without an object it holds nothing: so it
-// is if another source's object is there. What a user has put by hand has no identity.
+// Cell is what the store holds of one source under a key. It has no object if the store holds none, or
+// another source's. An object put by hand has no identity.
 type Cell struct {
 	Identity object.Identity // as the server sent it
 	Object   any             // in its stored form
@@ -26,7 +26,7 @@ type kind uint8
 const (
 	ahead  kind = iota // the object, at the version of an answer
 	absent             // nothing: at the version of an answer the object was deleted, or left the selector
-	dead               // nothing: the object was deleted after its version, nobody knows when
+	dead               // nothing: the object was deleted after its version, at an unknown version
 )
 
 // fence says that the store shows an answer, and not what the watch has brought.

@@ -28,5 +28,5 @@ const (
 	Shown                  // put into the store, or deleted from it
 	Outside                // the source does not read the object
 	Waiting                // not shown: only the source's own version will bring it
-	Doubtful               // nobody can tell what the write has done
+	Doubtful               // the outcome of the write is unknown
 )

@@ -1,3 +1,3 @@
-// Package limits keeps what is reported of an informer from becoming too much: lines of one cause, lines
-// about single objects, and calls of a handler of errors. All of it is safe for any goroutine.
+// Package limits keeps an informer from reporting too much: lines with the same cause, lines about single
+// objects, and calls of an error handler. All types are safe for concurrent use.
 package limits
