@@ -40,7 +40,7 @@ type Report struct {
 	Differences []Difference
 }
 
-// Difference is an object that the store and the server do not have alike.
+// Difference is an object that differs between the store and the server.
 type Difference struct {
 	Key  indexer.Key
 	Kind Kind
@@ -60,9 +60,10 @@ const (
 	Other Kind = "other"
 )
 
-// Of audits an informer of this module. An object that is quarantined, or that a program has written by hand, is a
-// difference; so is one whose name, UID or version a transform has changed. The error is that of a list, which is
-// apierrors.IsResourceExpired if the server has forgotten the version.
+// Of audits an informer of this module. Quarantined objects, objects that a program has written by
+// hand, and objects whose name, UID or version a transform has changed count as differences. The
+// error is that of a list. It satisfies apierrors.IsResourceExpired if the server no longer has the
+// version.
 func Of(ctx context.Context, informer cache.SharedIndexInformer) (Report, error) {
 	f := informer.(interface{ Frozen() Frozen }).Frozen()
 	all := make(comparison)

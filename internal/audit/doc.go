@@ -2,7 +2,7 @@
 //
 // # Guarantees
 //
-//   - Each source is listed at exactly the version that the store has of it, so a change during the audit is no
-//     difference.
-//   - It keeps nothing and repairs nothing.
+//   - The audit lists each source at exactly the store's version, so changes during the audit do
+//     not count as differences.
+//   - The audit keeps nothing and repairs nothing.
 package audit

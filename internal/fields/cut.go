@@ -83,7 +83,7 @@ func (s *Set) cutStruct(v reflect.Value, t *gotype.Type) {
 	}
 }
 
-// cutMap removes fields from a map, whose keys are names of fields, too.
+// cutMap removes fields from a map. Its keys are also names of fields.
 func (s *Set) cutMap(v reflect.Value) {
 	for _, key := range v.MapKeys() {
 		below, leftOut := s.Of(textOf(key))
@@ -108,8 +108,8 @@ func textOf(key reflect.Value) string {
 	return fmt.Sprint(key.Interface())
 }
 
-// cutJSON removes the fields from the JSON of a value, and decodes it again. A value that cannot be
-// encoded or decoded is cleared: what is to be left out must not stay.
+// cutJSON removes the fields from the JSON of a value, and decodes it again. It clears a value that
+// cannot be encoded or decoded, so that no dropped field remains.
 func (s *Set) cutJSON(v reflect.Value) {
 	encoded, err := json.Marshal(v.Addr().Interface())
 	if err == nil {

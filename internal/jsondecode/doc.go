@@ -1,16 +1,15 @@
 // Package jsondecode decodes an API server's JSON: lists item by item and events of a watch as
 // they arrive, and objects, untyped and of Go types.
 //
-// The scanner checks a text once, from the first byte to the last, and makes a list of its
-// values. The decoders walk through that list: they build values, skip unknown and dropped fields,
-// and look equal bytes up in a [share.Table]. No decoder sees malformed JSON.
+// The scanner checks a text once, from the first byte to the last, and lists its values. The
+// decoders walk through that list: they build values, skip unknown and dropped fields, and look up
+// equal bytes in a [share.Table]. They never see malformed JSON.
 //
 // # Guarantees
 //
-// Results. A decoder returns the object, or the error, that apimachinery's
-// util/json returns for the same bytes. It decodes plain objects itself. An object
-// with an oddity, such as a field that occurs twice, is decoded again by util/json.
-// Redone counts these objects.
+// Results. A decoder returns the object or the error that apimachinery's util/json returns for the
+// same bytes. It decodes plain objects itself. util/json decodes unusual objects again, such as
+// those with a duplicate field. Redone counts these objects.
 //
 // Safety. Programs break the rule that cached objects are read-only. So an object
 // never shares the containers that programs commonly write into, nor those around
@@ -19,18 +18,17 @@
 // copies it. A resource.Quantity is shared only as the value of a map, since AsDec
 // and other methods write into an addressable one, and only up to int64.
 //
-// Secrecy. Strings of a Secret do not enter the table, and without
-// [Options].Values, as before a transform, neither do keys and strings in
-// [gotype.Payload]: who removes them from an object removes them from memory.
+// Secrecy. Strings of a Secret do not enter the table. Without [Options].Values, as before a
+// transform, keys and strings in [gotype.Payload] do not enter it either. Removing them from an
+// object then removes them from memory.
 //
-// Bounds. A list is read item by item: the reader holds one item, and the bytes
-// read ahead, and no spaces. An item or an event has at most 1 GiB. The memory allocated for an
-// input is at most its size times a constant, and the nesting at most 10,000. A
-// decoder remembers at most some thousand keys.
+// Bounds. A reader reads a list item by item. It keeps one item and the bytes read ahead, without
+// spaces. An item or an event has at most 1 GiB. The memory for an input is at most its size times
+// a constant, and the nesting at most 10,000. A decoder remembers at most a few thousand keys.
 //
-// Concurrency. Goroutines may share a decoder; they take turns. A decoder holds its
-// own lock, and then its table's, while it decodes one object and calls its
-// UnmarshalJSON methods. [List] and [Events] belong to one goroutine.
+// Concurrency. Goroutines may share a decoder, and take turns. A decoder holds its own lock, and
+// then its table's, while it decodes an object and calls its UnmarshalJSON methods. [List] and
+// [Events] belong to one goroutine.
 //
 // # Differences
 //

@@ -20,8 +20,8 @@ func (t *text) without(i uint32, drop *fields.Set) []byte {
 	return t.appendWithout(nil, i, drop)
 }
 
-// appendWithout appends a value without the fields to leave out. The keys of maps are names of fields,
-// too, and a path passes through arrays.
+// appendWithout appends a value without the fields to leave out. The keys of maps are also names of
+// fields, and a path skips arrays.
 func (t *text) appendWithout(to []byte, self uint32, drop *fields.Set) []byte {
 	v := t.tokens[self]
 	if drop == nil || v.kind != kindObject && v.kind != kindArray {
