@@ -62,6 +62,12 @@ func TestContract_D14_WithoutAListVersionEverythingCountsAsChanged(t *testing.T)
 		time.Sleep(time.Minute)
 		require.Equal(t, []string{"update a@1 a@1"}, j.take())
 		require.Equal(t, "yes", stored(t, i, "a").Labels["changed"])
+		s.Send(watch.Modified, kit.Pod("b", "9")) // the version of an event is not that of a list
+		s.Set("", kit.Pod("a", "1", kit.Label("changed", "again")), kit.Pod("b", "9"))
+		s.Expire()
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{"add b@9", "update a@1 a@1", "update b@9 b@9"}, j.take())
+		require.Equal(t, "again", stored(t, i, "a").Labels["changed"])
 	})
 }
 

@@ -376,7 +376,7 @@ func (m *machine) beginsHistory(in input) bool {
 	case in.kind == inPage:
 		return in.version == ""
 	case in.kind == inItems:
-		return m.version == ""
+		return m.version == "" || m.history.versions == versionsAbsent
 	case in.kind == inOpened:
 		return m.history.versions == versionsAbsent
 	default:

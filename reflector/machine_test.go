@@ -110,7 +110,7 @@ func (w *world) answers(before machine, in input) string {
 		return "a list without a version was refused, where there had been none"
 	case before.phase == streaming && in.kind == inBookmark && in.version == "" && (a.op == doCommit) != (in.end && !w.hasVersions):
 		return "a stream without a version was taken for the server's, or refused where there had been none"
-	case a.begin && (a.history == NewHistory) != (w.rolledBack || unversioned || in.kind == inItems && before.version == "" || in.kind == inOpened && w.unversioned && !w.hasVersions):
+	case a.begin && (a.history == NewHistory) != (w.rolledBack || unversioned || in.kind == inItems && (before.version == "" || w.unversioned && !w.hasVersions) || in.kind == inOpened && w.unversioned && !w.hasVersions):
 		return "begins the wrong history"
 	case a.historyUnknown && (w.unversioned || w.hasVersions || in.kind != inCommitted):
 		return "reports an unknown history at the wrong time"
