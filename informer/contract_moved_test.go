@@ -129,8 +129,11 @@ func TestContract_D27_TheHigherVersionWins(t *testing.T) {
 		"a+5 b+7 b-x": "",
 		"a+5 b+5 b-5": "",
 		// The versions of a new history are not compared with older versions.
-		"a+100 b{5 b]":     "b@5",
-		"a+100 b{5 b] b+6": "b@6",
+		"b.1 a+100 b{5 b]":     "b@5",
+		"b.1 a+100 b{5 b] b+6": "b@6",
+		// A first list may begin a history, too: its version arrives after its items.
+		"a+10 b{5 b]":      "a@10",
+		"a+10 b{5 b] b-10": "a@10",
 	} {
 		for name, transform := range map[string]func(*corev1.Pod) (*corev1.Pod, error){"": nil, ", disguised": hideIdentity, ", half disguised": disguiseEven, ", stripped": stripped} {
 			t.Run(told+name, func(t *testing.T) {

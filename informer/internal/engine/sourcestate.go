@@ -138,7 +138,8 @@ func (a *applier) commit(i uint16, version string) {
 			a.replacePut(p, initial, key, old, obj, replaced)
 		}
 	}
-	if rolledBack := p.newHistory && version != ""; len(a.states) > 1 && !rolledBack {
+	// The first list of a source may begin a history because its version arrives after its items.
+	if rolledBack := p.newHistory && p.complete && version != ""; len(a.states) > 1 && !rolledBack {
 		visitor.Outdated = a.outdatedInReplace(p)
 	}
 	if changes := p.staging.Commit("", visitor); changes > 0 {
