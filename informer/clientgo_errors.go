@@ -29,7 +29,7 @@ func (i *clientgoInformer) SetWatchErrorHandlerWithContext(h cache.WatchErrorHan
 	inert := sync.OnceValue(func() *cache.Reflector {
 		return cache.NewReflectorWithOptions(i.lw, i.example, i.store, cache.ReflectorOptions{Name: c.Name()})
 	})
-	return c.BeforeRun("the watch error handler", func() {
+	return c.BeforeRun("SetWatchErrorHandler", func() {
 		i.mu.Lock()
 		defer i.mu.Unlock()
 
