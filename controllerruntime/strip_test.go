@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// controller-runtime's own transform is recognised wherever it is called, and no other function is.
+// controller-runtime's own transform is recognized wherever it is called, and no other function is.
 func TestStripIsRecognised(t *testing.T) {
 	strip := cache.TransformStripManagedFields()
 	elsewhere := func() toolscache.TransformFunc { return cache.TransformStripManagedFields() }
@@ -110,7 +110,7 @@ func TestAnotherTransformRuns(t *testing.T) {
 	require.Empty(t, pod.Spec.NodeName)
 }
 
-// A recognised transform is not called, and what it would remove is not there.
+// A recognized transform is not called, and what it would remove is not there.
 func TestARecognisedTransformIsNotCalled(t *testing.T) {
 	s, o := newServer(t), quiet()
 	pod := newPod("a", "one")

@@ -15,8 +15,7 @@ const (
 	Modified
 	// Deleted reports an object that is gone, with its last state.
 	Deleted
-	// Bookmark reports progress: every change up to Version has been reported. A Bookmark without a
-	// version follows the changes from before the watch request.
+	// Bookmark reports progress: every change up to Version has been reported.
 	Bookmark
 	// Poisoned reports a change whose object could not be decoded or transformed. It has the error
 	// instead of the object.

@@ -3,34 +3,32 @@ package informer
 import "github.com/tidemark-k8s/tidemark/informer/internal/engine"
 
 // Status is the state of an informer at one moment: whether it runs, is synced and watches, how current the
-// store is, its last errors, counts, and the state of each handler. Package engine documents its fields:
-// [engine.Status].
+// store is, its last errors, counts, and the state of each handler. [engine.Status] documents its fields.
 type Status = engine.Status
 
 // Totals count the events of an informer, such as lists, watches, errors and changes. No total ever goes
-// down. Package engine documents its fields: [engine.Totals].
+// down. [engine.Totals] documents its fields.
 type Totals = engine.Totals
 
 // Progress holds when a full state was requested, and how many of its objects and bytes have been read.
-// Package engine documents its fields: [engine.Progress].
+// [engine.Progress] documents its fields.
 type Progress = engine.Progress
 
-// RecentError is an error of a list or watch, with its time and class. Package engine documents its fields:
-// [engine.RecentError].
+// RecentError is an error of a list or watch, with its time and class. [engine.RecentError] documents its fields.
 type RecentError = engine.RecentError
 
 // HandlerStatus is the state of one handler: its name, whether it is synced, its backlog, its failures, and
-// the number of delivered events. Package engine documents its fields: [engine.HandlerStatus].
+// the number of delivered events. [engine.HandlerStatus] documents its fields.
 type HandlerStatus = engine.HandlerStatus
 
 // OwnWrites counts what became of the program's own writes in an informer's store. Own writes are
-// experimental: the counts may change. Package engine documents its fields: [engine.OwnWrites].
+// experimental: the counts may change. [engine.OwnWrites] documents its fields.
 type OwnWrites = engine.OwnWrites
 
 // ShardStatus holds the share that an informer with [Options].Shard reads, the number of dropped objects, and
-// whether the server filters. Package engine documents its fields: [engine.ShardStatus].
+// whether the server filters. [engine.ShardStatus] documents its fields.
 type ShardStatus = engine.ShardStatus
 
 // StorageStatus holds the memory of an informer with [Storage].Decoded, and counts its pinned, decoded and
-// undecodable objects. Package engine documents its fields: [engine.StorageStatus].
+// undecodable objects. [engine.StorageStatus] documents its fields.
 type StorageStatus = engine.StorageStatus

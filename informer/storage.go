@@ -5,7 +5,7 @@ import "github.com/tidemark-k8s/tidemark/informer/internal/engine"
 // Storage selects how an informer holds its objects. Decoded, if set, holds them packed, and is the [Budget]
 // for those that are also kept decoded. Unpacked holds them decoded, whatever the factory's Storage says. The
 // zero value takes the factory's Storage, or else holds them decoded. Packed storage is experimental: its
-// options, and what is packed, may change. Package engine documents its fields: [engine.Storage].
+// options, and what is packed, may change. [engine.Storage] documents its fields.
 type Storage = engine.Storage
 
 // Budget limits the memory of the objects that informers keep decoded in addition to the packed ones. Its

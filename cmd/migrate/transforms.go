@@ -9,7 +9,7 @@ import (
 const (
 	stripped  = "this transform removes managedFields from objects that are decoded already: "
 	toDrop    = "if it does no more, leave them out of the decoding instead, with factory.WithDecoding(reflector.Decoding{Drop: []string{\"metadata.managedFields\"}})"
-	inManager = "if it does no more, use cache.TransformStripManagedFields() in a manager's cache, which tidemark recognises and replaces by leaving them out of the decoding"
+	inManager = "if it does no more, use cache.TransformStripManagedFields() in a manager's cache, which tidemark recognizes and replaces by leaving them out of the decoding"
 )
 
 // transforms names each transform that removes managedFields: a field that is never decoded costs less.

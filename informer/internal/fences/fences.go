@@ -18,7 +18,8 @@ const (
 	maxAge = 10 * time.Minute
 )
 
-// Fences holds the fences of one source, by the keys of their objects. The zero value has none, and neither has nil.
+// Fences holds the fences of one source, by the keys of their objects. The zero value has none.
+// Len and All also accept nil.
 //
 // Invariant: a fence is in keys, and in deaths if it is dead, else in due.
 type Fences struct {
@@ -60,8 +61,8 @@ func (f *Fences) All() iter.Seq[object.Identity] {
 }
 
 // Reached ends the fences that a version of the source has passed without an echo, in the order of their
-// versions, and then the dead ones that are too old. It is called after each event, list and bookmark has
-// been applied, and before each answer.
+// versions, and then the dead ones that are too old. It is called after events and bookmarks
+// have been applied, and before each answer.
 //
 // It calls shown for what the store holds under the key of such a fence, and restore with what it has to
 // hold from now on, which may be nothing. ghost says that an object was shown that no watch and no list

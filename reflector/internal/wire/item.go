@@ -70,7 +70,7 @@ const (
 	watchBuffer = 4 << 10
 )
 
-// newListItems reads a list. It recognises the format by the first bytes.
+// newListItems reads a list. It recognizes the format by the first bytes.
 func newListItems(body io.Reader) (listItems, error) {
 	in := bufio.NewReaderSize(body, bodyBuffer)
 	switch first, err := in.Peek(len(magic)); {

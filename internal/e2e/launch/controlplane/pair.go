@@ -33,7 +33,7 @@ func newPair(cache, bin string, flags []string) (*pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Servers are recognised by this path, so it must equal the path that
+	// Servers are recognized by this path, so it must equal the path that
 	// openPair resolves.
 	dir, err = filepath.EvalSymlinks(dir)
 	if err != nil {
