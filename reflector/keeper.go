@@ -41,7 +41,7 @@ func (r *Reflector) decodes() bool {
 // reuses returns the sink if it may reuse its objects: the sink keeps them, and equal versions mean
 // equal objects.
 func (l *loop) reuses() keeper.Sink {
-	if m := &l.machine; m.version == "" || m.history.versions == versionsAbsent || m.history.state == rolledBack {
+	if !l.machine.compares() {
 		return nil
 	}
 	return l.keeper

@@ -376,12 +376,17 @@ func (m *machine) beginsHistory(in input) bool {
 	case in.kind == inPage:
 		return in.version == ""
 	case in.kind == inItems:
-		return m.version == "" || m.history.versions == versionsAbsent
+		return !m.compares()
 	case in.kind == inOpened:
 		return m.history.versions == versionsAbsent
 	default:
 		return false
 	}
+}
+
+// compares reports whether an object of the next full state equals the object of the same version in the sink.
+func (m *machine) compares() bool {
+	return m.version != "" && m.history.versions != versionsAbsent && m.history.state != rolledBack
 }
 
 // start requests the first full state.
