@@ -25,7 +25,7 @@ func ExampleWriter() {
 	// [prod/db-1 prod/web-1]
 }
 
-// A full state is collected beside the store, and replaces its objects at once.
+// Staging collects a full state, and Commit replaces all stored objects at once.
 func ExampleStaging() {
 	w := fleet()
 	s := w.Stage(0)

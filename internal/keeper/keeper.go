@@ -65,6 +65,6 @@ type Form struct {
 	Deep   bool
 	// Packs packs the bytes of objects. It is nil if the sink gets objects as they are.
 	Packs pack.Taker
-	// Timed is called with the time that one object in 64 took to decode. It is nil if nobody wants to know.
+	// Timed gets the decoding time of one object in 64. It is nil if the sink does not measure decoding.
 	Timed func(took time.Duration)
 }

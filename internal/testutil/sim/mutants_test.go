@@ -105,8 +105,8 @@ type mutantCase struct {
 var mutants = []mutantCase{
 	{"the server sends what never was", "true", "what was never true", mutant{serve: serveNews}},
 	{"the cache holds what never was", "cached", "never true", mutant{serve: serveNews}},
-	{"an object of which another's base is undone", "content", "what the server has otherwise", mutant{swapsBases: true}},
-	{"a stored object of which another's base is undone", "cached", "otherwise", mutant{swapsBases: true}},
+	{"an object decoded with the base of another", "content", "what the server has otherwise", mutant{swapsBases: true}},
+	{"a stored object decoded with the base of another", "cached", "otherwise", mutant{swapsBases: true}},
 	{"a decoded object is kept though another is put", "cached", "Get shows not", mutant{keepsHot: true}},
 	{"a budget that evicts nothing", "storage", "are used", mutant{evictsNothing: true}},
 	{"objects that are decoded beside the budget", "storage", "are decoded in a budget", mutant{evictsNothing: true}},

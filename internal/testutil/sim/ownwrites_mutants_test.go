@@ -114,7 +114,7 @@ var ownMutants = []struct {
 		o.SetResourceVersion("9999")
 		all[k] = o
 	})},
-	{"an object of which another's base is undone", "current", "otherwise", showsAnother(func(all map[key]kit.APIObject, k key) {
+	{"an object decoded with the base of another", "current", "otherwise", showsAnother(func(all map[key]kit.APIObject, k key) {
 		o := all[k].DeepCopyObject().(kit.APIObject)
 		o.SetGeneration(77)
 		all[k] = o

@@ -27,7 +27,8 @@ var palettes = []palette{
 	{"dark", "#e6edf3", "#3d444d", "#768390", "#4493f8"},
 }
 
-// writeCharts draws the table of a document as performance-light.svg and performance-dark.svg beside it.
+// writeCharts draws the table of docs/performance.md. It writes performance-light.svg and performance-dark.svg to
+// the same folder.
 func writeCharts(file string) error {
 	document, err := os.ReadFile(file)
 	if err != nil {

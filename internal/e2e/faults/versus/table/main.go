@@ -1,4 +1,4 @@
-// Command table makes the tables of docs/performance.md, and the charts beside it, from benchstat's medians.
+// Command table writes the tables and the charts of docs/performance.md from benchstat's medians.
 package main
 
 import (
