@@ -125,14 +125,14 @@ func TestABatchIsWhatIsReady(t *testing.T) {
 				f.apply(deltas...)
 				f.commitReplace("1")
 				for range c.want {
-					require.False(t, closed(r.Synced()))
+					require.False(t, kit.Closed(r.Synced()))
 					synctest.Wait()
 					b.pass()
 				}
 				calls := b.take()
 				require.Equal(t, c.want, sizes(calls))
 				require.Len(t, slices.Compact(slices.Sorted(slices.Values(slices.Concat(calls...)))), c.objects)
-				require.True(t, closed(r.Synced()))
+				require.True(t, kit.Closed(r.Synced()))
 
 				one, _ := adds(c.objects, 1)
 				f.apply(one...)
@@ -165,7 +165,7 @@ func TestAFailureInABatchCostsOneChange(t *testing.T) {
 		f.start()
 		f.list("1", kit.Pod("b", "1"))
 		require.Equal(t, [][]string{{"initial b@1"}}, b.take())
-		require.True(t, closed(r.Synced()))
+		require.True(t, kit.Closed(r.Synced()))
 
 		deltas, lines := adds(0, 7)
 		f.apply(deltas...)
@@ -245,7 +245,7 @@ func TestStopInABatch(t *testing.T) {
 		synctest.Wait()
 		r.Stop()
 		require.Zero(t, r.Backlog())
-		require.False(t, closed(r.Done()))
+		require.False(t, kit.Closed(r.Done()))
 		close(gate)
 		<-r.Done()
 		require.Equal(t, 4, told, "the call is the last")

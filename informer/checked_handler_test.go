@@ -275,7 +275,7 @@ func (l *handlerHistory) rest() {
 	require.Equal(l.t, synced, l.IsSynced())
 	for _, f := range l.handlers {
 		require.Zero(l.t, f.reg.Backlog(), "%s at rest", f.name)
-		require.Equal(l.t, synced, closed(f.reg.Synced()), f.name)
+		require.Equal(l.t, synced, kit.Closed(f.reg.Synced()), f.name)
 		f.compare(x)
 	}
 }

@@ -25,7 +25,7 @@ func TestContract_B31_IndexOfSeveralValuesIsOneMoment(t *testing.T) {
 		var writer sync.WaitGroup
 		done := make(chan struct{})
 		writer.Go(func() {
-			for !closed(done) {
+			for !kit.Closed(done) {
 				_, _ = x.Update(right), x.Update(left)
 			}
 		})
@@ -162,7 +162,7 @@ func TestContract_B81_RemovingHandlers(t *testing.T) {
 		_, reg := addRecorder(t, i)
 		_, foreign := addRecorder(t, other)
 		require.NoError(t, i.RemoveEventHandler(foreign), "of another informer")
-		require.False(t, closed(foreign.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()))
+		require.False(t, kit.Closed(foreign.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()))
 		require.NoError(t, i.RemoveEventHandler(reg))
 		require.NoError(t, i.RemoveEventHandler(reg), "again")
 		require.ErrorIs(t, i.RemoveEventHandler(nil), ErrType)
@@ -172,7 +172,7 @@ func TestContract_B81_RemovingHandlers(t *testing.T) {
 		startClientgo(t, i)
 		require.Equal(t, []string{"initial a@1"}, r.Take())
 		require.NoError(t, cache.ShutDownEventHandler(i, late))
-		require.True(t, closed(late.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()))
+		require.True(t, kit.Closed(late.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()))
 	})
 }
 

@@ -150,7 +150,7 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 		store, controller := ForOneHandler(c.o)
 		controller.RunWithContext(t.Context())
 		require.Equal(t, 1, log.Count(c.want.Error()), name)
-		require.False(t, controller.HasSynced() || closed(controller.HasSyncedChecker().Done()), name)
+		require.False(t, controller.HasSynced() || kit.Closed(controller.HasSyncedChecker().Done()), name)
 		require.NoError(t, store.Add(kit.Pod("a", "1")))
 	}
 }

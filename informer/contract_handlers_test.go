@@ -81,7 +81,7 @@ func TestContract_T3_T13_CheckersAndTheController(t *testing.T) {
 		require.Empty(t, c.LastSyncResourceVersion())
 		for _, checker := range []cache.DoneChecker{i.HasSyncedChecker(), c.HasSyncedChecker(), reg.HasSyncedChecker()} {
 			require.NotEmpty(t, checker.Name())
-			require.False(t, closed(checker.Done()))
+			require.False(t, kit.Closed(checker.Done()))
 		}
 		c.Run(nil)
 		c.RunWithContext(t.Context())
@@ -90,7 +90,7 @@ func TestContract_T3_T13_CheckersAndTheController(t *testing.T) {
 		require.True(t, c.HasSynced() && i.HasSynced() && reg.HasSynced())
 		require.Equal(t, "10", c.LastSyncResourceVersion())
 		for _, checker := range []cache.DoneChecker{i.HasSyncedChecker(), c.HasSyncedChecker(), reg.HasSyncedChecker()} {
-			require.True(t, closed(checker.Done()))
+			require.True(t, kit.Closed(checker.Done()))
 		}
 		stop()
 		require.True(t, i.IsStopped() && i.HasSynced())
@@ -132,12 +132,12 @@ func TestContract_B95_StopDropsWhatWaits(t *testing.T) {
 		stopping := make(chan struct{})
 		go func() { defer close(stopping); stop() }()
 		synctest.Wait()
-		require.False(t, closed(stopping), "Run waits for the handler")
-		require.True(t, closed(i.Done()))
-		require.False(t, closed(reg.Done()))
+		require.False(t, kit.Closed(stopping), "Run waits for the handler")
+		require.True(t, kit.Closed(i.Done()))
+		require.False(t, kit.Closed(reg.Done()))
 		h.open()
 		<-stopping
-		require.True(t, closed(reg.Done()))
+		require.True(t, kit.Closed(reg.Done()))
 		require.Equal(t, []string{"initial a@1"}, h.take())
 	})
 }
@@ -208,7 +208,7 @@ func TestContract_D16_PanicsAreObserved(t *testing.T) {
 			synctest.Wait()
 			want := HandlerPanicked{Handler: "clumsy", Value: "on purpose"}
 			require.Equal(t, []HandlerPanicked{want, want, want}, of[HandlerPanicked](seen), "initial, event, resync")
-			require.True(t, closed(reg.Synced()))
+			require.True(t, kit.Closed(reg.Synced()))
 			require.Zero(t, reg.Backlog())
 		})
 	}
@@ -253,10 +253,10 @@ func TestContract_B100_HandlersOfAnInformerThatNeverRuns(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "github.com/tidemark-k8s/tidemark/informer.journal", reg.Name())
 	require.Zero(t, reg.Backlog())
-	require.False(t, closed(reg.Done()))
+	require.False(t, kit.Closed(reg.Done()))
 	reg.Stop()
 	reg.Stop()
-	require.True(t, closed(reg.Done()))
-	require.False(t, closed(reg.Synced()))
+	require.True(t, kit.Closed(reg.Done()))
+	require.False(t, kit.Closed(reg.Synced()))
 	require.Empty(t, i.Status().Handlers)
 }

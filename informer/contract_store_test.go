@@ -288,7 +288,7 @@ func TestReplaceDoesNotTakeTheVersionBack(t *testing.T) {
 	var wg sync.WaitGroup
 	done := make(chan struct{})
 	wg.Go(func() {
-		for !closed(done) {
+		for !kit.Closed(done) {
 			_ = store.Replace([]any{kit.Pod("a", "1")}, "")
 			runtime.Gosched() // on one processor the reader below would wait for a time slice
 		}

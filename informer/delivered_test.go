@@ -168,7 +168,7 @@ func TestAHandlerIsSyncedBeforeWhatFollowsTheInitialState(t *testing.T) {
 				f := newTestCore(t, Options[*corev1.Pod]{}, 1)
 				var r *registration
 				var synced []bool
-				r = f.register(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { synced = append(synced, closed(r.Synced())) }), HandlerOptions{Delivery: delivery})
+				r = f.register(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { synced = append(synced, kit.Closed(r.Synced())) }), HandlerOptions{Delivery: delivery})
 				f.list("1")
 				f.apply(deltaOf(deltafifo.Added, kit.Pod("a", "2")))
 				f.start()
@@ -186,7 +186,7 @@ func TestAHandlerOfJoinedSourcesIsSyncedBeforeWhatFollows(t *testing.T) {
 		f := newTestCore(t, Options[*corev1.Pod]{}, 2)
 		var r *registration
 		var synced []bool
-		r = f.register(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { synced = append(synced, closed(r.Synced())) }), HandlerOptions{})
+		r = f.register(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { synced = append(synced, kit.Closed(r.Synced())) }), HandlerOptions{})
 		f.list("1", kit.Pod("a", "1"))
 		f.apply(deltafifo.Delta{Op: deltafifo.Begin, Source: 1})
 		d := deltaOf(deltafifo.Added, kit.Pod("b", "1"))

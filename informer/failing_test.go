@@ -77,7 +77,7 @@ func TestAHandlerThatIsOwedAnAddIsNotSynced(t *testing.T) {
 		case c.Kind == Deleted:
 			panic("on purpose")
 		default:
-			synced <- closed(r.Synced())
+			synced <- kit.Closed(r.Synced())
 		}
 	}), HandlerOptions{})
 	f.start()

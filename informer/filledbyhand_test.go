@@ -30,7 +30,7 @@ func TestContract_T19_AStoreFilledByHandBeforeTheFirstList(t *testing.T) {
 			synctest.Wait()
 			require.ElementsMatch(t, []string{"initial both@5", "initial listed@6"}, j.take())
 			require.ElementsMatch(t, []string{"initial both@5", "initial listed@6"}, r.Take())
-			require.True(t, closed(reg.Synced()))
+			require.True(t, kit.Closed(reg.Synced()))
 			require.Equal(t, 2, i.Indexer().Len())
 		})
 	}

@@ -135,7 +135,7 @@ func TestContract_D28_AFunctionThatEndsTheRun(t *testing.T) {
 				st := i.Status()
 				require.Equal(t, err.Error(), st.LastError.Error())
 				require.True(t, st.Stopped && !st.Running && !st.Watching)
-				require.True(t, closed(i.Done()) && closed(reg.Done()))
+				require.True(t, kit.Closed(i.Done()) && kit.Closed(reg.Done()))
 				require.Equal(t, "a@11", kit.Text(stored(t, i, "a")))
 				require.Equal(t, 2, i.Indexer().Len(), "nothing of what was broken off shows")
 				require.Equal(t, "11", st.Version)

@@ -70,7 +70,7 @@ func TestContract_D28_AHandlerThatEndsItsGoroutine(t *testing.T) {
 					require.NoError(t, err)
 					synctest.Wait()
 					for n, change := range []watch.EventType{watch.Modified, watch.Deleted, watch.Added} {
-						if !closed(i.Done()) {
+						if !kit.Closed(i.Done()) {
 							s.Send(change, kit.Pod("a", fmt.Sprint(11+n)))
 							synctest.Wait()
 						}
@@ -80,8 +80,8 @@ func TestContract_D28_AHandlerThatEndsItsGoroutine(t *testing.T) {
 					require.ErrorIs(t, i.Status().LastError, ErrExited)
 					require.True(t, i.Status().Stopped)
 					require.Len(t, h.take(), moment.told)
-					require.Equal(t, moment.synced, closed(r.Synced()))
-					require.True(t, closed(r.Done()) && closed(other.Done()))
+					require.Equal(t, moment.synced, kit.Closed(r.Synced()))
+					require.True(t, kit.Closed(r.Done()) && kit.Closed(other.Done()))
 				})
 			})
 		}

@@ -495,7 +495,7 @@ func looksThrough(t *testing.T, i *Inspector) {
 		i.Decoding()
 	}()
 	synctest.Wait() // returns when the calls have returned or are blocked
-	require.True(t, closed(looked), "somebody waits for a function that is stuck")
+	require.True(t, kit.Closed(looked), "somebody waits for a function that is stuck")
 }
 
 // The methods of an inspector do not wait for a stuck function of the user, and the history goes
@@ -556,7 +556,7 @@ func TestInformersStartAndStopWhileTheyAreInspected(t *testing.T) {
 	stop := make(chan struct{})
 	for range 4 {
 		inspecting.Go(func() {
-			for !closed(stop) {
+			for !kit.Closed(stop) {
 				x := now.Load().Inspector()
 				x.Handlers()
 				x.History()

@@ -162,7 +162,7 @@ func (f *testCore) joinsTwins(o HandlerOptions) *keyTwins {
 func (w *keyTwins) compare(t *testing.T) {
 	require.Equal(t, w.handler.take(), w.keys.take())
 	require.Equal(t, w.of[0].Backlog(), w.of[1].Backlog())
-	require.Equal(t, closed(w.of[0].Synced()), closed(w.of[1].Synced()))
+	require.Equal(t, kit.Closed(w.of[0].Synced()), kit.Closed(w.of[1].Synced()))
 }
 
 // The keys are those of the changes that a handler gets, over random changes, however far both lag.
@@ -242,7 +242,7 @@ func TestAFunctionOfKeysThatFails(t *testing.T) {
 		f.list("1", kit.Pod("a", "1"))
 		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "2")), deltaOf(deltafifo.Added, kit.Pod("b", "3")))
 		require.Equal(t, []string{"a", "a", "b"}, j.take())
-		require.True(t, closed(r.Synced()))
+		require.True(t, kit.Closed(r.Synced()))
 		require.Equal(t, 2, f.Status().Handlers[0].Failures)
 		require.Equal(t, []HandlerPanicked{{Handler: "clumsy", Value: "on purpose"}, {Handler: "clumsy", Value: "on purpose"}}, of[HandlerPanicked](seen))
 		f.apply(deltaOf(deltafifo.Added, kit.Pod("z", "4")), deltaOf(deltafifo.Added, kit.Pod("c", "5")))

@@ -91,7 +91,7 @@ func TestContract_B23_BadInputIsASentinel(t *testing.T) {
 		require.ErrorIs(t, err, ErrStopped)
 		_, err = i.HandleKeys(func(indexer.Key) {}, HandlerOptions{})
 		require.ErrorIs(t, err, ErrStopped)
-		require.True(t, closed(i.Done()))
+		require.True(t, kit.Closed(i.Done()))
 	})
 }
 

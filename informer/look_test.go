@@ -32,10 +32,10 @@ func looksAt(o *kit.Onlooker, i *Informer[*corev1.Pod], handlers ...Registration
 	o.At(func() { _ = i.Indexer().Len() })
 	o.At(func() { _ = shared.LastSyncResourceVersion() })
 	o.At(func() { _ = shared.HasSynced() && shared.IsStopped() })
-	o.At(func() { closed(i.Synced()); closed(i.Done()) })
+	o.At(func() { kit.Closed(i.Synced()); kit.Closed(i.Done()) })
 	o.At(func() { _, _ = shared.GetIndexer().GetIndexers(), i.Indexer().Indexes() })
 	for _, r := range handlers {
-		o.At(func() { r.Backlog(); closed(r.Synced()); closed(r.Done()) })
+		o.At(func() { r.Backlog(); kit.Closed(r.Synced()); kit.Closed(r.Done()) })
 	}
 	x := i.Inspector()
 	o.At(func() {

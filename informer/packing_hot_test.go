@@ -427,7 +427,7 @@ func TestReadersRaceEviction(t *testing.T) {
 	for g := range 4 {
 		readers.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(g), 0)) //nolint:gosec // a seed
-			for !closed(stop) {
+			for !kit.Closed(stop) {
 				i := r.IntN(pods)
 				p, ok := podsIn(f.Core).Get(named(fmt.Sprint("web-", i)))
 				if !ok || p.Status.Message != fmt.Sprintf("%0*s", 500+i, p.ResourceVersion) {

@@ -255,7 +255,7 @@ func TestStorageIsCountedAsItGoes(t *testing.T) {
 // An informer of an interface type, or of a type without a pointer, holds all objects decoded, and says so.
 func TestAnInterfaceTypePinsAll(t *testing.T) {
 	i, in := packedCore(t, Options[apiObject]{Storage: Storage{Decoded: NewBudget(1 << 20)}})
-	require.Nil(t, engine.Inside{}.Packer(in, "pods", podDecoder{}), "of a source that decodes here, too")
+	require.Nil(t, engine.Packer(in, "pods", podDecoder{}), "of a source that decodes here, too")
 	a, b := kit.Pod("a", "1"), kit.Pod("b", "2")
 	storeIn(t, i.core, a)
 	storeIn(t, i.core, b)
@@ -292,9 +292,9 @@ func TestAForeignTypeIsPinned(t *testing.T) {
 func TestSourcesThatDecodeDifferently(t *testing.T) {
 	f := newTestCore(t, packedCold(), 3)
 	sinks := []*engine.Sink{f.in, f.Sink(1), f.Sink(2)}
-	require.NotNil(t, engine.Inside{}.Packer(sinks[0], "pods", podDecoder{}))
-	require.Nil(t, engine.Inside{}.Packer(sinks[1], "other pods", podDecoder{}))
-	again := engine.Inside{}.Packer(sinks[2], "pods", podDecoder{})
+	require.NotNil(t, engine.Packer(sinks[0], "pods", podDecoder{}))
+	require.Nil(t, engine.Packer(sinks[1], "other pods", podDecoder{}))
+	again := engine.Packer(sinks[2], "pods", podDecoder{})
 	require.NotNil(t, again)
 
 	p := kit.Pod("a", "1")
@@ -320,7 +320,7 @@ func TestWhatHasNoRoomStaysUnread(t *testing.T) {
 	unverified(t)
 	const pods = 3 * engine.ComparedFirst
 	unread := func(f *testCore) (n int) {
-		taker := engine.Inside{}.Packer(f.in, "pods", podDecoder{})
+		taker := engine.Packer(f.in, "pods", podDecoder{})
 		held := make([]any, pods) // what nobody holds leaves the budget
 		for i := range pods {
 			p := kit.RunningPod("owner", i)
@@ -350,7 +350,7 @@ func TestWhatHasNoRoomStaysUnread(t *testing.T) {
 	n := unread(some)
 	require.Positive(t, n)
 	require.Less(t, n, pods-engine.ComparedFirst)
-	require.Nil(t, engine.Inside{}.Packer(within(0).in, "services", serviceDecoder{}), "objects of another type")
+	require.Nil(t, engine.Packer(within(0).in, "services", serviceDecoder{}), "objects of another type")
 }
 
 // serviceDecoder is a decoder of objects of another type.

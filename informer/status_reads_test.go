@@ -35,7 +35,7 @@ func TestAskingDoesNotRaceWithAHandlerThatGoesToSleep(t *testing.T) {
 				over := make(chan struct{})
 				var asking sync.WaitGroup
 				asking.Go(func() {
-					for !closed(over) {
+					for !kit.Closed(over) {
 						ask(f, r)
 						runtime.Gosched()
 					}
@@ -112,7 +112,7 @@ func TestAskingDoesNotWaitForIndexFunctions(t *testing.T) {
 			require.NoError(t, err)
 			_, err = i.Start(t.Context()) // it ends before the cleanup of the test
 			require.NoError(t, err)
-			eventually(t, func() bool { return i.Status().Watching && closed(r.Synced()) }, "it runs")
+			eventually(t, func() bool { return i.Status().Watching && kit.Closed(r.Synced()) }, "it runs")
 			var others sync.WaitGroup
 			defer others.Wait()
 			defer close(stuck.gate)

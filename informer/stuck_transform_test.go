@@ -86,7 +86,7 @@ func TestContract_D8_RunWaitsForTheTransformOfAnAnswer(t *testing.T) {
 		ended := make(chan struct{})
 		go func() { defer close(ended); w.Wait(w.in...) }()
 		synctest.Wait()
-		require.False(t, closed(ended))
+		require.False(t, kit.Closed(ended))
 		close(gate)
 		<-ended
 	})

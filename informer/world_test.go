@@ -223,12 +223,3 @@ func bubble(t *testing.T, test func(*testing.T)) {
 
 // clientgoOf returns an informer's client-go API.
 func clientgoOf[T Object](i *Informer[T]) *clientgoInformer { return i.shared.(*clientgoInformer) }
-
-func closed(ch <-chan struct{}) bool {
-	select {
-	case <-ch:
-		return true
-	default:
-		return false
-	}
-}

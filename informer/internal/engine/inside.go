@@ -76,7 +76,7 @@ func (i Inside) Reached(version string) (bool, error) { return i.hasReached(poin
 
 // Packer returns what packs a source's objects from their bytes in a sink, or nil if they are not packed
 // there.
-func (Inside) Packer(in *Sink, objects any, d pack.Decoder) pack.Taker { return in.packer(objects, d) }
+func Packer(in *Sink, objects any, d pack.Decoder) pack.Taker { return in.packer(objects, d) }
 
 // Identity returns the server's identity of a stored object.
 func (i Inside) Identity(key indexer.Key, stored any) object.Identity { return i.identity(key, stored) }

@@ -190,13 +190,13 @@ func (w *world) otherwise(p *pod) bool {
 func syncedEarly(w *world) (problems []string) {
 	for _, a := range w.presentHandlers() {
 		a.mu.Lock()
-		if !a.isSynced && (closed(a.reg.Synced()) || w.mutant.syncedAtOnce) {
+		if !a.isSynced && (kit.Closed(a.reg.Synced()) || w.mutant.syncedAtOnce) {
 			a.isSynced = true
 			want := len(a.expected)
 			if a.expected == nil && poisons[w.transform] == nil && a.id == 0 && !w.lease && w.initialFailures == 0 && w.zones == 0 {
 				want = w.firstListed()
 			}
-			if !closed(w.informer.Synced()) {
+			if !kit.Closed(w.informer.Synced()) {
 				problems = append(problems, fmt.Sprintf("%v is synced before the informer", a))
 			}
 			if a.delivery == informer.Every && len(a.initial) < want {
@@ -226,11 +226,11 @@ func (w *world) firstListed() int {
 
 // syncedLate checks that in an idle world the informer and all handlers are synced.
 func syncedLate(w *world) (problems []string) {
-	if !closed(w.informer.Synced()) || w.mutant.neverSynced {
+	if !kit.Closed(w.informer.Synced()) || w.mutant.neverSynced {
 		problems = append(problems, "the informer is not synced")
 	}
 	for _, a := range w.presentHandlers() {
-		if !closed(a.reg.Synced()) {
+		if !kit.Closed(a.reg.Synced()) {
 			problems = append(problems, fmt.Sprintf("%v is not synced", a))
 		}
 	}
@@ -246,7 +246,7 @@ func latestBound(w *world) (problems []string) {
 	for _, a := range w.presentHandlers() {
 		objects := w.objectsAtMost()
 		most := objects
-		if !closed(a.reg.Synced()) {
+		if !kit.Closed(a.reg.Synced()) {
 			most *= 2
 		}
 		if a.delivery == informer.Latest && a.reg.Backlog()+w.mutant.extraBacklog > most+unmerged {

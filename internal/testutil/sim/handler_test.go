@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 type event = informer.Change[*corev1.Pod]
@@ -194,7 +195,7 @@ func (h received) sawDelete(p *pod) bool {
 func (a *handler) inCall() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.busy.Load() && (a.resync == 0 || !closed(a.reg.Synced()) || a.now.Lost)
+	return a.busy.Load() && (a.resync == 0 || !kit.Closed(a.reg.Synced()) || a.now.Lost)
 }
 
 // mayGoBack reports whether an older version may follow a newer version. That can happen only where

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // removeHandlerInBurst removes a handler in the middle of a burst. The scheduler decides how many
@@ -73,7 +74,7 @@ func (w *world) grace(d informer.Delivery) int64 {
 
 // awaitDelivery starts a waiter while changes go on, for which it must not wait.
 func (w *world) awaitDelivery(r *rand.Rand) {
-	if !w.running || w.blank || w.zones > 0 || !closed(w.informer.Synced()) {
+	if !w.running || w.blank || w.zones > 0 || !kit.Closed(w.informer.Synced()) {
 		return
 	}
 	w.writeBurst(r, 5)
@@ -94,7 +95,7 @@ func (w *world) awaitDelivery(r *rand.Rand) {
 		synctest.Wait()
 		switch {
 		case !looking:
-		case closed(wait.returned), wait.stuck():
+		case kit.Closed(wait.returned), wait.stuck():
 			looking = false
 		case wait.delivered():
 			w.fault("await", "all has been delivered, and who waits for that still does")
@@ -136,7 +137,7 @@ func (wait *waiter) delivered() bool {
 			wait.handlers[a] = since
 		}
 		idle := told && !a.busy.Load()
-		all = all && (idle || closed(a.reg.Done()) || told && calls-since > a.w.grace(a.delivery))
+		all = all && (idle || kit.Closed(a.reg.Done()) || told && calls-since > a.w.grace(a.delivery))
 	}
 	return all
 }
@@ -156,7 +157,7 @@ func (wait *waiter) stuck() bool {
 func awaited(w *world) (problems []string) {
 	for _, wait := range w.waiters {
 		switch {
-		case !closed(wait.returned):
+		case !kit.Closed(wait.returned):
 			problems = append(problems, fmt.Sprintf("somebody still waits for %v@%v", wait.key, wait.mark))
 		case wait.err != nil && (w.running || !errors.Is(wait.err, informer.ErrStopped)):
 			problems = append(problems, wait.err.Error())

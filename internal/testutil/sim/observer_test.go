@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
@@ -61,7 +62,7 @@ func (w *world) statusOf(i *informer.Informer[*pod]) informer.Status {
 
 // expectRunningUntil checks that the status of a stopping informer says Running until the end.
 func (w *world) expectRunningUntil(ended <-chan struct{}) {
-	if !w.lease && !closed(ended) && !w.statusOf(w.informer).Running {
+	if !w.lease && !kit.Closed(ended) && !w.statusOf(w.informer).Running {
 		w.fault("running", "the informer is said not to run while a handler is in a call")
 	}
 }

@@ -21,7 +21,7 @@ func (w *world) newOnlooker() *kit.Onlooker {
 		if i := w.shown.Load(); i != nil {
 			i.Status()
 			i.Indexer().Get(indexer.Key{Namespace: namespaceOf(0), Name: "o0"})
-			closed(i.Synced())
+			kit.Closed(i.Synced())
 		}
 	})
 	o.At(func() {

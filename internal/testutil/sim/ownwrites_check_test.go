@@ -109,7 +109,7 @@ func notShown(w *ownWorld) (problems []string) {
 	var returned []*ownWrite
 	excused := missed == w.missed || w.doubtful
 	for _, on := range w.writes {
-		if on.judged || !closed(on.done) {
+		if on.judged || !kit.Closed(on.done) {
 			continue
 		}
 		on.judged = true

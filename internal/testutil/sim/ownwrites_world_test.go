@@ -396,7 +396,7 @@ func (w *ownWorld) wait(call func(context.Context) error) {
 		return
 	}
 	for _, on := range w.writes {
-		if closed(on.done) && on.at > 0 && on.epoch == len(w.server.past) && !on.early {
+		if kit.Closed(on.done) && on.at > 0 && on.epoch == len(w.server.past) && !on.early {
 			w.mustShow(on, false)
 		}
 	}
@@ -420,7 +420,7 @@ func (w *ownWorld) askFresh() {
 
 // audit compares the store with the server, which must find nothing.
 func (w *ownWorld) audit() {
-	if !closed(w.synced()) || w.doubtful || w.partial() || len(w.touched) > 0 {
+	if !kit.Closed(w.synced()) || w.doubtful || w.partial() || len(w.touched) > 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -438,7 +438,7 @@ func (w *ownWorld) audit() {
 // it has to notice; that it can only if it has read everything.
 func (w *ownWorld) setBack(n int) {
 	point := len(w.server.writes) - n
-	if point < 0 || !closed(w.synced()) || w.doubtful {
+	if point < 0 || !kit.Closed(w.synced()) || w.doubtful {
 		return
 	}
 	reads := 0

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -61,7 +62,7 @@ func (on *ownWrite) applied(at int, ok bool) {
 }
 
 func (on *ownWrite) held() bool {
-	return (on.fate == heldRequest || on.fate == heldAnswer) && !closed(on.released)
+	return (on.fate == heldRequest || on.fate == heldAnswer) && !kit.Closed(on.released)
 }
 
 // writing makes a write of an author, and sends it through a client.
@@ -80,7 +81,7 @@ func (w *ownWorld) writeOwn(r *rand.Rand) {
 	fates := []fate{straight, straight, straight, straight, straight, heldAnswer, heldAnswer, heldRequest, lostAnswer, failedAnswer, cutAnswer}
 	on := &ownWrite{fate: fates[r.IntN(len(fates))], late: r.IntN(2) == 0, released: make(chan struct{}), done: make(chan struct{}), epoch: len(w.server.past)}
 	on.early = w.partial()
-	on.linked = closed(w.synced()) && !on.early && w.informer.Status().OwnWrites.Linked
+	on.linked = kit.Closed(w.synced()) && !on.early && w.informer.Status().OwnWrites.Linked
 	author := string(rune('a' + r.IntN(2)))
 	do := (&writing{w, r, author, on}).draw()
 	w.trace.addLine("%s writes %s: %s", author, on.what, on.fate)
@@ -280,7 +281,7 @@ func (w *ownWorld) goOn(r *rand.Rand) {
 // expectReturned checks that a call of the program is not held by the informer.
 func (w *ownWorld) expectReturned() {
 	time.Sleep(300 * time.Millisecond)
-	waits := func(on *ownWrite) bool { return !on.held() && !closed(on.done) }
+	waits := func(on *ownWrite) bool { return !on.held() && !kit.Closed(on.done) }
 	if slices.ContainsFunc(w.writes, waits) {
 		time.Sleep(1200 * time.Millisecond)
 	}

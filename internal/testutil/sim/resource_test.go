@@ -9,6 +9,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // The operations that define the resource, and that deny requests.
@@ -121,7 +123,7 @@ func (w *world) changeResource(s step, r *rand.Rand) {
 		c.deny(denial(s.n))
 		w.cutWatches()
 		w.reach("denial", s.n)
-	case s.op == takeResource && c.exists && closed(w.informer.Synced()):
+	case s.op == takeResource && c.exists && kit.Closed(w.informer.Synced()):
 		w.takeResource(r.IntN(2) == 0)
 	case s.op == giveResource:
 		c.define(true)

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // stream is an open watch of the informer.
@@ -68,10 +70,10 @@ func (w *stream) Stop() {
 // end closes the connection; both sides notice.
 func (w *stream) end() { w.once.Do(func() { close(w.cut) }) }
 
-func (w *stream) over() bool { return closed(w.ended) }
+func (w *stream) over() bool { return kit.Closed(w.ended) }
 
 // cutOrStopped reports whether no event may follow: an event after a lost event would be wrong.
-func (w *stream) cutOrStopped() bool { return closed(w.cut) || w.ctx.Err() != nil }
+func (w *stream) cutOrStopped() bool { return kit.Closed(w.cut) || w.ctx.Err() != nil }
 
 func (w *stream) run() {
 	defer w.inner.Stop()

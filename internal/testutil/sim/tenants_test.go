@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory"
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // The operations of users with leases on a factory's informers, and of the factory's owner.
@@ -304,7 +305,7 @@ func (t *tenancy) awaitFresh(one *tenant) {
 // checkFresh compares the results of finished waits with the state at that time, and later.
 func (t *tenancy) checkFresh() {
 	t.fresh = slices.DeleteFunc(t.fresh, func(f *freshWait) bool {
-		if !closed(f.returned) {
+		if !kit.Closed(f.returned) {
 			return false
 		}
 		if f.err == nil {
@@ -363,7 +364,7 @@ func (t *tenancy) settle() {
 
 // waitsForState reports whether a tenant waits for a running informer.
 func (t *tenancy) waitsForState() bool {
-	return slices.ContainsFunc(t.fresh, func(f *freshWait) bool { return f.of.uses.runs() && !closed(f.returned) })
+	return slices.ContainsFunc(t.fresh, func(f *freshWait) bool { return f.of.uses.runs() && !kit.Closed(f.returned) })
 }
 
 // differences returns the differences between the server and the running informers or their
@@ -381,7 +382,7 @@ func (t *tenancy) differences() (problems []string) {
 			problems = append(problems, fmt.Sprintf("namespace %s has %v, the server %v", one.namespace, stored, want))
 		}
 		for _, a := range one.handlers {
-			if known := a.knows(); a.reg.Backlog() == 0 && !closed(a.reg.Done()) && !maps.Equal(known, want) || !closed(a.reg.Done()) && a.inCall() {
+			if known := a.knows(); a.reg.Backlog() == 0 && !kit.Closed(a.reg.Done()) && !maps.Equal(known, want) || !kit.Closed(a.reg.Done()) && a.inCall() {
 				problems = append(problems, fmt.Sprintf("%v of namespace %s knows %v, the server has %v", a, one.namespace, known, want))
 			}
 		}

@@ -343,7 +343,7 @@ func (w *world) bound() time.Duration {
 }
 
 func (w *world) settled() bool {
-	return closed(w.informer.Synced()) && len(cacheDiffers(w)) == 0 && len(presence(w)) == 0 && !w.busy()
+	return kit.Closed(w.informer.Synced()) && len(cacheDiffers(w)) == 0 && len(presence(w)) == 0 && !w.busy()
 }
 
 func (w *world) busy() bool {
@@ -447,7 +447,7 @@ func (w *world) addHandlerTo(of *informer.Informer[*pod], k kind, racing bool) *
 	if a.blocks {
 		a.unblocked = make(chan struct{})
 	}
-	if !racing && closed(of.Synced()) {
+	if !racing && kit.Closed(of.Synced()) {
 		a.expected = map[key]*pod{}
 		for _, p := range w.all(of) {
 			a.expected[keyOf(p)] = p
@@ -521,15 +521,6 @@ func (w *world) commit(c change) {
 
 // version returns the server's version.
 func (w *world) version() string { return strconv.Itoa(w.revision) }
-
-func closed(ch <-chan struct{}) bool {
-	select {
-	case <-ch:
-		return true
-	default:
-		return false
-	}
-}
 
 // traceStatus traces the informer's status.
 func (w *world) traceStatus() {
