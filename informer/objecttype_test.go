@@ -275,12 +275,12 @@ func TestClientgosInformerAndItsStoreAreMadeOnce(t *testing.T) {
 	}), "the slice that it returns")
 }
 
-// Status counts the objects of another type that lists and watches have brought, and shows the last
-// error about them.
+// Status counts the objects of another type that lists and watches have brought.
 func TestTheStatusCountsObjectsOfAnotherType(t *testing.T) {
 	eachOfPods(t, func(t *testing.T, create func(kit.Source, func(Event)) *Informer[*corev1.Pod]) {
 		s := newMixed(kit.Pod("a", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "2"}})
-		i := create(s, observed)
+		seen := newEvents()
+		i := create(s, seen.observe)
 		require.Zero(t, i.Status().LeftOut)
 		start(t, i)
 		require.NoError(t, i.WaitSynced(t.Context()))
@@ -288,18 +288,15 @@ func TestTheStatusCountsObjectsOfAnotherType(t *testing.T) {
 		for range 2 { // asking changes nothing
 			st := i.Status()
 			require.Equal(t, 1, st.LeftOut)
-			require.ErrorIs(t, st.LastLeftOut, ErrType)
-			require.ErrorContains(t, st.LastLeftOut, "*v1.Node")
-			require.Equal(t, time.Now(), st.LastLeftOutAt)
 			require.NoError(t, st.LastError, "the list did not fail")
 		}
+		require.ErrorContains(t, of[reflector.Skipped](seen)[0].Err, "*v1.Node")
 		time.Sleep(time.Second)
 		s.Send(watch.Added, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s", ResourceVersion: "11"}})
 		synctest.Wait()
 		st := i.Status()
 		require.Equal(t, 2, st.LeftOut)
-		require.ErrorContains(t, st.LastLeftOut, "v1.Service")
-		require.Equal(t, time.Now(), st.LastLeftOutAt)
+		require.ErrorContains(t, of[reflector.Skipped](seen)[0].Err, "v1.Service")
 		require.Equal(t, 1, st.Objects)
 	})
 }
@@ -308,7 +305,8 @@ func TestTheStatusCountsObjectsOfAnotherType(t *testing.T) {
 // the transform.
 func TestTheStatusCountsWhatATransformMakesOfAnotherType(t *testing.T) {
 	eachOfPods(t, func(t *testing.T, create func(kit.Source, func(Event)) *Informer[*corev1.Pod]) {
-		i := create(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), observed)
+		seen := newEvents()
+		i := create(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), seen.observe)
 		require.NoError(t, i.Shared().SetTransform(func(obj any) (any, error) {
 			if obj.(*corev1.Pod).Name == "b" {
 				return nil, errPoison
@@ -321,8 +319,9 @@ func TestTheStatusCountsWhatATransformMakesOfAnotherType(t *testing.T) {
 		st := i.Status()
 		require.Equal(t, 2, st.Quarantined)
 		require.Equal(t, 1, st.LeftOut)
-		require.ErrorIs(t, st.LastLeftOut, ErrType)
-		require.ErrorContains(t, st.LastLeftOut, "default/a")
-		require.ErrorContains(t, st.LastLeftOut, "*v1.Service")
+		failed := of[*QuarantineError](seen)
+		require.ErrorIs(t, failed[0], ErrType)
+		require.ErrorContains(t, failed[0], "default/a")
+		require.ErrorContains(t, failed[0], "*v1.Service")
 	})
 }

@@ -95,7 +95,7 @@ func parked() sample {
 	s := healthy()
 	s.of = subject{id: "secrets.v1-1c9a11b2", name: "secrets", secret: true}
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "top-secret", errors.New(`User "controller" cannot list resource "secrets"`))
-	s.status.Watching, s.status.LastError, s.status.LastErrorAt = false, forbidden, ago(7*time.Second)
+	s.status.Watching, s.status.LastError = false, forbidden
 	s.status.Failing = []informer.RecentError{{At: ago(7 * time.Second), Class: reflector.ErrorForbidden, Err: forbidden}}
 	s.status.WatchingSince, s.status.Confirmed, s.status.Staleness = time.Time{}, ago(50*time.Second), 50*time.Second
 	s.status.Errors, s.status.Totals.Errors = 3, map[reflector.ErrorClass]int{reflector.ErrorForbidden: 2, reflector.ErrorConnection: 1}

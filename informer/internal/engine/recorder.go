@@ -44,18 +44,12 @@ func (s *status) notes() (all []string) {
 	return all
 }
 
-// refused records an object of another type.
-func (s *status) refused(err error) {
+// refused counts an object left out because of its type.
+func (s *status) refused() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.leaveOut(err)
-}
-
-// leaveOut counts an object left out because of its type. The caller holds mu.
-func (s *status) leaveOut(err error) {
 	s.seen.LeftOut++
-	s.seen.LastLeftOut, s.seen.LastLeftOutAt = err, time.Now()
 }
 
 // sourceStatus is the state of one source.
@@ -121,7 +115,7 @@ func (s *status) reflected(i int, e reflector.Event) {
 	case reflector.StreamRefused:
 		p.notes[noteStreams] = "the initial state is listed, not streamed: " + e.Reason
 	case reflector.Skipped:
-		s.leaveOut(e.Err)
+		s.seen.LeftOut++
 	case reflector.Failed:
 		p.last, p.failing = s.failed(e), true
 	}
@@ -146,16 +140,16 @@ const mostErrors = 16
 
 // failed counts an error, and adds it to the recent ones. The caller holds mu.
 func (s *status) failed(e reflector.Failed) RecentError {
-	now, seen := time.Now(), &s.seen
+	seen := &s.seen
 	seen.Errors++
 	if !errors.Is(seen.LastError, ErrExited) {
-		seen.LastError, seen.LastErrorAt = e.Err, now
+		seen.LastError = e.Err
 	}
 	if seen.Totals.Errors == nil {
 		seen.Totals.Errors = make(map[reflector.ErrorClass]int)
 	}
 	seen.Totals.Errors[e.Class]++
-	failed := RecentError{At: now, Class: e.Class, Err: e.Err}
+	failed := RecentError{At: time.Now(), Class: e.Class, Err: e.Err}
 	if n := len(seen.RecentErrors); n > 0 { // an error may hold a whole response
 		before := &seen.RecentErrors[n-1]
 		before.Err = textError(before.Err.Error())
@@ -169,7 +163,7 @@ func (s *status) exited(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.seen.LastError, s.seen.LastErrorAt = err, time.Now()
+	s.seen.LastError = err
 }
 
 // asked records a request for a full state, whether first or repeated.

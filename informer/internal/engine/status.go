@@ -44,7 +44,6 @@ type Status struct {
 	Relists         int   // full states after the first
 	Errors          int   // failed lists and watches
 	LastError       error // of a list or watch, or the one that ended the run, or one in the constructor's arguments
-	LastErrorAt     time.Time
 	// Failing are the current errors of sources that cannot be read, at most one of each class: the last list
 	// or watch of the source has failed, and none has succeeded since. RecentErrors also has the errors that
 	// are over.
@@ -55,10 +54,9 @@ type Status struct {
 	Notes []string
 
 	// LeftOut counts objects and events that were left out because their type is not the informer's: in lists
-	// and watches, and in results of the transform. LastLeftOut is the last error, which names the type.
-	LeftOut       int
-	LastLeftOut   error
-	LastLeftOutAt time.Time
+	// and watches, and in results of the transform. The events [reflector.Skipped] and [QuarantineError] have
+	// the errors.
+	LeftOut int
 
 	// SyncTook is the time from Run until the store was complete; zero before that.
 	SyncTook time.Duration

@@ -59,9 +59,8 @@ func (s *Sink) poison(d *deltafifo.Delta, err error) {
 	} else {
 		d.Op, d.Object = deltafifo.Poisoned, err
 	}
-	report := &QuarantineError{Key: d.Key, Err: err}
 	if errors.Is(err, ErrType) {
-		s.core.status.refused(report)
+		s.core.status.refused()
 	}
-	s.core.observe(report)
+	s.core.observe(&QuarantineError{Key: d.Key, Err: err})
 }
