@@ -196,7 +196,7 @@ func TestOwnWritesAndTheShare(t *testing.T) {
 		t.Run(row.words+" "+row.share.String(), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := newWritingOf(t, Options[*corev1.Pod]{}, 1)
-				w.Read(reflector.NewShare(row.share))
+				w.Read(row.share)
 				for word := range strings.FieldsSeq(row.words) {
 					w.says(word)
 				}

@@ -23,8 +23,8 @@ func (i *Informer[T]) WaitFor(ctx context.Context, obj T) error { return i.core.
 // no version, skip this second step. Concurrent calls share a question.
 //
 // On a quiet source, only a bookmark shows that the store is current, and servers send one a minute. So after
-// a second the reflector asks for a bookmark ([reflector.Reflector.AskForBookmark]), which takes about three
-// seconds. If a selector or a share hides the last change of the source, the server sends no bookmark until
+// a second the informer reopens the watch for three seconds, because a server sends a bookmark before it ends
+// a watch. If a selector or a share hides the last change of the source, the server sends no bookmark until
 // something else is written to the cluster, and WaitFresh takes a few seconds more.
 //
 // To wait for a certain write, use [Informer.WaitFor], which sends no request.

@@ -88,7 +88,7 @@ func newTestCoreOf(t *testing.T, o Options[*corev1.Pod], sources int, d pack.Dec
 	i := Join(silent, o)
 	inside := engine.Inside{Core: i.core}
 	f := &testCore{inside, clientgoOf(i), t, inside.Sink(0)}
-	f.in.Decodes(keeper.Decoders{Encoded: d})
+	f.in.Connect(keeper.Reflector{Encoded: d, AskForBookmark: func() {}, Foreign: func() (uint64, string) { return 0, "" }})
 	return f
 }
 

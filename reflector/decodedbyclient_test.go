@@ -22,7 +22,7 @@ type packer struct {
 	keeper.Sink
 }
 
-func (p packer) Decodes(keeper.Decoders) keeper.Form            { return keeper.Form{Packs: p} }
+func (p packer) Connect(keeper.Reflector) keeper.Form           { return keeper.Form{Packs: p} }
 func (packer) Recall(object.Identity) (any, bool)               { return nil, false }
 func (packer) Reuse([]deltafifo.Delta)                          {}
 func (packer) Take(any, []byte, pack.Form) any                  { return nil }

@@ -25,7 +25,7 @@
 // the request. Behind Wire, the client decodes formats that the reflector does not know; for the first
 // two sources such a format fails the request. The sink gets an undecodable object as Poisoned.
 //
-// Shares. With a [Share], the sink gets a part of the source's objects. Each request asks the
+// Shares. With a share ([Options].Share), the sink gets a part of the source's objects. Each request asks the
 // server for that part, and the reflector drops all other objects: before decoding them if it
 // decodes the answers itself, and otherwise without copying them. The versions of these foreign
 // events move [Reflector.Version] forward. The sink gets them as [deltafifo.Progress], after the

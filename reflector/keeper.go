@@ -12,14 +12,15 @@ import (
 func (r *Reflector) keep() {
 	sink, ok := r.sink.(keeper.Sink)
 	if ok {
-		r.keeper, r.form = sink, sink.Decodes(r.decoders())
+		r.keeper, r.form = sink, sink.Connect(r.ofKeeper())
 	} else if r.decodes() && !r.o.Unshared {
 		r.form = keeper.Form{Values: share.New(0), Deep: true}
 	}
 }
 
-// decoders returns the decoders of packed objects.
-func (r *Reflector) decoders() (d keeper.Decoders) {
+// ofKeeper returns what the reflector has for a sink that keeps the objects.
+func (r *Reflector) ofKeeper() keeper.Reflector {
+	d := keeper.Reflector{AskForBookmark: r.askForBookmark, Foreign: r.share.status}
 	drop, _ := fields.Parse(r.o.Drop...) // Run validates it
 	if r.o.Type != nil {
 		d.Encoded = wire.NewPackedDecoder(wire.Objects{Type: r.o.Type}, drop)

@@ -54,8 +54,8 @@ func (r *rememberer) Recall(id object.Identity) (any, bool) {
 	return p, ok
 }
 
-func (*rememberer) Reuse([]deltafifo.Delta)             {}
-func (*rememberer) Decodes(keeper.Decoders) keeper.Form { return keeper.Form{} }
+func (*rememberer) Reuse([]deltafifo.Delta)              {}
+func (*rememberer) Connect(keeper.Reflector) keeper.Form { return keeper.Form{} }
 
 func (r *rememberer) written() []deltafifo.Delta {
 	r.mu.Lock()

@@ -85,7 +85,7 @@ func (l *loop) writePage() error {
 	if l.page.items == nil {
 		return l.writeReceived()
 	}
-	sink, share, each, copies := l.reuses(), l.o.Share, meta.EachListItemWithAlloc, false
+	sink, share, each, copies := l.reuses(), l.share, meta.EachListItemWithAlloc, false
 	switch {
 	case sink != nil:
 		each = meta.EachListItem // writeItems copies what the sink does not have

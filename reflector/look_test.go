@@ -98,7 +98,7 @@ func (s *lookingSink) Recall(object.Identity) (any, bool) {
 
 func (*lookingSink) Reuse([]deltafifo.Delta) {}
 
-func (s *lookingSink) Decodes(keeper.Decoders) keeper.Form {
+func (s *lookingSink) Connect(keeper.Reflector) keeper.Form {
 	return keeper.Form{Timed: func(time.Duration) { s.o.Look("timed") }}
 }
 

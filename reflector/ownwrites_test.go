@@ -84,9 +84,9 @@ func (s *shown) Write(_ context.Context, batch []deltafifo.Delta) error {
 	return nil
 }
 
-func (s *shown) Decodes(keeper.Decoders) keeper.Form { return keeper.Form{} }
-func (s *shown) Recall(object.Identity) (any, bool)  { return nil, false }
-func (s *shown) Reuse([]deltafifo.Delta)             {}
+func (s *shown) Connect(keeper.Reflector) keeper.Form { return keeper.Form{} }
+func (s *shown) Recall(object.Identity) (any, bool)   { return nil, false }
+func (s *shown) Reuse([]deltafifo.Delta)              {}
 
 func (s *shown) Linked(selects bool) {
 	s.mu.Lock()

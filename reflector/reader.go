@@ -26,8 +26,8 @@ type reader struct {
 	sink   keeper.Sink
 	kind   *wire.Decoder // not the reflector's, because any goroutine may write
 	deltas deltaMaker
-	taker  wire.Taker // nil if the sink does not pack its objects
-	share  *Share     // what the reflector reads; nil: everything
+	taker  wire.Taker   // nil if the sink does not pack its objects
+	share  *shareFilter // what the reflector reads; nil: everything
 
 	// Set by the first request, before it is linked:
 	origin origin
@@ -108,7 +108,7 @@ func (r *reader) shardSelector() string {
 	if r.share == nil {
 		return ""
 	}
-	return r.share.Set().Selector()
+	return r.share.selector
 }
 
 // End unlinks the reader permanently. The reader may be nil.
@@ -155,7 +155,7 @@ func (r *reader) covers(t ownwrites.Target) bool {
 // decodes reports whether the sink gets the object of an answer. It takes no object outside its
 // share.
 func (r *reader) decodes(w ownwrites.Write, a ownwrites.Result) bool {
-	return r.takes(w, a.Form) && (r.share == nil || r.share.Set().Has(a.Key.Namespace, types.UID(a.UID)))
+	return r.takes(w, a.Form) && (r.share == nil || r.share.items.Set.Has(a.Key.Namespace, types.UID(a.UID)))
 }
 
 // takes reports whether the reader's sink may store the object of an answer.

@@ -150,8 +150,8 @@ func (s *taking) Recall(id object.Identity) (any, bool) {
 	return p, ok
 }
 
-func (*taking) Reuse([]deltafifo.Delta)             {}
-func (*taking) Decodes(keeper.Decoders) keeper.Form { return keeper.Form{} }
+func (*taking) Reuse([]deltafifo.Delta)              {}
+func (*taking) Connect(keeper.Reflector) keeper.Form { return keeper.Form{} }
 
 // reflectInto runs a reflector of lists until the test ends.
 func reflectInto(t *testing.T, source Source, sink Sink, o Options) (events chan Event) {

@@ -47,10 +47,11 @@ type Options struct {
 	// first full state that is not older. A list without a version is then an error from the
 	// beginning.
 	Version string
-	// Share, unless nil, is the part of the objects to read. The reflector asks the server for it,
-	// and drops foreign objects. A change of a foreign object is at most a [deltafifo.Progress] for
-	// the sink.
-	Share *Share
+	// Share is the part of the objects to read. The zero Set means all objects. The reflector asks
+	// the server for the share, and drops foreign objects that the server sends anyway. If it decodes
+	// the answers itself, it drops them before decoding. A change of a foreign object is at most a
+	// [deltafifo.Progress] for the sink.
+	Share shard.Set
 	// Decoding configures how objects are decoded.
 	Decoding
 	// Backoff, unless nil, returns the delay of a back-off step, counted from 1 since the last
@@ -73,8 +74,9 @@ type Reflector struct {
 	source Source
 	sink   Sink
 	o      Options
-	keeper keeper.Sink // the sink, if it keeps the objects
-	form   keeper.Form // of the objects, if they are decoded here
+	share  *shareFilter // nil: all objects are read
+	keeper keeper.Sink  // the sink, if it keeps the objects
+	form   keeper.Form  // of the objects, if they are decoded here
 
 	started atomic.Bool
 
@@ -88,7 +90,7 @@ type Reflector struct {
 // New returns a reflector, for authors of their own sinks. Invalid arguments are errors of
 // [Reflector.Run].
 func New(src Source, sink Sink, o Options) *Reflector {
-	r := &Reflector{source: src, sink: sink, o: o, asked: make(chan struct{}, 1)}
+	r := &Reflector{source: src, sink: sink, o: o, share: newShareFilter(o.Share), asked: make(chan struct{}, 1)}
 	r.keep()
 	return r
 }
@@ -129,13 +131,8 @@ func (r *Reflector) setVersion(version string) {
 	r.version = version
 }
 
-// AskForBookmark makes the reflector find out how far its watch has come when nothing changes. The
-// reflector reopens the watch for three seconds, because a server sends a bookmark before it ends a
-// watch, and the sink gets the bookmark. If no watch is open, the reflector does so with the next
-// one. AskForBookmark does not wait. It does nothing within two seconds of another call, and for a
-// source that may be a fake: a source that is not known to stream and has sent no bookmark. Any
-// goroutine may call it.
-func (r *Reflector) AskForBookmark() {
+// askForBookmark implements [keeper.Reflector].
+func (r *Reflector) askForBookmark() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -163,8 +160,6 @@ func (r *Reflector) validate() error {
 		return fmt.Errorf("%w: ListPatience is %v", ErrBadOptions, r.o.ListPatience)
 	case r.o.PageSize < 0:
 		return fmt.Errorf("%w: PageSize is %d", ErrBadOptions, r.o.PageSize)
-	case r.o.Share != nil && r.o.Share.Set().Field() == 0:
-		return fmt.Errorf("%w: Share: %w", ErrBadOptions, shard.ErrField)
 	}
 	if _, err := fields.Parse(r.o.Drop...); err != nil {
 		return fmt.Errorf("%w: Drop: %w", ErrBadOptions, err)

@@ -20,7 +20,7 @@ func (l *loop) readHere() {
 	l.kind = wire.NewDecoder(send.objects, s, drop)
 	l.kind.Timed = l.form.Timed
 	if l.keeper != nil {
-		l.reader = &reader{sink: l.keeper, kind: wire.NewDecoder(send.objects, s, drop), deltas: l.deltaMaker, taker: l.form.Packs, share: l.o.Share}
+		l.reader = &reader{sink: l.keeper, kind: wire.NewDecoder(send.objects, s, drop), deltas: l.deltaMaker, taker: l.form.Packs, share: l.share}
 	}
 }
 
@@ -49,7 +49,7 @@ func (l *loop) receiving(o metav1.ListOptions) func(context.Context, io.ReadClos
 	}
 	return func(ctx context.Context, body io.ReadCloser) *wire.Reception {
 		return wire.Receive(&wire.Reception{
-			Ctx: ctx, Body: body, Decoder: l.kind, Known: known, Strict: l.o.FailOnUndecodable, Taker: l.form.Packs, Share: l.o.Share.ofItems(),
+			Ctx: ctx, Body: body, Decoder: l.kind, Known: known, Strict: l.o.FailOnUndecodable, Taker: l.form.Packs, Share: l.share.ofItems(),
 			Initial: initial, Unordered: o.ResourceVersion == "" || o.ResourceVersion == "0",
 		}, false)
 	}

@@ -118,7 +118,7 @@ func (r *rig) set(t *testing.T, setting string) {
 		index, total, failed := shard.ParseNth(value)
 		require.NoError(t, failed)
 		set, err = shard.Nth(shard.ByNamespace, index, total)
-		r.options.Share = NewShare(set)
+		r.options.Share = set
 	default:
 		t.Fatalf("no such option: %q", setting)
 	}
@@ -134,8 +134,9 @@ func (r *rig) run(t *testing.T) {
 	require.NoError(t, reflector.Run(ctx))
 	require.LessOrEqual(t, time.Since(r.start)-r.lasts, 100*time.Millisecond, "Run did not end with its context")
 	r.log("end at version %q", reflector.Version())
-	if s := r.options.Share; s != nil {
-		r.log("%d foreign, the server %s", s.Foreign(), cmp.Or(s.Server(), "has not shown whether it filters"))
+	if r.options.Share.Field() != 0 {
+		dropped, server := reflector.Foreign()
+		r.log("%d foreign, the server %s", dropped, cmp.Or(server, "has not shown whether it filters"))
 	}
 	synctest.Wait()
 	r.mu.Lock()

@@ -13,11 +13,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// Share is the part of a source's objects that a reflector reads ([Options].Share). The reflector
-// asks the server for the part, and drops foreign objects that the server sends anyway. If it
-// decodes the answers itself, it drops them before decoding. A Share belongs to one reflector. Any
-// goroutine may call its methods.
-type Share struct {
+// shareFilter drops the objects that are not in a reflector's share ([Options].Share).
+type shareFilter struct {
 	items    wire.Share
 	selector string // of a request; "" for the whole ring
 	// unmixed is 0 before the first full state without foreign objects. Then it is one more than
@@ -25,42 +22,41 @@ type Share struct {
 	unmixed atomic.Uint64
 }
 
-// NewShare returns the Share of a set. [Reflector.Run] refuses a set without a field.
-func NewShare(set shard.Set) *Share {
-	return &Share{items: wire.Share{Set: set}, selector: set.Selector()}
-}
-
-// Set returns the set of the objects that the reflector reads.
-func (s *Share) Set() shard.Set { return s.items.Set }
-
-// Foreign returns the number of foreign objects and events that the reflector has dropped.
-func (s *Share) Foreign() uint64 { return s.items.Dropped.Load() }
-
-// Server says whether the server leaves out foreign objects, for people. It returns "filters" if
-// the last full state had objects, all of them in the share, and nothing foreign has arrived since.
-// It returns "does not filter" if something foreign has arrived since the last such state, and
-// otherwise "".
-func (s *Share) Server() string {
-	switch foreign := s.Foreign(); {
-	case s.unmixed.Load() == foreign+1:
-		return "filters"
-	case foreign > 0:
-		return "does not filter"
-	default:
-		return ""
+// newShareFilter returns the filter of a share, nil for the share of all objects.
+func newShareFilter(set shard.Set) *shareFilter {
+	if set.Field() == 0 {
+		return nil
 	}
+	return &shareFilter{items: wire.Share{Set: set}, selector: set.Selector()}
 }
 
-// ofItems returns the part that a reception needs, or nil.
-func (s *Share) ofItems() *wire.Share {
+// dropped returns the number of foreign objects and events that were dropped.
+func (s *shareFilter) dropped() uint64 { return s.items.Dropped.Load() }
+
+// status is [keeper.Reflector.Foreign].
+func (s *shareFilter) status() (dropped uint64, server string) {
+	if s == nil {
+		return 0, ""
+	}
+	switch dropped = s.dropped(); {
+	case s.unmixed.Load() == dropped+1:
+		server = "filters"
+	case dropped > 0:
+		server = "does not filter"
+	}
+	return dropped, server
+}
+
+// ofItems returns what a reception has to know, or nil.
+func (s *shareFilter) ofItems() *wire.Share {
 	if s == nil {
 		return nil
 	}
 	return &s.items
 }
 
-// dropObject drops an object that a client has decoded if it is foreign.
-func (s *Share) dropObject(obj any) (foreign bool) {
+// dropObject drops an object that a client has decoded, if it is foreign.
+func (s *shareFilter) dropObject(obj any) (foreign bool) {
 	m := object.Meta(obj)
 	return m != nil && s.items.Drop(m.GetNamespace(), m.GetUID())
 }
@@ -71,11 +67,11 @@ func (s *Share) dropObject(obj any) (foreign bool) {
 // first: a continue token does not contain the selector, so the server would answer wrongly with
 // another one.
 func (l *loop) asksForShare(r request, ask func() (input, error)) (input, error) {
-	s := l.o.Share
+	s := l.share
 	if s == nil || r.token != "" {
 		return ask()
 	}
-	l.selector, l.foreign = s.selector, s.Foreign()
+	l.selector, l.foreign = s.selector, s.dropped()
 	if since := l.times.selectorRefusedAt; !since.IsZero() && !elapsed(since, selectorOmittedFor) {
 		l.selector = ""
 	}
@@ -95,15 +91,15 @@ func (l *loop) asksForShare(r request, ask func() (input, error)) (input, error)
 
 // foreignObjects returns the number of foreign objects in the last full state or watch.
 func (l *loop) foreignObjects() int {
-	if l.o.Share == nil {
+	if l.share == nil {
 		return 0
 	}
-	return int(l.o.Share.Foreign() - l.foreign) //nolint:gosec // a number of objects
+	return int(l.share.dropped() - l.foreign) //nolint:gosec // a number of objects
 }
 
 // noteFilter records whether the server has filtered a full state.
 func (l *loop) noteFilter() {
-	if s := l.o.Share; s != nil && l.objects > 0 && l.selector != "" && l.foreignObjects() == 0 {
+	if s := l.share; s != nil && l.objects > 0 && l.selector != "" && l.foreignObjects() == 0 {
 		s.unmixed.Store(l.foreign + 1)
 	}
 }
@@ -118,7 +114,7 @@ func (l *loop) drops(op deltafifo.Op, a *wire.Received) bool {
 	case !a.ReadHere, a.Unexpected != nil: // skipped and reported
 		return false
 	}
-	if l.o.Share.items.Drop(id.Key.Namespace, types.UID(id.UID)) {
+	if l.share.items.Drop(id.Key.Namespace, types.UID(id.UID)) {
 		if op == deltafifo.Added && !l.ordered() {
 			id.Version = ""
 		}

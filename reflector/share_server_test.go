@@ -30,7 +30,7 @@ import (
 // mirror is a sink that holds the objects of a share, and refuses others.
 type mirror struct {
 	t     *testing.T
-	share *reflector.Share
+	share shard.Set
 
 	mu      sync.Mutex
 	looked  chan struct{}
@@ -38,7 +38,7 @@ type mirror struct {
 	version string
 }
 
-func newMirror(t *testing.T, share *reflector.Share) *mirror {
+func newMirror(t *testing.T, share shard.Set) *mirror {
 	return &mirror{t: t, share: share, looked: make(chan struct{}, 1), objects: map[indexer.Key]string{}}
 }
 
@@ -66,7 +66,7 @@ func (m *mirror) Write(_ context.Context, batch []deltafifo.Delta) error {
 			switch d.Op {
 			case deltafifo.Added, deltafifo.Modified:
 				of := d.Object.(metav1.Object)
-				if !m.share.Set().Has(of.GetNamespace(), of.GetUID()) {
+				if !m.share.Has(of.GetNamespace(), of.GetUID()) {
 					m.t.Errorf("%v is foreign", d.Key)
 				}
 				m.objects[d.Key] = d.Version
@@ -154,6 +154,7 @@ func TestShare_TwoHalvesReadEveryObjectOnce(t *testing.T) {
 					last := write(t, server, all, 0)
 
 					var halves []*mirror
+					var reflectors []*reflector.Reflector
 					var ends []func()
 					defer func() {
 						for _, end := range ends {
@@ -163,19 +164,19 @@ func TestShare_TwoHalvesReadEveryObjectOnce(t *testing.T) {
 					for index := range 2 {
 						set, err := shard.Nth(field, index, 2)
 						require.NoError(t, err)
-						share := reflector.NewShare(set)
 						config := server.ClientConfig()
 						config.ContentType = row.content
 						source := row.source(t, config)
 						if !stream {
 							source = unstreamed(source)
 						}
-						m := newMirror(t, share)
-						halves = append(halves, m)
+						m := newMirror(t, set)
+						r := reflector.New(source, m, reflector.Options{Type: reflect.TypeOf(row.example), Share: set, PageSize: 3})
+						halves, reflectors = append(halves, m), append(reflectors, r)
 						ctx, cancel := context.WithCancel(t.Context())
 						ended := make(chan error)
 						go func() {
-							ended <- reflector.New(source, m, reflector.Options{Type: reflect.TypeOf(row.example), Share: share, PageSize: 3}).Run(ctx)
+							ended <- r.Run(ctx)
 						}()
 						ends = append(ends, func() {
 							cancel()
@@ -187,14 +188,15 @@ func TestShare_TwoHalvesReadEveryObjectOnce(t *testing.T) {
 							m.reaches(last)
 						}
 						union, overlap := map[indexer.Key]string{}, 0
-						for _, m := range halves {
+						for i, m := range halves {
 							m.mu.Lock()
 							overlap += len(m.objects)
 							maps.Copy(union, m.objects)
 							require.NotEmpty(t, m.objects)
 							m.mu.Unlock()
-							require.Equal(t, filters, m.share.Server() == "filters")
-							require.Equal(t, filters, m.share.Foreign() == 0)
+							dropped, words := reflectors[i].Foreign()
+							require.Equal(t, filters, words == "filters")
+							require.Equal(t, filters, dropped == 0)
 						}
 						require.Equal(t, all, union)
 						require.Len(t, all, overlap, "no object is read twice")

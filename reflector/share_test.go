@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/tidemark-k8s/tidemark/internal/keeper"
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
@@ -52,7 +53,7 @@ func TestShare_OnlyInvalidRequestsAreRepeated(t *testing.T) {
 				}
 				_, _ = io.WriteString(w, podList("5", podText("a", "1", "")))
 			}
-			f := follow(t, neverStreaming(clients["generated"].source(t, server.serve(t))), typeOfPod, Options{Share: NewShare(set)})
+			f := follow(t, neverStreaming(clients["generated"].source(t, server.serve(t))), typeOfPod, Options{Share: set})
 			ended := f.watching(1)
 			if !repeated {
 				ended = func() bool { return len(eventsOf[Failed](f)) > 0 }
@@ -92,10 +93,8 @@ func TestShare_WhatHasNoSelector(t *testing.T) {
 	version, err := Newest(t.Context(), source)
 	require.NoError(t, err)
 	require.Equal(t, "5", version)
-	share := NewShare(shard.Whole(shard.ByUID))
-	f := follow(t, neverStreaming(source), typeOfPod, Options{Share: share})
+	f := follow(t, neverStreaming(source), typeOfPod, Options{Share: shard.Whole(shard.ByUID)})
 	f.until(f.watching(1))
-	require.Empty(t, share.Server(), "nobody was asked to filter")
 }
 
 // A foreign Added event at the beginning of a watch without a version moves no version, where its bytes are read, too:
@@ -113,7 +112,7 @@ func TestShare_BeginningOfAServersWatch(t *testing.T) {
 			_, _ = io.WriteString(w, podEvent([]string{"ADDED", "MODIFIED"}[n], podText("a", "6", "")))
 		},
 	}
-	f := follow(t, neverStreaming(clients["generated"].source(t, server.serve(t))), typeOfPod, Options{Share: NewShare(set), Backoff: func(int) time.Duration { return 0 }})
+	f := follow(t, neverStreaming(clients["generated"].source(t, server.serve(t))), typeOfPod, Options{Share: set, Backoff: func(int) time.Duration { return 0 }})
 	f.until(f.watching(3))
 	require.Equal(t, `list at "0", watch at "", watch at "", watch at "6"`, server.requests())
 }
@@ -150,35 +149,51 @@ func TestShare_ASlowStreamOfForeignObjects(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer time.Sleep(time.Minute) // until the source has sent what it has
 		defer cancel()
-		require.NoError(t, New(source, sink, ofType[*partialObject](Options{Share: NewShare(set)})).Run(ctx))
+		require.NoError(t, New(source, sink, ofType[*partialObject](Options{Share: set})).Run(ctx))
 		require.Zero(t, lists)
 		require.Equal(t, []string{"begin", "commit"}, []string{<-sink.marks, <-sink.marks})
 		require.Equal(t, "a", (<-sink.deltas).Key.Name)
 	})
 }
 
-// Who is told of a full state finds in the Share whether the server has filtered it.
+// A sink that is told of a full state can ask whether the server has filtered it.
 func TestShare_FilterAtTheCommit(t *testing.T) {
 	set, err := shard.Nth(shard.ByNamespace, 0, 2)
 	require.NoError(t, err)
-	for words, want := range map[string]string{"5 own/a@1": "filters", "5 own/a@1 far/b@2": "does not filter", "5": ""} {
-		sink := &asking{newTaking(), NewShare(set), make(chan string, 1)}
+	all := shard.Whole(shard.ByNamespace)
+	for _, row := range []struct {
+		share       shard.Set
+		words, want string
+	}{
+		{set, "5 own/a@1", "filters"},
+		{set, "5 own/a@1 far/b@2", "does not filter"},
+		{set, "5", ""},
+		{all, "5 own/a@1", ""}, // the server is not asked to filter
+		{shard.Set{}, "5 own/a@1", ""},
+	} {
+		sink := &asking{taking: newTaking(), answers: make(chan string, 1)}
 		reflectTo(t, funcs{list: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
-			return list(strings.Fields(words)), nil
-		}}.source(), sink, ofType[*partialObject](Options{Share: sink.share}))
-		require.Equal(t, want, <-sink.filters)
+			return list(strings.Fields(row.words)), nil
+		}}.source(), sink, ofType[*partialObject](Options{Share: row.share}))
+		require.Equal(t, row.want, <-sink.answers)
 	}
 }
 
-// asking is a sink that asks the Share when a full state is committed.
+// asking is a sink that asks for the status of the share when a full state is committed.
 type asking struct {
 	*taking
-	share   *Share
-	filters chan string
+	reflector keeper.Reflector
+	answers   chan string
+}
+
+func (s *asking) Connect(r keeper.Reflector) keeper.Form {
+	s.reflector = r
+	return s.taking.Connect(r)
 }
 
 func (s *asking) Commit(context.Context, string) error {
-	s.filters <- s.share.Server()
+	_, server := s.reflector.Foreign()
+	s.answers <- server
 	return nil
 }
 
@@ -188,16 +203,10 @@ func TestShare_OwnObjectsOfAPageAreCopies(t *testing.T) {
 	require.NoError(t, err)
 	page := list(strings.Fields("5 own/a@1 far/b@2 own/c@3")).(*metav1.PartialObjectMetadataList)
 	sink := newTaking()
-	reflectTo(t, funcs{list: func(context.Context, metav1.ListOptions) (runtime.Object, error) { return page, nil }}.source(), sink, ofType[*partialObject](Options{Share: NewShare(set)}))
+	reflectTo(t, funcs{list: func(context.Context, metav1.ListOptions) (runtime.Object, error) { return page, nil }}.source(), sink, ofType[*partialObject](Options{Share: set}))
 	for _, i := range []int{0, 2} {
 		d := <-sink.deltas
 		require.Equal(t, page.Items[i].Name, d.Key.Name)
 		require.NotSame(t, &page.Items[i], d.Object)
 	}
-}
-
-func TestShare_WithoutAField(t *testing.T) {
-	err := New(funcs{}.source(), newTaking(), Options{Share: NewShare(shard.Set{})}).Run(t.Context())
-	require.ErrorIs(t, err, ErrBadOptions)
-	require.ErrorIs(t, err, shard.ErrField)
 }

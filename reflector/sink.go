@@ -11,7 +11,7 @@ import (
 //
 //	Begin, Write..., Commit    a full state: the written objects are all there are
 //	Begin, Write..., Abort     an incomplete full state, to be forgotten
-//	Write...                   after a Commit: single changes and bookmarks, in order; with a [Share], Progress too
+//	Write...                   after a Commit: single changes and bookmarks, in order; with a share, Progress too
 //
 // Between Begin and Commit the deltas are Added for the listed objects. A stream of the initial
 // state may also have Modified and Deleted. A full sink waits in Write until it has room or ctx

@@ -159,7 +159,7 @@ func change(t watch.EventType) deltafifo.Op {
 // addChange adds a change to the batch, unless its object is foreign. It ignores the version of a
 // change that it leaves out.
 func (l *loop) addChange(op deltafifo.Op, a *wire.Received) {
-	if l.o.Share != nil && l.drops(op, a) {
+	if l.share != nil && l.drops(op, a) {
 		return
 	}
 	if !a.ReadHere { // without events, it may be the empty watch that client-go returns for a broken connection

@@ -14,9 +14,9 @@ import (
 
 // Sink is a reflector's sink that keeps the objects, as an informer's does.
 type Sink interface {
-	// Decodes is called once, when the reflector is made. It gets the decoders of packed objects, and returns how
-	// the reflector is to decode.
-	Decodes(packed Decoders) Form
+	// Connect is called once, when the reflector is made. It gets what the reflector has for the sink, and returns
+	// how the reflector is to decode.
+	Connect(r Reflector) Form
 
 	// Recall returns the stored object that was made from this version of the server's object, already
 	// transformed. Name, UID and version are never empty. Any goroutine may call it, also after the end of the run.
@@ -48,14 +48,27 @@ type Sink interface {
 	Late() *atomic.Int32
 }
 
-// Decoders decode what a sink holds packed.
-type Decoders struct {
+// Reflector is what a reflector has for its sink: decoders of packed objects, and functions that any goroutine may
+// call, also after the end of the run.
+type Reflector struct {
 	// Encoded decodes objects that the sink has encoded itself. It is nil if their type is not known.
 	Encoded pack.Decoder
 	// Received decodes the bytes of the source's answers. It is nil if a client decodes the answers. Objects is equal
 	// for equal decoders.
 	Received pack.Decoder
 	Objects  any
+
+	// AskForBookmark makes the reflector find out how far its watch has come when nothing changes. The reflector
+	// reopens the watch for three seconds, because a server sends a bookmark before it ends a watch, and the sink
+	// gets the bookmark. If no watch is open, the reflector does so with the next one. AskForBookmark does not
+	// wait. It does nothing within two seconds of another call, and for a source that may be a fake: a source that
+	// is not known to stream and has sent no bookmark.
+	AskForBookmark func()
+	// Foreign returns the number of objects and events outside the share that the reflector has dropped. For
+	// people, it also says whether the server leaves out foreign objects: "filters" if the last full state had
+	// objects, all of them in the share, and nothing foreign has arrived since; "does not filter" if something
+	// foreign has arrived since the last such state; otherwise "".
+	Foreign func() (dropped uint64, server string)
 }
 
 // Form is how a reflector decodes the objects of a source.

@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/internal/keeper"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/lister"
@@ -40,7 +41,7 @@ type Core struct {
 	detector     *detector    // nil if writes into stored objects are not detected
 	ownLogger    *klog.Logger // from the constructor; nil for the logger of Run's context
 	decodeTimes  decodeTimes
-	reflectors   []atomic.Pointer[reflector.Reflector] // by source; nil before the first request
+	reflectors   []atomic.Pointer[keeper.Reflector] // by source; nil before the reflector is made
 	newest       newest
 
 	mu       sync.Mutex // guards phase, and the start of run
@@ -68,7 +69,7 @@ func New(o Options, objects ObjectType, sources []*Source) *Core {
 		objects:    objects,
 		values:     newValues(o),
 		sources:    sources,
-		reflectors: make([]atomic.Pointer[reflector.Reflector], len(sources)),
+		reflectors: make([]atomic.Pointer[keeper.Reflector], len(sources)),
 		run:        delivery.Run{Context: context.Background()},
 		stopped:    make(chan struct{}),
 		returned:   make(chan struct{}),

@@ -82,7 +82,7 @@ func (c *Core) Measure(m LoopMetrics) { c.hooks.metrics = m }
 // Frozen returns the store at one moment, and the sources and versions that it was read from.
 func (c *Core) Frozen() (f audit.Frozen) {
 	share := c.share.Load()
-	f.Foreign = func(m metav1.Object) bool { return share != nil && !share.Set().Has(m.GetNamespace(), m.GetUID()) }
+	f.Foreign = func(m metav1.Object) bool { return share != nil && !share.Has(m.GetNamespace(), m.GetUID()) }
 	c.writer.Freeze(func(tx *indexer.Tx) {
 		stored := tx.Snapshot()
 		f.Objects = stored.All()

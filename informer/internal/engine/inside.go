@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // Inside gives the tests of package informer access to a Core. The tests take the place of its goroutines:
@@ -69,7 +70,7 @@ func (i Inside) ObserveWith(ctx context.Context, observe func(Event)) {
 }
 
 // Read sets the share that the informer reads.
-func (i Inside) Read(share *reflector.Share) { i.share.Store(share) }
+func (i Inside) Read(share shard.Set) { i.share.Store(&share) }
 
 // Reached reports whether source 0 has reached a version.
 func (i Inside) Reached(version string) (bool, error) { return i.hasReached(point{version: version}) }

@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
 	"github.com/tidemark-k8s/tidemark/internal/object"
-	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // applier applies queued deltas to the store, and logs the changes. It knows neither the sources nor the life
@@ -25,7 +25,7 @@ type applier struct {
 	hooks      hooks
 	inspection atomic.Pointer[measure.Inspection] // nil until the informer is inspected
 	synced     chan struct{}                      // closed once the store holds all objects of every source
-	share      atomic.Pointer[reflector.Share]    // what the informer reads, set before the first delta; nil for everything
+	share      atomic.Pointer[shard.Set]          // what the informer reads, set before the first delta; nil for everything
 	// Goroutines that wait for an object also read allQuarantined.
 	allQuarantined quarantine
 	tally          tally

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/shard"
 )
 
 // reading reads all sources, with a goroutine and a sink for each.
@@ -55,15 +56,17 @@ func (c *Core) mirror(sink *Sink) {
 		c.exit(err)
 		return
 	}
-	r := c.reflector(source, sink)
-	c.reflectors[sink.source].Store(r)
-	if err := r.Run(c.run.Context); err != nil {
+	if err := c.reflector(source, sink).Run(c.run.Context); err != nil {
 		c.exit(err)
 	}
 }
 
 // reflector makes the reflector of one source.
 func (c *Core) reflector(source reflector.Source, sink *Sink) *reflector.Reflector {
+	var share shard.Set
+	if s := c.share.Load(); s != nil {
+		share = *s
+	}
 	return reflector.New(source, sink, reflector.Options{
 		Name:            c.options.Name,
 		Type:            c.objects.watched(),
@@ -73,7 +76,7 @@ func (c *Core) reflector(source reflector.Source, sink *Sink) *reflector.Reflect
 		MinWatchTimeout: c.options.MinWatchTimeout,
 		StreamPatience:  c.options.StreamPatience,
 		ListPatience:    c.options.ListPatience,
-		Share:           c.share.Load(),
+		Share:           share,
 		Rand:            c.options.Rand,
 		Decoding:        c.decoding(),
 		Observe:         sink.observe,

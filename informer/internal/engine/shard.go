@@ -43,7 +43,7 @@ func (c *Core) askShare(source reflector.Source) (err error) {
 	if of.Field() == 0 {
 		return shard.ErrField
 	}
-	c.share.Store(reflector.NewShare(of))
+	c.share.Store(&of)
 	if of.Field() == shard.ByNamespace && source.Namespace != "" {
 		return fmt.Errorf("%w: its source reads only namespace %s, and the share is by namespace", ErrSharded, source.Namespace)
 	}
@@ -56,7 +56,11 @@ func (c *Core) shardStatus() ShardStatus {
 	if share == nil {
 		return ShardStatus{}
 	}
-	return ShardStatus{share.Set(), share.Foreign(), share.Server()}
+	s := ShardStatus{Share: *share}
+	if r := c.reflectors[0].Load(); r != nil {
+		s.Foreign, s.Server = r.Foreign()
+	}
+	return s
 }
 
 // outside reports whether the object of an answer is known to be outside of the share.
@@ -65,8 +69,8 @@ func (a *applier) outside(on *ownwrites.Answer) bool {
 	if share == nil {
 		return false
 	}
-	known := on.UID != "" || share.Set().Field() == shard.ByNamespace && on.Key.Namespace != ""
-	return known && !share.Set().Has(on.Key.Namespace, types.UID(on.UID))
+	known := on.UID != "" || share.Field() == shard.ByNamespace && on.Key.Namespace != ""
+	return known && !share.Has(on.Key.Namespace, types.UID(on.UID))
 }
 
 // checkShare panics in verify mode if the store holds an object outside of the share that was not put by
@@ -75,7 +79,7 @@ func (a *applier) checkShare() {
 	if !verify.On || a.share.Load() == nil {
 		return
 	}
-	share, p := a.share.Load().Set(), &a.states[0]
+	share, p := a.share.Load(), &a.states[0]
 	inside := func(what string, id object.Identity) {
 		verify.That(share.Has(id.Key.Namespace, types.UID(id.UID)), "%s of %v, %s, is outside of share %v", what, id.Key, id.UID, share)
 	}
@@ -97,7 +101,7 @@ func (a *applier) checkChanges(changes []deltafifo.Delta) {
 	if !verify.On || a.share.Load() == nil {
 		return
 	}
-	share := a.share.Load().Set()
+	share := a.share.Load()
 	for i := range changes {
 		if d := &changes[i]; d.Op == deltafifo.Added || d.Op == deltafifo.Modified {
 			verify.That(share.Has(d.Key.Namespace, types.UID(d.UID)), "%v, %s, is outside of the share", d.Key, d.UID)

@@ -117,14 +117,15 @@ func (s *Sink) packBatch(batch []deltafifo.Delta) {
 	}
 }
 
-// Decodes is called when a reflector is made.
-func (s *Sink) Decodes(packed keeper.Decoders) keeper.Form {
+// Connect is called when a reflector is made.
+func (s *Sink) Connect(r keeper.Reflector) keeper.Form {
+	s.core.reflectors[s.source].Store(&r)
 	f := keeper.Form{Timed: s.core.timed}
-	if p := s.core.packing; p != nil && packed.Encoded != nil {
-		p.encoded.use(nil, packed.Encoded)
+	if p := s.core.packing; p != nil && r.Encoded != nil {
+		p.encoded.use(nil, r.Encoded)
 	}
-	if packed.Received != nil {
-		f.Packs = s.packer(packed.Objects, packed.Received)
+	if r.Received != nil {
+		f.Packs = s.packer(r.Objects, r.Received)
 		f.Values, f.Deep = s.sharing()
 	}
 	return f
