@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,47 +17,41 @@ import (
 
 // tracer makes spans of an informer's events. It prints them; with OpenTelemetry it would start and
 // end the spans of a trace.Tracer.
-type tracer struct{ open []string }
+type tracer struct{ span string }
 
+// start ends the current span, if any, and starts another.
 func (t *tracer) start(span string) {
-	fmt.Printf("%s%s\n", strings.Repeat("  ", len(t.open)), span)
-	t.open = append(t.open, span)
+	t.end("given up")
+	t.span = span
+	fmt.Println(span)
 }
 
+// end ends the current span, if any. A failed watch has two events.
 func (t *tracer) end(how string) {
-	t.open = t.open[:len(t.open)-1]
-	fmt.Printf("%s%s\n", strings.Repeat("  ", len(t.open)), how)
-}
-
-// endAll ends what is open. A failed watch has two events, and a list may go on after a failure.
-func (t *tracer) endAll(how string) {
-	for len(t.open) > 0 {
-		t.end(how)
+	if t.span != "" {
+		fmt.Println("  " + how)
 	}
+	t.span = ""
 }
 
 // observe is the informer's Observe, which is called for one event at a time.
 func (t *tracer) observe(e informer.Event) {
 	switch e := e.(type) {
 	case reflector.Asked:
-		t.endAll("given up")
 		t.start(fmt.Sprintf("%s %s", e.Operation, e.Cause))
-	case reflector.Committing:
-		t.start(fmt.Sprintf("commit %d objects", e.Objects))
 	case reflector.Listed:
-		t.end("committed")
-		t.endAll("listed")
+		t.end(fmt.Sprintf("listed %d objects", e.Objects))
 	case reflector.WatchStarted:
-		if len(t.open) == 0 { // a stream goes on as a watch
+		if t.span == "" { // a stream goes on as a watch
 			t.start("watch")
 		}
 	case reflector.WatchEnded, reflector.Failed:
-		t.endAll("ended")
+		t.end("ended")
 	}
 }
 
-// Observe gets an event at the beginning and at the end of each list, stream, watch and commit. A
-// tracer can make spans of them.
+// Observe gets an event at the start and at the end of each list, stream, and watch. A tracer can
+// make spans of them.
 func ExampleOptions_traces() {
 	server := informertest.New(informertest.Options{})
 	defer server.Close()
@@ -80,11 +73,9 @@ func ExampleOptions_traces() {
 	}
 	// Output:
 	// watch-list start
-	//   commit 1 objects
-	//   committed
-	// listed
+	//   listed 1 objects
 	// watch
-	// ended
+	//   ended
 }
 
 // An informer logs to klog, which can pass its lines on to log/slog.

@@ -60,12 +60,6 @@ type (
 		Cause     Cause // empty for a watch
 		Version   string
 	}
-	// Committing reports that a full state has arrived, just before its commit to the sink. Listed
-	// follows.
-	Committing struct {
-		Operation Operation
-		Objects   int
-	}
 	// Paged reports a page of a list, or about a second of a stream. Objects is the number of
 	// objects since the start of the full state. Remaining is the server's count of the objects
 	// that follow, or -1 if unknown. Bytes is the encoded size since then, without HTTP
@@ -153,7 +147,6 @@ type (
 )
 
 func (Asked) reflectorEvent()           {}
-func (Committing) reflectorEvent()      {}
 func (Paged) reflectorEvent()           {}
 func (Listed) reflectorEvent()          {}
 func (WatchStarted) reflectorEvent()    {}

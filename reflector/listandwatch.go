@@ -203,7 +203,6 @@ func (l *loop) do(a action) (input, error) {
 		return l.read()
 	case doCommit:
 		l.noteFilter() // first, because the watch requested ahead may receive foreign events, and the sink may look at the share's status
-		l.tell(Committing{Operation: l.operation, Objects: l.objects})
 		if l.machine.phase == committingList && l.source.Streams != StreamingSupported && l.pace.delay() == 0 {
 			l.openAhead(a.request.version)
 		}

@@ -417,8 +417,6 @@ func describe(e Event) string {
 	switch e := e.(type) {
 	case Asked:
 		return fmt.Sprintf("  asks for a %s from %q (%s)", e.Operation, e.Version, cmp.Or(string(e.Cause), "to follow"))
-	case Committing:
-		return fmt.Sprintf("  commits %d", e.Objects)
 	case Paged:
 		return fmt.Sprintf("  paged %s: %d, %d more", e.Operation, e.Objects, e.Remaining)
 	case Listed:

@@ -37,7 +37,7 @@ func logged() []Event {
 		reflector.Skipped{Err: err}, reflector.HistoryWentBack{}, reflector.HistoryUnknown{}, reflector.ClientDecoded{}, reflector.StreamRefused{}, reflector.SelectorRefused{},
 		&QuarantineError{Err: err}, &indexer.IndexError{}, &StorageError{Err: err},
 		Ghost{}, HandlerPanicked{},
-		reflector.Asked{}, reflector.Committing{}, reflector.Paged{}, reflector.Listed{}, reflector.WatchStarted{}, reflector.WatchEnded{},
+		reflector.Asked{}, reflector.Paged{}, reflector.Listed{}, reflector.WatchStarted{}, reflector.WatchEnded{},
 		reflector.BackedOff{}, reflector.Undecodable{},
 	}
 }
