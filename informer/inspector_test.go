@@ -210,7 +210,7 @@ func TestABatchIsOneCall(t *testing.T) {
 		m := measuresOfOne(t, i)
 		require.EqualValues(t, 2, m.Sampled)
 		require.Equal(t, 2*time.Second, m.Took)
-		require.EqualValues(t, 20, f.Status().Handlers[0].Told)
+		require.EqualValues(t, 20, f.Status().Handlers[0].Delivered)
 	})
 }
 
@@ -231,7 +231,7 @@ func TestAHandlerThatFailsIsMeasured(t *testing.T) {
 		require.EqualValues(t, 3, m.Sampled)
 		require.Equal(t, 3*time.Second, m.Took)
 		require.Zero(t, m.Calling)
-		require.EqualValues(t, 3, f.Status().Handlers[0].Told)
+		require.EqualValues(t, 3, f.Status().Handlers[0].Delivered)
 	})
 }
 
@@ -256,10 +256,10 @@ func TestTotalsCountTheChanges(t *testing.T) {
 		require.EqualValues(t, 1, totals.Bookmarks)
 		require.Len(t, podsIn(f.Core).Keys(), int(totals.Added-totals.Deleted))
 		synctest.Wait()
-		require.EqualValues(t, 3+2+1+1+2+2, f.Status().Handlers[0].Told, "the delete of nobody, too")
+		require.EqualValues(t, 3+2+1+1+2+2, f.Status().Handlers[0].Delivered, "the delete of nobody, too")
 		f.register(&journal{}, HandlerOptions{})
 		synctest.Wait()
-		require.EqualValues(t, 2, f.Status().Handlers[1].Told, "the initial state")
+		require.EqualValues(t, 2, f.Status().Handlers[1].Delivered, "the initial state")
 		require.Equal(t, totals, f.Status().Totals, "which counts once")
 	})
 }

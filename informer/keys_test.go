@@ -278,7 +278,7 @@ func TestTheStatusOfAFunctionOfKeys(t *testing.T) {
 		require.NoError(t, <-delivered)
 		h = i.Status().Handlers[0]
 		require.True(t, h.Synced)
-		require.Equal(t, HandlerStatus{Name: r.Name(), Synced: true, Told: 4}, h)
+		require.Equal(t, HandlerStatus{Name: r.Name(), Synced: true, Delivered: 4}, h)
 		r.Stop()
 		<-r.Done()
 		require.Len(t, i.Status().Handlers, 1)

@@ -42,7 +42,7 @@ func TestEachCallIsTimed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		f, _ := aFlood(t, 64*burst, "nothing")
 		m := measuresOfOne(t, f.Inspector())
-		require.EqualValues(t, 64*burst+1, f.Status().Handlers[0].Told)
+		require.EqualValues(t, 64*burst+1, f.Status().Handlers[0].Delivered)
 		require.EqualValues(t, 64*burst+1, m.Sampled)
 	})
 }
@@ -89,7 +89,7 @@ func TestAHandlerThatBecomesSlowIsSeenInEachCall(t *testing.T) {
 		i := f.Inspector()
 		require.Zero(t, measuresOfOne(t, i).Calling, "none has lasted for a second")
 		require.InDelta(t, 100, f.Status().Handlers[0].Backlog, 3)
-		require.InDelta(t, 200+100, f.Status().Handlers[0].Told, 3)
+		require.InDelta(t, 200+100, f.Status().Handlers[0].Delivered, 3)
 		require.InDelta(t, time.Minute, measuresOfOne(t, i).Took, float64(2*time.Second))
 		pass(2 * time.Minute)
 		require.Zero(t, f.Status().Handlers[0].Backlog)

@@ -116,16 +116,16 @@ type shownTotals struct {
 
 // shownHandler is the state of one handler.
 type shownHandler struct {
-	Name     string      `json:"name"`
-	Synced   bool        `json:"synced"`
-	Backlog  int         `json:"backlog"`
-	Lagging  bool        `json:"lagging"` // more than 10,000 events wait
-	Lag      float64     `json:"lagSeconds"`
-	Told     uint64      `json:"told"`
-	Failures int         `json:"failures"`
-	Mean     float64     `json:"meanSeconds"`             // of the timed calls
-	Calling  float64     `json:"callingSeconds,omitzero"` // duration of the current call so far
-	Slowest  []shownCall `json:"slowest,omitempty"`       // at most 5 calls of the last 15 minutes, of a millisecond or longer
+	Name      string      `json:"name"`
+	Synced    bool        `json:"synced"`
+	Backlog   int         `json:"backlog"`
+	Lagging   bool        `json:"lagging"` // more than 10,000 events wait
+	Lag       float64     `json:"lagSeconds"`
+	Delivered uint64      `json:"delivered"`
+	Failures  int         `json:"failures"`
+	Mean      float64     `json:"meanSeconds"`             // of the timed calls
+	Calling   float64     `json:"callingSeconds,omitzero"` // duration of the current call so far
+	Slowest   []shownCall `json:"slowest,omitempty"`       // at most 5 calls of the last 15 minutes, of a millisecond or longer
 }
 
 // shownCall is a slow call of a handler.

@@ -44,7 +44,7 @@ func healthy() sample {
 				Lists: 1, Streams: 1, Watches: 6, Relists: map[reflector.Cause]int{reflector.CauseStart: 1, reflector.CauseExpired: 1},
 				Added: 14000, Updated: 250_000, Deleted: 1655, Bookmarks: 90, Shared: 88_000,
 			},
-			Handlers: []informer.HandlerStatus{{Name: "controller", Synced: true, Backlog: 2, Told: 265_655}, {Name: "metrics", Synced: true, Told: 265_655}},
+			Handlers: []informer.HandlerStatus{{Name: "controller", Synced: true, Backlog: 2, Delivered: 265_655}, {Name: "metrics", Synced: true, Delivered: 265_655}},
 		},
 		figures: figures{
 			handlers: []informer.HandlerMeasures{

@@ -102,11 +102,11 @@ func totals(s informer.Status) shownTotals {
 
 // handlers joins the status of each handler with its measurements. A handler added between the two calls has
 // none.
-func handlers(of subject, told []informer.HandlerStatus, measured []informer.HandlerMeasures, now time.Time) []shownHandler {
+func handlers(of subject, statuses []informer.HandlerStatus, measured []informer.HandlerMeasures, now time.Time) []shownHandler {
 	var all []shownHandler
 	next := 0
-	for _, s := range told {
-		h := shownHandler{Name: printable(s.Name), Synced: s.Synced, Backlog: s.Backlog, Lagging: show.Lags(s, 0), Told: s.Told, Failures: s.Failures}
+	for _, s := range statuses {
+		h := shownHandler{Name: printable(s.Name), Synced: s.Synced, Backlog: s.Backlog, Lagging: show.Lags(s, 0), Delivered: s.Delivered, Failures: s.Failures}
 		if i := slices.IndexFunc(measured[next:], func(m informer.HandlerMeasures) bool { return m.Name == s.Name }); i >= 0 {
 			h.fill(of, measured[next+i], now)
 			next += i + 1

@@ -135,7 +135,7 @@ func (s *samples) addTotals(t informer.Totals) {
 func (s *samples) addHandlers(handlers []informer.HandlerStatus, measured []informer.HandlerMeasures) {
 	for _, h := range handlers {
 		name := s.handler(h.Name)
-		s.add(told, name, float64(h.Told))
+		s.add(delivered, name, float64(h.Delivered))
 		s.add(backlog, name, float64(h.Backlog))
 		if h.Failures > 0 {
 			s.add(handlerBad, name, float64(h.Failures))

@@ -56,7 +56,7 @@ func status() informer.Status {
 		Shard:     informer.ShardStatus{Share: shard.Whole(shard.ByUID), Foreign: 33, Server: "does not filter"},
 		Storage:   informer.StorageStatus{Budget: informer.NewBudget(0), Pinned: 30, Decodes: 31},
 		OwnWrites: informer.OwnWrites{Linked: true, Shown: 24, Outside: 25, Waiting: 26, Doubtful: 27, Ghosts: 28, Pending: 29},
-		Handlers:  []informer.HandlerStatus{{Name: "quick", Told: 15}, {Name: "slow", Told: 16, Backlog: 17, Failures: 18}},
+		Handlers:  []informer.HandlerStatus{{Name: "quick", Delivered: 15}, {Name: "slow", Delivered: 16, Backlog: 17, Failures: 18}},
 	}
 }
 

@@ -88,7 +88,7 @@ var (
 	filters    = gauge("server_filters", "", "1 if the server leaves out objects outside of the informer's share, 0 if it sends everything.").joinedBy(math.Min)
 	decoding   = summary("decode_duration_seconds", "", "Time to decode an object; 1 in 64 is timed.")
 
-	told       = counter("handler_events_total", "handler", "Events delivered to the handler, including resyncs and the initial state.")
+	delivered  = counter("handler_events_total", "handler", "Events delivered to the handler, including resyncs and the initial state.")
 	backlog    = gauge("handler_backlog_events", "handler", "Events waiting for the handler.")
 	lag        = gauge("handler_lag_seconds", "handler", "Age of the oldest event waiting for the handler.").joinedBy(math.Max)
 	handling   = summary("handler_duration_seconds", "handler", "Duration of the handler's calls.")

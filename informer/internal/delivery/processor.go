@@ -205,11 +205,11 @@ func (p *SharedProcessor) remove(r *Registration) {
 
 // State is the state of a handler.
 type State struct {
-	Name     string
-	Synced   bool
-	Backlog  int
-	Failures int    // how often the handler panicked
-	Told     uint64 // events delivered
+	Name      string
+	Synced    bool
+	Backlog   int
+	Failures  int    // how often the handler panicked
+	Delivered uint64 // events delivered
 }
 
 // States returns the state of each handler.
@@ -220,7 +220,7 @@ func (p *SharedProcessor) States() (all []State) {
 	for _, r := range p.registrations {
 		all = append(all, State{
 			Name: r.Options.Name, Synced: closed(r.synced), Backlog: r.Backlog(),
-			Failures: int(r.failures.Load()), Told: r.feed.total(),
+			Failures: int(r.failures.Load()), Delivered: r.feed.total(),
 		})
 	}
 	return all

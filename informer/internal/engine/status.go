@@ -123,8 +123,8 @@ type HandlerStatus struct {
 	Backlog int // undelivered events
 	// Failures counts the changes on which the handler panicked.
 	Failures int
-	// Told counts the delivered events, including resyncs and the initial state.
-	Told uint64
+	// Delivered counts the delivered events, including resyncs and the initial state.
+	Delivered uint64
 }
 
 // Status returns the current state of the informer. It is safe for concurrent use.
