@@ -171,8 +171,8 @@ func TestInvalidOptions(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"a page size":          {PageSize(-1), informer.ErrNegative, "PageSize"},
-		"a budget":             {Storage(informer.Storage{Decoded: informer.NewBudget(-1)}), informer.ErrNegative, "Storage"},
+		"a page size":          {PageSize(-1), informer.ErrOutOfRange, "PageSize"},
+		"a budget":             {Storage(informer.Storage{Decoded: informer.NewBudget(-1)}), informer.ErrOutOfRange, "Storage"},
 		"a field that is kept": {Drop(&corev1.Pod{}, "metadata.name"), reflector.ErrBadOptions, "*v1.Pod"},
 		"an index twice":       {Indexes(&corev1.Pod{}, refs.ByOwner[*corev1.Pod](), refs.ByOwner[*corev1.Pod]()), indexer.ErrIndexExists, "*v1.Pod"},
 	} {

@@ -46,7 +46,7 @@ func WithDecoding(d reflector.Decoding) Option {
 // WithStorage sets how all informers hold their objects: decoded, or packed into a fraction of the memory.
 // All of them share one budget. A Storage set by [Configure] takes precedence, unless it is zero. Secrets are
 // held decoded unless their own options pack them, because a packed store may keep bytes of deleted objects.
-// Informers with a negative budget report [informer.ErrNegative]. Packed storage is experimental: its
+// Informers with a negative budget report [informer.ErrOutOfRange]. Packed storage is experimental: its
 // options, and what is packed, may change.
 func WithStorage(s informer.Storage) Option {
 	return func(f *Factory) { f.storage = s }

@@ -305,6 +305,6 @@ func TestANegativeBudget(t *testing.T) {
 func negative[T informer.Object](t *testing.T, f kindOfFactory[T]) {
 	i, err := f.pods()
 	require.NoError(t, err)
-	require.ErrorIs(t, i.WaitSynced(t.Context()), informer.ErrNegative)
-	require.ErrorIs(t, i.Run(t.Context()), informer.ErrNegative)
+	require.ErrorIs(t, i.WaitSynced(t.Context()), informer.ErrOutOfRange)
+	require.ErrorIs(t, i.Run(t.Context()), informer.ErrOutOfRange)
 }

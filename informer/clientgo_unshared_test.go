@@ -124,7 +124,7 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 		want error
 	}{
 		"no source": {newShared(nil, &corev1.Pod{}, 0, nil), ErrNoSource},
-		"a period":  {newShared(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, -1, nil), ErrNegative},
+		"a period":  {newShared(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, -1, nil), ErrOutOfRange},
 	} {
 		log.Reset()
 		_, err := c.made.AddEventHandler((&kit.Recorder{}).Handler())
@@ -144,7 +144,7 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 	}{
 		"no source":  {cache.InformerOptions{Handler: (&kit.Recorder{}).Handler()}, ErrNoSource},
 		"no handler": {cache.InformerOptions{ListerWatcher: kit.ListerWatcher{Source: silentSource{}}}, ErrNoHandler},
-		"a period":   {cache.InformerOptions{ListerWatcher: kit.ListerWatcher{Source: silentSource{}}, Handler: (&kit.Recorder{}).Handler(), ResyncPeriod: -1}, ErrNegative},
+		"a period":   {cache.InformerOptions{ListerWatcher: kit.ListerWatcher{Source: silentSource{}}, Handler: (&kit.Recorder{}).Handler(), ResyncPeriod: -1}, ErrOutOfRange},
 	} {
 		log.Reset()
 		store, controller := ForOneHandler(c.o)

@@ -8,9 +8,9 @@ var (
 	ErrNoSource = engine.ErrNoSource
 	// ErrNoHandler is returned for a nil handler, a nil function, and a handler without functions.
 	ErrNoHandler = engine.ErrNoHandler
-	// ErrNegative is returned for an option out of range: a negative period or bound, an empty batch, an
+	// ErrOutOfRange is returned for an option out of range: a negative period or bound, an empty batch, an
 	// unknown [Delivery]. The error names the option and its value.
-	ErrNegative = engine.ErrNegative
+	ErrOutOfRange = engine.ErrOutOfRange
 	// ErrRunning is returned by a second Run, and by methods that must be called before Run.
 	ErrRunning = engine.ErrRunning
 	// ErrStopped is returned by methods that need an informer that has not stopped.

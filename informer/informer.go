@@ -29,7 +29,7 @@ type untypedView struct {
 }
 
 // New returns an informer of a source's objects. The first call of Run, Handle or a wait reports invalid
-// arguments: [ErrNoSource] for a zero source, [ErrNegative] for a negative period, or the indexer's error for
+// arguments: [ErrNoSource] for a zero source, [ErrOutOfRange] for a negative period, or the indexer's error for
 // an invalid index.
 func New[T Object](source reflector.Source, o Options[T]) *Informer[T] {
 	return Join([]reflector.Source{source}, o)
@@ -66,7 +66,7 @@ func (i *Informer[T]) Start(ctx context.Context) (wait func() error, err error) 
 // and delays no other handler.
 //
 // Handle returns [ErrNoHandler] for a nil handler, a nil [HandlerFunc], or [Funcs] without a function. It
-// returns [ErrNegative] for an option out of range, and [ErrStopped] if the informer has stopped.
+// returns [ErrOutOfRange] for an option out of range, and [ErrStopped] if the informer has stopped.
 func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, error) {
 	if !callable(h) {
 		return nil, fmt.Errorf("informer %s: %w", i.core.Name(), ErrNoHandler)
@@ -78,7 +78,7 @@ func (i *Informer[T]) Handle(h Handler[T], o HandlerOptions) (Registration, erro
 // to a database. Each call gets the changes that are ready, up to n of them. A function that may panic should
 // read the batch with [Batch.All].
 //
-// HandleBatch returns [ErrNoHandler], [ErrStopped], or [ErrNegative] if n is below 1 or an option is out of
+// HandleBatch returns [ErrNoHandler], [ErrStopped], or [ErrOutOfRange] if n is below 1 or an option is out of
 // range.
 func (i *Informer[T]) HandleBatch(h func(Batch[T]), n int, o HandlerOptions) (Registration, error) {
 	if h == nil {

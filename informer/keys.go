@@ -22,7 +22,7 @@ import (
 // [Latest], the pending changes of an object are merged, as in a work queue, and an object that was added and
 // deleted in the meantime is left out. A resync delivers all keys again.
 //
-// HandleKeys returns [ErrNoHandler] if h is nil, [ErrNegative] for an option out of range, or [ErrStopped].
+// HandleKeys returns [ErrNoHandler] if h is nil, [ErrOutOfRange] for an option out of range, or [ErrStopped].
 func (i *Informer[T]) HandleKeys(h func(indexer.Key), o HandlerOptions) (Registration, error) {
 	if h == nil {
 		return nil, fmt.Errorf("informer %s: %w", i.core.Name(), ErrNoHandler)

@@ -28,7 +28,7 @@ func TestContract_B23_BadInputIsASentinel(t *testing.T) {
 		}
 		for want, i := range map[error]*Informer[*corev1.Pod]{
 			ErrNoSource:             New[*corev1.Pod](reflector.Source{}, Options[*corev1.Pod]{}),
-			ErrNegative:             New(sourceOf(s), Options[*corev1.Pod]{Resync: -1}),
+			ErrOutOfRange:           New(sourceOf(s), Options[*corev1.Pod]{Resync: -1}),
 			indexer.ErrIndexInvalid: New(sourceOf(s), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{{Name: "x"}}}),
 			indexer.ErrIndexExists:  New(sourceOf(s), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{named("x"), named("x")}}),
 		} {
@@ -51,7 +51,7 @@ func TestContract_B23_BadInputIsASentinel(t *testing.T) {
 			"the budget of Storage.Decoded is -10": {Storage: Storage{Decoded: NewBudget(-10)}},
 		} {
 			err := New(sourceOf(s), o).Run(t.Context())
-			require.ErrorIs(t, err, ErrNegative)
+			require.ErrorIs(t, err, ErrOutOfRange)
 			require.EqualError(t, err, "informer *v1.Pod: "+want+": out of range")
 		}
 		nameless := New(sourceOf(s), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{named("")}})
@@ -64,17 +64,17 @@ func TestContract_B23_BadInputIsASentinel(t *testing.T) {
 			require.ErrorIs(t, err, ErrNoHandler, "%T", nothing)
 		}
 		_, err := i.Handle(h, HandlerOptions{Name: "h", Delivery: 7})
-		require.ErrorIs(t, err, ErrNegative)
+		require.ErrorIs(t, err, ErrOutOfRange)
 		require.EqualError(t, err, `informer *v1.Pod: handler "h": Delivery is 7: out of range`)
 		_, err = i.HandleBatch(func(Batch[*corev1.Pod]) {}, 0, HandlerOptions{})
-		require.ErrorIs(t, err, ErrNegative)
+		require.ErrorIs(t, err, ErrOutOfRange)
 		require.ErrorContains(t, err, "the size of a batch is 0")
 		_, err = i.HandleBatch(nil, 1, HandlerOptions{})
 		require.ErrorIs(t, err, ErrNoHandler)
 		_, err = i.HandleKeys(nil, HandlerOptions{})
 		require.ErrorIs(t, err, ErrNoHandler)
 		_, err = i.HandleKeys(func(indexer.Key) {}, HandlerOptions{Delivery: 7})
-		require.ErrorIs(t, err, ErrNegative)
+		require.ErrorIs(t, err, ErrOutOfRange)
 		_, err = i.Indexer().Lookup("nope", "x")
 		require.ErrorIs(t, err, indexer.ErrUnknownIndex)
 		require.ErrorIs(t, i.AddIndexes(named(indexer.NamespaceIndex)), indexer.ErrIndexExists)

@@ -30,6 +30,6 @@ func TestPatienceOfTheOptions(t *testing.T) {
 		cancel()
 		require.NoError(t, wait())
 		i = New(source, Options[*corev1.Pod]{Observe: observed, ListPatience: -1})
-		require.ErrorIs(t, i.Run(t.Context()), ErrNegative)
+		require.ErrorIs(t, i.Run(t.Context()), ErrOutOfRange)
 	})
 }

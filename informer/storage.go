@@ -14,5 +14,5 @@ type Budget = engine.Budget
 
 // NewBudget returns a budget of some bytes. With 0 no object is kept decoded, and with math.MaxInt64 all
 // objects are. A good value is the size of the objects that a program reads again and again, or a tenth of
-// the heap without packing. An informer with a negative budget reports [ErrNegative].
+// the heap without packing. An informer with a negative budget reports [ErrOutOfRange].
 func NewBudget(bytes int64) *Budget { return engine.NewBudget(bytes) }

@@ -12,7 +12,7 @@ import (
 var (
 	ErrNoSource    = errors.New("the informer has no source")
 	ErrNoHandler   = errors.New("the handler is nil")
-	ErrNegative    = errors.New("out of range")
+	ErrOutOfRange  = errors.New("out of range")
 	ErrRunning     = errors.New("the informer is running")
 	ErrStopped     = errors.New("the informer has stopped")
 	ErrNotSynced   = errors.New("the informer is not synced")
@@ -42,9 +42,9 @@ var (
 	errTypePanicked = errors.New("a method of the type panicked")
 )
 
-// OutOfRange returns an ErrNegative with the option and its value.
+// OutOfRange returns an ErrOutOfRange with the name of the option and its value.
 func OutOfRange(option string, value any) error {
-	return fmt.Errorf("%s is %v: %w", option, value, ErrNegative)
+	return fmt.Errorf("%s is %v: %w", option, value, ErrOutOfRange)
 }
 
 // undecodable wraps the error of an object that could not be decoded.
