@@ -32,13 +32,13 @@ func (w *Writer) AddIndexes(indexes ...Index[any]) error {
 // addPostings enters a record into the lists of new indexes.
 func (w *Writer) addPostings(r *record, added []*index) {
 	values := w.indexKeysOf(added, r, r.value.stored())
-	posts := w.posts[:0]
-	for i := range r.value.posts() {
-		posts = append(posts, r.value.post(i))
+	postings := w.postings[:0]
+	for i := range r.value.postingCount() {
+		postings = append(postings, r.value.posting(i))
 	}
 	for _, v := range values {
-		posts = append(posts, v.index.add(v.value, r.value.stored(), r))
+		postings = append(postings, v.index.add(v.value, r.value.stored(), r))
 	}
-	r.value.setPosts(posts)
-	w.posts = posts
+	r.value.setPostings(postings)
+	w.postings = postings
 }

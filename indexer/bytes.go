@@ -32,17 +32,17 @@ func (x *store) Bytes() int64 {
 		n++
 		bytes += r.size()
 	}
-	posts := 0
+	postings := 0
 	for _, ix := range c.indexes {
 		s := ix.size()
-		posts += s.Entries
+		postings += s.Entries
 		bytes += ix.values.bytes() + int64(s.Entries)*listed
 		for v := range ix.values.all {
 			bytes += v.size() + int64(unsafe.Sizeof(chunk{})) + 2*word64
 		}
 	}
-	if n > 0 && posts > n { // several per record, in an array
-		bytes += int64(posts) * int64(unsafe.Sizeof(post{}))
+	if n > 0 && postings > n { // several per record, in an array
+		bytes += int64(postings) * int64(unsafe.Sizeof(posting{}))
 	}
 	return bytes + int64(n)*listed
 }

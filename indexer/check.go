@@ -15,15 +15,15 @@ func (w *Writer) check() {
 	verify.That(!c.shared, "readers see contents that are being made")
 	for n := range c.records.all {
 		verify.That(c.all.owner(n.value.pos) == n, "%q is not where it says", n.key())
-		w.checkPosts(c, n)
+		w.checkPostings(c, n)
 	}
 	for _, ix := range c.indexes {
 		ix.check()
 	}
 }
 
-// checkPosts compares a record's postings with its index values, computed anew.
-func (w *Writer) checkPosts(c *contents, r *record) {
+// checkPostings compares a record's postings with its index values, computed anew.
+func (w *Writer) checkPostings(c *contents, r *record) {
 	want := 0
 	obj := w.x.decode.object(r.value.stored())
 	for _, ix := range c.indexes {
@@ -31,22 +31,22 @@ func (w *Writer) checkPosts(c *contents, r *record) {
 			continue
 		}
 		for _, value := range ix.valuesOf(nil, r, r.value.stored(), obj) { // cannot fail: a record with a failed function is marked as broken
-			p, ok := r.value.postOf(indexKey{ix, value})
+			p, ok := r.value.postingOf(indexKey{ix, value})
 			verify.That(ok && &p.list.value == ix.list(r.namespace.Value(), value) && p.list.value.owner(p.pos) == r,
 				"%q is not under %q of index %q", r.key(), value, ix.Name)
 			want++
 		}
 	}
-	verify.That(r.value.posts() == want, "%q has %d postings, not %d", r.key(), r.value.posts(), want)
+	verify.That(r.value.postingCount() == want, "%q has %d postings, not %d", r.key(), r.value.postingCount(), want)
 	for i := range want {
-		verify.That(r.value.find(r.value.post(i).list) == i, "posting %d of %q is not found", i, r.key())
+		verify.That(r.value.findPosting(r.value.posting(i).list) == i, "posting %d of %q is not found", i, r.key())
 	}
 }
 
-// postOf returns the record's posting for an index value, if it has one.
-func (e *entry) postOf(v indexKey) (p post, ok bool) {
-	for i := range e.posts() {
-		if p := e.post(i); v.isOf(p.list) {
+// postingOf returns the record's posting for an index value, if it has one.
+func (e *entry) postingOf(v indexKey) (p posting, ok bool) {
+	for i := range e.postingCount() {
+		if p := e.posting(i); v.isOf(p.list) {
 			return p, true
 		}
 	}

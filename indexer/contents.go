@@ -100,8 +100,8 @@ func (c *contents) replace(w *Writer, p spot[entry], r, before *record, stored a
 	inherit(r, before)
 	e := &r.value
 	c.all.setOwner(e.pos, r)
-	for i := range e.posts() {
-		p := e.post(i)
+	for i := range e.postingCount() {
+		p := e.posting(i)
 		p.list.value.setOwner(p.pos, r)
 	}
 	old, was = c.update(w, r, stored, from, values)
@@ -115,8 +115,8 @@ func (c *contents) remove(r *record) {
 	if moved := c.all.remove(e.pos); moved != nil {
 		moved.value.pos = e.pos
 	}
-	for i := range e.posts() {
-		removePosting(e.post(i))
+	for i := range e.postingCount() {
+		removePosting(e.posting(i))
 	}
 	c.records.remove(r.view())
 	c.forget(r.view())
@@ -145,22 +145,22 @@ func (c *contents) move(w *Writer, r *record) {
 	e := &r.value
 	stored := e.stored()
 	e.pos = c.all.add(stored, r)
-	posts := w.posts[:0]
-	for i := range e.posts() {
-		old := e.post(i).list
+	postings := w.postings[:0]
+	for i := range e.postingCount() {
+		old := e.posting(i).list
 		ix := c.index(old.value.index.Name, old.value.index.family)
 		if ix == nil {
 			continue
 		}
-		posts = append(posts, ix.add(old.name(), stored, r))
+		postings = append(postings, ix.add(old.name(), stored, r))
 	}
-	e.setPosts(posts)
-	w.posts = posts
+	e.setPostings(postings)
+	w.postings = postings
 }
 
 // updatePostings makes the index lists agree with a record's next object and its index values.
 func (c *contents) updatePostings(w *Writer, r *record, stored any, values []indexKey) {
-	switch r.value.diff(values) {
+	switch r.value.comparePostings(values) {
 	case same:
 		r.value.refresh(stored)
 	case relocated:

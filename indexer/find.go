@@ -246,8 +246,8 @@ func (t *term) add(v *vector) {
 
 // has reports whether a record is in one of the lists, by its postings.
 func (t *term) has(r *record) bool {
-	for i := range r.value.posts() {
-		v := &r.value.post(i).list.value
+	for i := range r.value.postingCount() {
+		v := &r.value.posting(i).list.value
 		if t.values == nil && v.index == t.index || t.values != nil && slices.Contains(t.lists, v) {
 			return true
 		}

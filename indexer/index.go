@@ -130,14 +130,14 @@ func (x *index) hasManyLists() bool {
 
 // add appends a record with its next object to the list of a value. It makes the list if necessary.
 // Only the writer calls it.
-func (x *index) add(value string, stored any, r *record) post {
+func (x *index) add(value string, stored any, r *record) posting {
 	key := x.key(r.namespace.Value(), value)
 	p, n := x.values.reserve(key)
 	if n == nil {
 		n = newList(key, x)
 		x.values.publish(p, n)
 	}
-	return post{n, n.value.add(stored, r)}
+	return posting{n, n.value.add(stored, r)}
 }
 
 // newList returns an empty list for an index value.

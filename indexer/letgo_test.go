@@ -55,6 +55,6 @@ func TestAFailureHoldsNoContents(t *testing.T) {
 // Replaced contents are garbage, also after an object with more index values than any present one.
 func TestPlacesHoldNoContents(t *testing.T) {
 	w, good := storeOf(t, &item{key: Key{"a", "long"}, words: []string{"1", "2", "3", "4", "5"}})
-	require.True(t, letsGo(t, w, good), "w.posts and w.indexKeys pin the indexes of before, and with them all their objects")
+	require.True(t, letsGo(t, w, good), "w.postings and w.indexKeys pin the indexes of before, and with them all their objects")
 	runtime.KeepAlive(w)
 }

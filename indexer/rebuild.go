@@ -93,7 +93,7 @@ func (w *Writer) swap(next *contents) {
 
 // releaseScratch clears the scratch slices, because their entries keep the old contents in memory.
 func (w *Writer) releaseScratch() {
-	clear(w.posts[:cap(w.posts)])
+	clear(w.postings[:cap(w.postings)])
 	clear(w.indexKeys[:cap(w.indexKeys)])
 	clear(w.failures[:cap(w.failures)])
 }

@@ -11,14 +11,14 @@ type record = node[entry]
 // while it holds mu, see contents.moving.
 //
 // Invariant: contents.all.owner(pos) is this record, and p.list.value.owner(p.pos) is this
-// record for each of its posts p.
+// record for each of its postings p.
 type entry struct {
 	slot   slot
 	origin origin
-	// lists and listPos are the record's postings in the index lists, see places.go.
-	lists   unsafe.Pointer
-	listPos uint32
-	pos     uint32 // position in the list of all objects
+	// postings and postingPos are the postings in the index lists, see postings.go.
+	postings   unsafe.Pointer
+	postingPos uint32
+	pos        uint32 // position in the list of all objects
 }
 
 // origin says where an object came from. The lowest 16 bits are the number of the source, the
@@ -52,8 +52,8 @@ func inherit(r, before *record) {
 	r.mark = before.mark
 	e, b := &r.value, &before.value
 	e.origin, e.pos = b.origin, b.pos
-	e.lists, e.listPos = b.lists, b.listPos
-	if e.posts() > 1 {
-		e.setPosts(b.array()) // a copy
+	e.postings, e.postingPos = b.postings, b.postingPos
+	if e.postingCount() > 1 {
+		e.setPostings(b.postingArray()) // a copy
 	}
 }

@@ -18,7 +18,7 @@ type Writer struct {
 	ordered   int           // the number of indexes there have ever been
 	sections  int           // the number of write sections so far
 	looked    time.Time     // when dropLabelIndexes last looked for indexes without demand
-	posts     []post        // scratch
+	postings  []posting     // scratch
 	indexKeys []indexKey    // scratch
 	values    []string      // scratch
 	failures  []failure     // scratch
