@@ -73,7 +73,7 @@ slow := \
 	TestAChangingCommonPart \
 	TestNewNamesAtEachRollout \
 	TestObjectsWhoseOwnPartChanges \
-	TestMemoryOfPackedObjectsIsThatOfTheHeap \
+	TestReportedMemoryOfPackedObjectsMatchesTheHeap \
 	TestMemoryIsThatOfTheHeap \
 	TestHandlersFoldToTheStore \
 	TestKeysAreThoseOfAHandlersChanges \

@@ -12,12 +12,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// An informer with a budget holds its objects packed, and as many of them decoded as well as fit into it. With
-// a budget of 0 each read decodes: two reads return objects that are equal, and not the same.
+// An informer with a budget holds its objects packed, and also keeps as many decoded as fit into the budget. With a
+// budget of 0 every read decodes, so two reads return different pointers to equal objects.
 func ExampleStorage() {
 	client := fake.NewClientset(examplePod("web-1"), examplePod("web-2"), examplePod("web-3"))
 	pods := informer.New(reflector.From(client.CoreV1().Pods("")), informer.Options[*corev1.Pod]{
-		Storage: informer.Storage{Decoded: informer.NewBudget(0)}, // a program would rather give 64 << 20
+		Storage: informer.Storage{Decoded: informer.NewBudget(0)}, // for example 64 << 20 in a program
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)

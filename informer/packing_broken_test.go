@@ -26,14 +26,14 @@ import (
 
 var errDamaged = errors.New("damaged")
 
-// damagedDecoder decodes pods, but for those that are damaged.
+// damagedDecoder decodes pods, except for damaged ones.
 type damagedDecoder struct {
 	damage atomic.Pointer[damage]
 }
 
 type damage struct {
 	name     string
-	metadata bool // it cannot be read either
+	metadata bool // the metadata cannot be decoded either
 	fail     func() error
 }
 
@@ -63,10 +63,10 @@ type broken struct {
 
 	mu   sync.Mutex
 	told []*StorageError
-	seen []int // the objects in the store when an error was told
+	seen []int // the number of objects in the store at each reported error
 }
 
-// newBroken runs an informer of the pods a, b and c, of which b and c have the label app=web.
+// newBroken runs an informer of the pods a, b and c. b and c have the label app=web.
 func newBroken(t *testing.T, o Options[*corev1.Pod]) *broken {
 	t.Helper()
 	w := &broken{
@@ -107,7 +107,7 @@ var damages = map[string]damage{
 	"a panic, in the metadata, too":  {fail: func() error { panic("damaged") }, metadata: true},
 }
 
-// Reads leave out a packed object that cannot be decoded, and do not call it one of another type. The first one is
+// Reads leave out a packed object that cannot be decoded, and do not report a wrong type. The first such object is
 // reported, and the others are counted.
 func TestAnObjectThatCannotBeDecoded(t *testing.T) {
 	unverified(t)
@@ -129,7 +129,7 @@ func TestAnObjectThatCannotBeDecoded(t *testing.T) {
 		},
 		"the lister": func(t *testing.T, w *broken, _ int) {
 			_, err := w.Lister().Namespace("default").Get("b")
-			if err != nil { // it reads twice, and all may have been read anew meanwhile
+			if err != nil { // it reads twice, and in between all objects may have been replaced
 				require.ErrorContains(t, err, "not found")
 			}
 		},
@@ -175,7 +175,7 @@ func TestAnObjectThatCannotBeDecoded(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, found, left)
 		},
-		"an index that is added": func(t *testing.T, w *broken, _ int) { // its function is not called for b
+		"an index that is added": func(t *testing.T, w *broken, _ int) { // its function is not called with b
 			more := byApp
 			more.Name = "more"
 			require.NoError(t, w.AddIndexes(more))
@@ -219,7 +219,7 @@ func TestAnObjectThatCannotBeDecoded(t *testing.T) {
 	}
 }
 
-// A program that checks itself panics instead.
+// Verify mode panics instead.
 func TestAnObjectThatCannotBeDecodedPanicsInVerifyMode(t *testing.T) {
 	on := verify.On
 	verify.On = true
@@ -237,8 +237,7 @@ func TestAnObjectThatCannotBeDecodedPanicsInVerifyMode(t *testing.T) {
 	}
 }
 
-// A handler is not called with an object that cannot be decoded. If it is the old object of an update, the
-// handler gets the new one in its place.
+// A handler does not get an object that cannot be decoded. In place of an old object, it gets the new one.
 func TestHandlersAndObjectsThatCannotBeDecoded(t *testing.T) {
 	unverified(t)
 	for how, d := range damages {
@@ -285,7 +284,7 @@ func TestHandlersAndObjectsThatCannotBeDecoded(t *testing.T) {
 	}
 }
 
-// A function of a type that ends the goroutine while an object is read leaves nothing locked.
+// If a method of a type ends the goroutine while an object is read, no lock stays locked.
 func TestADecoderThatEndsItsGoroutine(t *testing.T) {
 	unverified(t)
 	bubble(t, func(t *testing.T) {

@@ -29,13 +29,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// packedIn are options of an informer that holds its objects packed, within a budget.
+// packedIn returns the options of an informer with packed objects and a budget.
 func packedIn(b *Budget) Options[*corev1.Pod] {
 	return Options[*corev1.Pod]{Storage: Storage{Decoded: b}}
 }
 
-// decodes returns a function that requires the number of objects decoded since its previous call. The test
-// has switched verify mode off, in which more are decoded.
+// decodes returns a function that checks the number of objects decoded since its previous call. The test must
+// have switched verify mode off, which decodes more.
 func (f *testCore) decodes() (decoded func(want int, of ...any)) {
 	before := f.Kind().Decodes()
 	return func(want int, of ...any) {
@@ -46,10 +46,9 @@ func (f *testCore) decodes() (decoded func(want int, of ...any)) {
 	}
 }
 
-// A stored object that the transport has left out of a list stays packed. It is decoded for an
-// index only if it must be put back: because a user has deleted it meanwhile, or another source has
-// taken it over.
-func TestWhatIsRecalledIsNotDecoded(t *testing.T) {
+// A stored object that a list recalls stays packed. It is decoded for an index only if it must be put back, because
+// a program has deleted it or another source has taken it over.
+func TestRecalledObjectsAreNotDecoded(t *testing.T) {
 	unverified(t)
 	for name, row := range map[string]struct {
 		parts     int
@@ -103,7 +102,7 @@ func TestReuseOfPackedObjectsDecodesNothing(t *testing.T) {
 	decoded(0)
 }
 
-// Queries and relations decode nothing, and what they find is decoded when it is read.
+// Queries and relations decode nothing. The objects that they find are decoded when they are read.
 func TestQueriesOfPackedObjectsDecodeNothing(t *testing.T) {
 	unverified(t)
 	o := packedCold()
@@ -136,9 +135,9 @@ func TestQueriesOfPackedObjectsDecodeNothing(t *testing.T) {
 	}
 }
 
-// If the transform removes identities, the server's identities are kept beside the stored objects,
-// and a relist finds unchanged objects without decoding them.
-func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
+// If the transform removes identities, the informer keeps the server's, and a relist finds unchanged objects
+// without decoding them.
+func TestIdentitiesThatTheTransformRemoves(t *testing.T) {
 	unverified(t)
 	o := packedCold()
 	o.Transform = func(p *corev1.Pod) (*corev1.Pod, error) {
@@ -172,8 +171,8 @@ func TestIdentitiesAsideAreOfWhatIsStored(t *testing.T) {
 	require.Zero(t, f.Identities())
 }
 
-// Handlers get the delete of an object that was never stored, with its final state decoded.
-func TestADeleteOfTheUnknownIsDecoded(t *testing.T) {
+// Handlers get the delete of an object that was never stored, with its decoded final state.
+func TestTheDeleteOfAnUnknownObjectIsDecoded(t *testing.T) {
 	unverified(t)
 	f := newTestCore(t, packedCold(), 1)
 	decoded := f.decodes()
@@ -195,7 +194,7 @@ func TestADeleteOfTheUnknownIsDecoded(t *testing.T) {
 	decoded(2)
 }
 
-// Handlers get what they need decoded, and nothing else.
+// Only the objects that a handler needs are decoded.
 func TestHandlersDecodeWhatTheyNeed(t *testing.T) {
 	unverified(t)
 	for name, row := range map[string]struct {
@@ -225,7 +224,7 @@ func TestHandlersDecodeWhatTheyNeed(t *testing.T) {
 	}
 }
 
-// A stuck handler keeps packed objects, whatever comes.
+// The backlog of a stuck handler stays packed.
 func TestAStuckHandlerDecodesNothing(t *testing.T) {
 	unverified(t)
 	f := newTestCore(t, packedCold(), 1)
@@ -255,9 +254,9 @@ func TestAStuckHandlerDecodesNothing(t *testing.T) {
 	decoded(2000)
 }
 
-// Sixteen handlers decode the old object of an update for each other, if there is a budget: all get the same one.
-// The new one has just come, and is not decoded at all.
-func TestSixteenHandlersDecodeForEachOther(t *testing.T) {
+// With a budget, the old object of an update is decoded once for sixteen handlers, which get the same pointer. The
+// new object has just arrived and is not decoded.
+func TestSixteenHandlersShareADecodedObject(t *testing.T) {
 	unverified(t)
 	f := newTestCore(t, packedIn(NewBudget(1<<20)), 1)
 	var regs []*registration
@@ -287,14 +286,14 @@ func TestSixteenHandlersDecodeForEachOther(t *testing.T) {
 	require.Less(t, f.Kind().Decodes()-before, uint64(16), "some may have decoded it at once")
 }
 
-// coolDown makes all objects cold, by putting others into the budget.
+// coolDown makes all objects cold by filling the budget with others.
 func coolDown(f *testCore) {
 	for i := range 4000 {
 		_ = f.FromObject(podWith(fmt.Sprint("other-", i), func(p *corev1.Pod) { p.Status.Message = fmt.Sprintf("%01000d", i) }))
 	}
 }
 
-// In a resync old and new are one object.
+// In a resync, old and new are the same object.
 func TestAResyncOfPackedObjects(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))
@@ -315,8 +314,8 @@ func TestAResyncOfPackedObjects(t *testing.T) {
 	})
 }
 
-// What a program writes into an object that it has got is seen by others while the object is hot. The stored
-// object is unharmed.
+// If a program writes into a hot object, other readers see it until the object is cold. The stored object stays
+// intact.
 func TestAProgramThatWritesIntoAHotObject(t *testing.T) {
 	unverified(t)
 	f := newTestCore(t, packedIn(NewBudget(1<<20)), 1)
@@ -333,7 +332,7 @@ func TestAProgramThatWritesIntoAHotObject(t *testing.T) {
 	require.Empty(t, f.Untold())
 }
 
-// Informers share a budget, and never exceed it. The objects of one that is gone leave it as others come.
+// Informers that share a budget never exceed it. The objects of an informer that is gone leave it as others arrive.
 func TestABudgetOfTwoInformers(t *testing.T) {
 	unverified(t)
 	b := NewBudget(64 << 10)
@@ -357,13 +356,13 @@ func TestABudgetOfTwoInformers(t *testing.T) {
 	goruntime.KeepAlive(two)
 }
 
-// collected requires that nothing keeps a value alive.
+// collected checks that nothing keeps a value alive.
 func collected[T any](t *testing.T, p weak.Pointer[T]) {
 	t.Helper()
 	eventually(t, func() bool { goruntime.GC(); return p.Value() == nil }, "it is kept alive")
 }
 
-// Versions that are replaced, deleted objects, and their bases are garbage.
+// Replaced versions, deleted objects and their bases are garbage.
 func TestDeadPackedObjectsAreGarbage(t *testing.T) {
 	unverified(t)
 	f := newTestCore(t, packedCold(), 1)
@@ -390,7 +389,7 @@ func TestDeadPackedObjectsAreGarbage(t *testing.T) {
 	goruntime.KeepAlive(f)
 }
 
-// An object that changes again and again takes the room of a few, also in a budget that has room for all versions.
+// An object that changes again and again takes the room of a few versions, even in a budget with room for all.
 func TestReplacedVersionsLeaveAnyBudget(t *testing.T) {
 	unverified(t)
 	b := NewBudget(math.MaxInt64)
@@ -409,7 +408,7 @@ func TestReplacedVersionsLeaveAnyBudget(t *testing.T) {
 
 func heavyKey(i int) indexer.Key { key, _ := object.KeyOf(heavyPod(i)); return key }
 
-// Any number of goroutines read, list and select while objects are packed, read anew and evicted.
+// Goroutines read, list and select while objects are packed, decoded and evicted.
 func TestReadersRaceEviction(t *testing.T) {
 	unverified(t)
 	f := newTestCore(t, packedIn(NewBudget(16<<10)), 1)
@@ -450,8 +449,8 @@ func TestReadersRaceEviction(t *testing.T) {
 	require.LessOrEqual(t, f.Status().Storage.Budget.Used(), int64(16<<10))
 }
 
-// The memory that an informer of packed objects reports is about the growth of the heap.
-func TestMemoryOfPackedObjectsIsThatOfTheHeap(t *testing.T) {
+// The memory that an informer with packed objects reports is close to the growth of the heap.
+func TestReportedMemoryOfPackedObjectsMatchesTheHeap(t *testing.T) {
 	tier.SkipRaced(t)
 	const pods = 2000
 	for name, limit := range map[string]int64{"cold": 0, "partly hot": 4 << 20, "all hot": math.MaxInt64} {
@@ -477,7 +476,7 @@ func TestMemoryOfPackedObjectsIsThatOfTheHeap(t *testing.T) {
 	}
 }
 
-// A watch that brings the same pods over and over costs no memory.
+// A watch that sends the same pods over and over does not use more and more memory.
 func TestUpdatesOfPackedObjectsThroughAnInformer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"))

@@ -33,11 +33,11 @@ import (
 
 var pods = corev1.SchemeGroupVersion.WithResource("pods")
 
-// Whatever comes from a server, as an item, an event or an unchanged one of another list, is read from a packed
-// store as from any other, and nothing is pinned.
+// Reads of a packed store return the same objects as those of an unpacked one, and nothing is pinned. The server
+// sends items, events, and lists with unchanged items.
 func TestPackedObjectsOfAServer(t *testing.T) {
 	on := verify.On
-	verify.On = false // it compares whatever is packed, too, and takes ten times as long
+	verify.On = false // it compares all packed objects too, and takes ten times as long
 	t.Cleanup(func() { verify.On = on })
 	for name, test := range map[string]func(t *testing.T, c *cluster, o packedCase){
 		"typed, in protobuf": func(t *testing.T, c *cluster, o packedCase) {
@@ -110,7 +110,7 @@ type packedCase struct {
 	drops  bool
 }
 
-// decoding returns what both informers decode with.
+// decoding returns the Decoding of both informers.
 func (o packedCase) decoding() (d reflector.Decoding) {
 	if o.drops {
 		d.Drop = []string{"metadata.managedFields", "metadata.annotations"}
@@ -140,7 +140,7 @@ func (c *cluster) restClient() *rest.RESTClient {
 
 func podCodecs() runtime.NegotiatedSerializer { return scheme.Codecs.WithoutConversion() }
 
-// Pod is a pod as a program may declare it, with a part that has no type.
+// Pod is a pod as a program may declare it, with an untyped part.
 type Pod struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -199,7 +199,7 @@ func playDynamic(t *testing.T, c *cluster, o packedCase, config *rest.Config) {
 	})
 }
 
-// packedPlay is an informer with packed objects beside one without.
+// packedPlay runs an informer with packed objects and one without.
 type packedPlay[T informer.Object] struct {
 	t       *testing.T
 	cluster *cluster
@@ -210,7 +210,7 @@ type packedPlay[T informer.Object] struct {
 
 	mu   sync.Mutex
 	told []error
-	seen map[string]T // what the handler has got, by key
+	seen map[string]T // the handler's last objects, by key
 }
 
 func playPacked[T informer.Object](t *testing.T, c *cluster, o packedCase, source reflector.Source, live func() []T, node func(T) []string) {
@@ -306,7 +306,7 @@ func (p *packedPlay[T]) settle() {
 	require.NoError(p.t, p.cluster.server.Settle(p.t.Context(), p.packed, p.twin))
 }
 
-// check compares the informers, and the packed one with a list.
+// check compares the informers with each other, and the packed one with a list.
 func (p *packedPlay[T]) check() {
 	p.t.Helper()
 	if p.o.budget.Limit() == 0 {

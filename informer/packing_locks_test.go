@@ -18,8 +18,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// lockChecker decodes pods, and counts those that it decodes while a lock of the store is held: another
-// goroutine cannot write then.
+// lockChecker decodes pods, and counts those decoded while a lock of the store is held. In that case another
+// goroutine cannot write.
 type lockChecker struct {
 	podDecoder
 	core           *engine.Core
@@ -46,9 +46,8 @@ func (c *lockChecker) Decode(data []byte, f pack.Form) (any, error) {
 	return c.podDecoder.Decode(data, f)
 }
 
-// No object is decoded while a lock of the store is held, whoever reads or writes, but for index functions that
-// read objects.
-func TestNothingIsDecodedUnderALock(t *testing.T) {
+// Objects are decoded under a lock of the store only for index functions that read them.
+func TestObjectsAreNotDecodedUnderALock(t *testing.T) {
 	unverified(t)
 	play := func(t *testing.T, pods int, o Options[*corev1.Pod], patience time.Duration) *lockChecker {
 		c := &lockChecker{patience: patience}

@@ -25,8 +25,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// unverified switches verify mode off, in which what is packed is decoded more often, and what cannot be
-// decoded panics.
+// unverified switches verify mode off. Verify mode decodes packed objects more often, and panics if one cannot
+// be decoded.
 func unverified(t *testing.T) {
 	t.Helper()
 	on := verify.On
@@ -34,8 +34,8 @@ func unverified(t *testing.T) {
 	t.Cleanup(func() { verify.On = on })
 }
 
-// packedCore returns a core of an informer that decodes what it has encoded as a program's does, and the sink
-// of its source.
+// packedCore returns a core that packs its objects with the same decoder as a program's informer, and the sink of
+// its source.
 func packedCore[T Object](t *testing.T, o Options[T]) (*Informer[T], *engine.Sink) {
 	t.Helper()
 	if o.Storage.Decoded == nil {
@@ -49,7 +49,7 @@ func packedCore[T Object](t *testing.T, o Options[T]) (*Informer[T], *engine.Sin
 	return i, in
 }
 
-// storeIn puts an object into the store, as a delta of a source.
+// storeIn puts an object into the store, in a delta of a source.
 func storeIn(t *testing.T, c *engine.Core, obj apiObject) {
 	t.Helper()
 	key, _ := object.KeyOf(obj)
@@ -81,12 +81,12 @@ func unstructuredWith(name string, value any) *unstructured.Unstructured {
 	}}
 }
 
-// What does not survive packing is held decoded, and the error names the object and the field, once.
-func TestWhatDoesNotSurvivePackingIsPinned(t *testing.T) {
+// An object that packing changes is pinned. One error names the object and the field.
+func TestObjectsThatPackingChangesArePinned(t *testing.T) {
 	size := resource.MustParse("1Gi")
 	for name, row := range map[string]struct {
 		change func(p *corev1.Pod)
-		field  string // empty: it survives
+		field  string // empty if packing changes nothing
 	}{
 		"an ordinary pod": {func(*corev1.Pod) {}, ""},
 		"an empty pod":    {func(p *corev1.Pod) { *p = corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: p.Name}} }, ""},
@@ -135,7 +135,7 @@ func TestWhatDoesNotSurvivePackingIsPinned(t *testing.T) {
 	}
 }
 
-// Of objects without a Go type of their own, only those survive that have the numbers of JSON's decoder.
+// An unstructured object is packed only if its numbers have the types of the JSON decoder.
 func TestNumbersOfUnstructuredObjects(t *testing.T) {
 	for name, row := range map[string]struct {
 		value  any
@@ -162,7 +162,7 @@ func TestNumbersOfUnstructuredObjects(t *testing.T) {
 	}
 }
 
-// moody is a type with encoders of its own, which fail.
+// moody is a type whose own encoders fail.
 type moody struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
@@ -172,8 +172,8 @@ type moody struct {
 func (m *moody) DeepCopyObject() runtime.Object { c := *m; return &c }
 func (m *moody) MarshalJSON() ([]byte, error)   { return m.mood() }
 
-// An encoder that fails, panics or writes nonsense costs memory alone. However many reasons there are, some are
-// reported, and remembered; that an object cannot be decoded is reported in any case.
+// An encoder that fails, panics or writes garbage only costs memory. The number of reported reasons is bounded. An
+// object that cannot be decoded is always reported.
 func TestEncodersThatFail(t *testing.T) {
 	unverified(t)
 	i, _ := packedCore(t, Options[*moody]{})
@@ -203,8 +203,8 @@ func TestEncodersThatFail(t *testing.T) {
 	require.Len(t, p.Untold(), 1)
 }
 
-// What a program puts into the store itself stays that very pointer.
-func TestWrittenByHandIsPinned(t *testing.T) {
+// An object that a program puts into the store stays the same pointer.
+func TestObjectsWrittenByHandArePinned(t *testing.T) {
 	f := newTestCore(t, packedCold(), 1)
 	f.list("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 	mine := podWith("a", func(p *corev1.Pod) { p.Finalizers = []string{} })
@@ -221,8 +221,8 @@ func TestWrittenByHandIsPinned(t *testing.T) {
 	require.Zero(t, f.Status().Storage.Pinned)
 }
 
-// Status counts as objects come and go, and says what a walk over all of them finds.
-func TestStorageIsCountedAsItGoes(t *testing.T) {
+// The counters of Status agree with a walk over all objects while objects are added and removed.
+func TestStorageCountersAgreeWithAWalk(t *testing.T) {
 	f := newTestCore(t, packedCold(), 1)
 	agrees := func() {
 		t.Helper()
@@ -252,7 +252,7 @@ func TestStorageIsCountedAsItGoes(t *testing.T) {
 	require.Zero(t, f.Kind().Stored())
 }
 
-// An informer of an interface type, or of a type without a pointer, holds all objects decoded, and says so.
+// An informer of an interface type, or of a type that is not a pointer, pins all objects and reports why.
 func TestAnInterfaceTypePinsAll(t *testing.T) {
 	i, in := packedCore(t, Options[apiObject]{Storage: Storage{Decoded: NewBudget(1 << 20)}})
 	require.Nil(t, engine.Packer(in, "pods", podDecoder{}), "of a source that decodes here, too")
@@ -287,8 +287,8 @@ func TestAForeignTypeIsPinned(t *testing.T) {
 	require.Len(t, engine.Inside{Core: c}.Untold(), 1)
 }
 
-// The objects of a second source are packed from its bytes if it decodes as the first one does, and else from
-// bytes of this process.
+// The objects of a second source are packed from its bytes if it has the same decoder as the first source.
+// Otherwise the informer encodes them itself.
 func TestSourcesThatDecodeDifferently(t *testing.T) {
 	f := newTestCore(t, packedCold(), 3)
 	sinks := []*engine.Sink{f.in, f.Sink(1), f.Sink(2)}
@@ -314,19 +314,19 @@ func TestSourcesThatDecodeDifferently(t *testing.T) {
 	require.Equal(t, 0, pinnedIn(f.Core))
 }
 
-// Of an initial state the first objects are decoded, and those for which the budget has room; then only one in
-// many, until one could not be read.
-func TestWhatHasNoRoomStaysUnread(t *testing.T) {
+// The first objects of an initial state are decoded, and others while the budget has room. After that only a sample
+// is decoded.
+func TestObjectsWithoutRoomStayUndecoded(t *testing.T) {
 	unverified(t)
 	const pods = 3 * engine.ComparedFirst
-	unread := func(f *testCore) (n int) {
+	undecoded := func(f *testCore) (n int) {
 		taker := engine.Packer(f.in, "pods", podDecoder{})
-		held := make([]any, pods) // what nobody holds leaves the budget
+		held := make([]any, pods) // objects that nothing else refers to leave the budget
 		for i := range pods {
 			p := kit.RunningPod("owner", i)
 			data, err := p.Marshal()
 			require.NoError(t, err)
-			stored := taker.TakeUnread(p.Namespace, p.Name, data, pack.Event)
+			stored := taker.TakeUndecoded(p.Namespace, p.Name, data, pack.Event)
 			if stored == nil {
 				stored = taker.Take(p, data, pack.Event)
 			} else {
@@ -344,16 +344,16 @@ func TestWhatHasNoRoomStaysUnread(t *testing.T) {
 		return newTestCore(t, Options[*corev1.Pod]{Storage: Storage{Decoded: NewBudget(budget)}}, 1)
 	}
 	cold := within(0)
-	require.Equal(t, pods-engine.ComparedFirst, unread(cold))
-	require.Zero(t, unread(within(math.MaxInt64)))
+	require.Equal(t, pods-engine.ComparedFirst, undecoded(cold))
+	require.Zero(t, undecoded(within(math.MaxInt64)))
 	some := within(2 << 20)
-	n := unread(some)
+	n := undecoded(some)
 	require.Positive(t, n)
 	require.Less(t, n, pods-engine.ComparedFirst)
 	require.Nil(t, engine.Packer(within(0).in, "services", serviceDecoder{}), "objects of another type")
 }
 
-// serviceDecoder is a decoder of objects of another type.
+// serviceDecoder decodes objects of another type.
 type serviceDecoder struct{ podDecoder }
 
 func (serviceDecoder) Type() reflect.Type { return reflect.TypeFor[*corev1.Service]() }
@@ -367,7 +367,7 @@ func podAt(t *testing.T, c *engine.Core, name string) *corev1.Pod {
 	return p
 }
 
-// What a transform returns is packed, and equal.
+// The objects that a transform returns are packed, and read back equal.
 func TestTransformedObjectsArePacked(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("empty", "2"))
@@ -403,7 +403,7 @@ func TestTransformedObjectsArePacked(t *testing.T) {
 	})
 }
 
-// The run reports the errors: an observer may look at the informer, and, as on any event, end the run.
+// The run reports the errors, so an observer may call the informer and end the run.
 func TestErrorsAreReportedByTheRun(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := newScript("10", podWith("a", func(p *corev1.Pod) { p.Finalizers = []string{} }), podWith("b", func(p *corev1.Pod) { p.Labels = map[string]string{} }))

@@ -16,17 +16,17 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/pack"
 )
 
-// packer is a follower that packs nothing.
+// packer is a follower whose taker packs no objects.
 type packer struct {
 	*follower
 	keeper.Sink
 }
 
-func (p packer) Connect(keeper.Reflector) keeper.Form           { return keeper.Form{Packs: p} }
-func (packer) Recall(object.Identity) (any, bool)               { return nil, false }
-func (packer) Reuse([]deltafifo.Delta)                          {}
-func (packer) Take(any, []byte, pack.Form) any                  { return nil }
-func (packer) TakeUnread(string, string, []byte, pack.Form) any { return nil }
+func (p packer) Connect(keeper.Reflector) keeper.Form              { return keeper.Form{Packs: p} }
+func (packer) Recall(object.Identity) (any, bool)                  { return nil, false }
+func (packer) Reuse([]deltafifo.Delta)                             {}
+func (packer) Take(any, []byte, pack.Form) any                     { return nil }
+func (packer) TakeUndecoded(string, string, []byte, pack.Form) any { return nil }
 
 // A watch whose connection breaks before the answer is no answer that the client has decoded.
 func TestABrokenConnectionIsNotDecodedByTheClient(t *testing.T) {

@@ -18,18 +18,17 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 )
 
-// cached is the number of objects that a benchmark keeps, as a cache does.
+// cached is the number of objects that a benchmark keeps.
 const cached = 100_000
 
-// workloads returns the pods of workloads with so many each.
+// workloads returns the pods of workloads that have a number of pods each.
 func workloads(each int) func(i int) *corev1.Pod {
 	return func(i int) *corev1.Pod { return kit.RunningPod(fmt.Sprintf("%05d", i/each), i) }
 }
 
-// BenchmarkPack packs pods in the order of a list, where the pods of a family are neighbours, and then
-// undoes them. Of a pod it measures the time ("list"), the bytes packed, and those on the heap, with its
-// part of what all have in common. An operation packs or undoes one pod of any family, as a watch or
-// reads of single objects do.
+// BenchmarkPack packs pods in the order of a list, where the pods of a family are neighbors, and then unpacks them.
+// It reports, for each pod, the CPU time (list-cpu-ns), the packed bytes, and the bytes on the heap with a share of
+// what all pods have in common. An operation packs or unpacks a pod of a random family, like a watch event or a read.
 func BenchmarkPack(b *testing.B) {
 	pods := cluster.New(1, cached)
 	for _, c := range []struct {
@@ -48,7 +47,7 @@ func BenchmarkPack(b *testing.B) {
 
 func benchmark(b *testing.B, pod func(i int) *corev1.Pod) {
 	k, packed := newTexts(), make([]*Object, cached)
-	var again []encoded // one in some hundred, of all families
+	var again []encoded // about one in a hundred, of all families
 	var plain, size int64
 	var packing time.Duration
 	before := process.Heap()
@@ -72,13 +71,13 @@ func benchmark(b *testing.B, pod func(i int) *corev1.Pod) {
 		again = append(again, encode(b, pod(i)))
 	}
 	var buffer []byte
-	var spare openBase
-	undo := func(i int) { buffer, _ = packed[i].undo(buffer[:0], &spare) }
+	var spare baseData
+	unpack := func(i int) { buffer, _ = packed[i].unpack(buffer[:0], &spare) }
 	began := process.CPU()
 	for i := range packed {
-		undo(i)
+		unpack(i)
 	}
-	undoing := process.CPU() - began
+	unpacking := process.CPU() - began
 
 	b.Run("pack", func(b *testing.B) {
 		each(b, func(i int) {
@@ -91,13 +90,13 @@ func benchmark(b *testing.B, pod func(i int) *corev1.Pod) {
 		b.ReportMetric(float64(onHeap)/cached, "heap-B/pod")
 		b.ReportMetric(float64(plain)/float64(onHeap), "times-smaller")
 	})
-	b.Run("undo", func(b *testing.B) {
-		each(b, func(i int) { undo(i % cached) })
-		b.ReportMetric(float64(undoing)/cached, "list-cpu-ns/pod")
+	b.Run("unpack", func(b *testing.B) {
+		each(b, func(i int) { unpack(i % cached) })
+		b.ReportMetric(float64(unpacking)/cached, "list-cpu-ns/pod")
 	})
 }
 
-// BenchmarkRead reads pods of a list decoded: from their bytes, and packed ones that are cold or hot.
+// BenchmarkRead decodes pods in the order of a list: plain bytes, cold objects and hot objects.
 func BenchmarkRead(b *testing.B) {
 	const pods = 2000
 	o := Options{
@@ -122,7 +121,7 @@ func BenchmarkRead(b *testing.B) {
 	b.Run("hot", func(b *testing.B) { each(b, func(i int) { _, _ = packed[i%pods].Value(Main) }) })
 }
 
-// each runs an operation with numbers in an order that looks random.
+// each runs an operation with numbers in a pseudorandom order.
 func each(b *testing.B, operation func(i int)) {
 	b.ReportAllocs()
 	began := process.CPU()
@@ -132,7 +131,7 @@ func each(b *testing.B, operation func(i int)) {
 	b.ReportMetric(float64(process.CPU()-began)/float64(b.N), "cpu-ns/op")
 }
 
-// encoded is what arrives of an object.
+// encoded is an object as it arrives.
 type encoded struct {
 	namespace, name string
 	data            []byte
@@ -144,7 +143,7 @@ func encode(tb testing.TB, p *corev1.Pod) encoded {
 	return encoded{p.Namespace, p.Name, data}
 }
 
-// listed returns the numbers of the pods in the order of a list: by namespace and name.
+// listed returns the numbers of the pods in the order of a list, by namespace and name.
 func listed(pod func(i int) *corev1.Pod) []int {
 	keys := make([]string, cached)
 	order := make([]int, cached)

@@ -8,20 +8,20 @@ import (
 	"weak"
 )
 
-// Ring says how long a decoded object is kept.
+// Ring selects how long a decoded object is kept.
 type Ring uint8
 
 const (
-	// Main keeps what arrives and what is read, the longer if it is read again.
+	// Main keeps objects that arrive or are read. It keeps them longer if they are read again.
 	Main Ring = iota
-	// Passing keeps what several handlers want one after another: the objects that updates have
+	// Transient keeps objects that several handlers need within a short time: those that an update has
 	// replaced, and those of an initial state.
-	Passing
-	// Nowhere keeps nothing.
+	Transient
+	// Nowhere keeps no objects.
 	Nowhere
 )
 
-// A Budget bounds the memory of the hot objects of any number of kinds. Any goroutine may use it.
+// A Budget bounds the memory of the hot objects of one or more kinds. Any goroutine may use it.
 type Budget struct {
 	limit int64
 
@@ -29,27 +29,27 @@ type Budget struct {
 	rings [Nowhere]ring
 }
 
-// NewBudget returns a budget of so many bytes, at least 0. An eighth of it is for what passes.
+// NewBudget returns a budget of the given size, which must not be negative. An eighth of it is for [Transient].
 func NewBudget(bytes int64) *Budget {
 	b := &Budget{limit: bytes}
 	b.rings[Main] = ring{limit: bytes - bytes/8, chances: 64}
-	b.rings[Passing] = ring{limit: bytes / 8}
+	b.rings[Transient] = ring{limit: bytes / 8}
 	return b
 }
 
-// Limit returns the bytes of the budget.
+// Limit returns the size of the budget in bytes.
 func (b *Budget) Limit() int64 { return b.limit }
 
-// Used returns the bytes of hot objects, as they were estimated. They are at most the limit. Dead ones count until
-// they are collected and, a while later, noticed.
+// Used returns the estimated bytes of hot objects, which never exceed the limit. It includes
+// garbage-collected objects that the budget has not noticed yet.
 func (b *Budget) Used() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 
-	return b.rings[Main].used + b.rings[Passing].used
+	return b.rings[Main].used + b.rings[Transient].used
 }
 
-// hasRoom reports whether the main ring has room for an object of a size beside those that are there.
+// hasRoom reports whether the main ring has room for another object.
 func (b *Budget) hasRoom(size int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,7 +57,7 @@ func (b *Budget) hasRoom(size int64) bool {
 	return size <= b.rings[Main].limit-b.rings[Main].used
 }
 
-// keep makes an object hot if it has room, and returns the decoded object that everybody gets.
+// keep makes an object hot if there is room, and returns the decoded object for all readers.
 func (b *Budget) keep(o *Object, size int64, decoded unsafe.Pointer, in Ring) unsafe.Pointer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,26 +71,26 @@ func (b *Budget) keep(o *Object, size int64, decoded unsafe.Pointer, in Ring) un
 	return decoded
 }
 
-// ring is a queue of hot objects. The first make room for others, but for those that have been read
-// since they were last there. It keeps no object alive: one that nobody holds any more, such as a replaced
-// version, is dead, and takes its decoded form along.
+// ring is a queue of hot objects. To make room it evicts the first ones, but moves an object to the end if it
+// has been read since it was last there. A ring keeps no object alive. An object that nothing else refers to, such
+// as a replaced version, is dead, and its decoded form is garbage too.
 //
-// Invariant: used is the sum of the sizes, and at most limit. A hot object has one entry in one ring, and
-// the objects of all entries are hot or dead.
+// Invariant: used is the sum of the sizes, and at most limit. A hot object has one entry in one ring. The
+// objects of all entries are hot or dead.
 type ring struct {
 	limit, used int64
-	chances     int // how many objects may be passed over to make room by one
+	chances     int // number of objects that evict may move to the end
 	entries     []entry
-	added       int // entries since the dead were last removed
+	added       int // entries added since dead ones were last removed
 }
 
 type entry struct {
-	object weak.Pointer[Object]
-	of     *atomic.Int64 // the bytes of its kind's hot objects
-	size   int64
+	object  weak.Pointer[Object]
+	kindHot *atomic.Int64 // the kind's hot
+	size    int64
 }
 
-// add adds an object, and reports whether it has room.
+// add adds an object, and reports whether it fits.
 func (r *ring) add(o *Object, size int64) bool {
 	if size > r.limit {
 		return false
@@ -102,13 +102,13 @@ func (r *ring) add(o *Object, size int64) bool {
 		r.evict()
 	}
 	e := entry{weak.Make(o), o.kind().hot, size}
-	e.of.Add(size)
+	e.kindHot.Add(size)
 	r.used += size
 	r.entries = append(r.entries, e)
 	return true
 }
 
-// removeDead removes the entries of dead objects. An object that is added pays for two entries.
+// removeDead removes the entries of dead objects. Each added object pays for the check of two entries.
 func (r *ring) removeDead() {
 	r.added = 0
 	r.entries = slices.DeleteFunc(r.entries, func(e entry) bool {
@@ -120,7 +120,7 @@ func (r *ring) removeDead() {
 	})
 }
 
-// evict makes an object cold. Whoever has got it decoded keeps it.
+// evict makes an object cold. Readers that have its decoded form keep it.
 func (r *ring) evict() {
 	for chances := r.chances; ; chances-- {
 		e := r.entries[0]
@@ -141,5 +141,5 @@ func (r *ring) evict() {
 // remove subtracts the size of an entry that is no longer in the ring.
 func (r *ring) remove(e entry) {
 	r.used -= e.size
-	e.of.Add(-e.size)
+	e.kindHot.Add(-e.size)
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// arrive packs a text of n bytes and keeps it decoded.
+// arrive packs a text of n bytes, and keeps it decoded if it fits.
 func arrive(t testing.TB, k *Kind, name string, n int) (*Object, *decoded) {
 	t.Helper()
 	d := &decoded{text: string(text(rand.New(rand.NewPCG(3, uint64(n))), n))}
@@ -41,19 +41,19 @@ func value(t testing.TB, o *Object, in Ring) *decoded {
 // isHot reports whether an object is hot, without reading it.
 func isHot(o *Object) bool { return atomic.LoadPointer(&o.hot) != nil }
 
-func TestWhatArrivesIsHot(t *testing.T) {
+func TestArrivingObjectsAreHot(t *testing.T) {
 	k := newKind(NewBudget(1 << 20))
 	o, d := arrive(t, k, "a", 100)
 	require.Same(t, d, value(t, o, Nowhere))
 	require.EqualValues(t, 300, k.options.Budget.Used())
-	require.Same(t, d, o.Keep(&decoded{text: d.text}, 100, Main), "the first one is everybody's")
+	require.Same(t, d, o.Keep(&decoded{text: d.text}, 100, Main), "all readers get the first one")
 	require.EqualValues(t, 300, k.options.Budget.Used())
 	require.EqualValues(t, 1<<20, k.options.Budget.Limit())
 }
 
 func TestLimits(t *testing.T) {
 	for limit, hot := range map[int64]bool{0: false, 341: false, 343: true, math.MaxInt64: true} {
-		k := newKind(NewBudget(limit)) // of which seven eighths are the main ring
+		k := newKind(NewBudget(limit)) // seven eighths are for the main ring
 		o, d := arrive(t, k, "a", 100)
 		require.Equal(t, hot, isHot(o), limit)
 		again := value(t, o, Main)
@@ -64,9 +64,9 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// There is room as long as nothing has to become cold for a further object.
+// A budget has room as long as another object fits without evicting one.
 func TestRoom(t *testing.T) {
-	k := newKind(NewBudget(8 * 1000)) // of which seven eighths are the main ring
+	k := newKind(NewBudget(8 * 1000)) // seven eighths are for the main ring
 	var all [23]*Object
 	for i := range all {
 		require.True(t, k.HasRoom(100), i)
@@ -78,7 +78,7 @@ func TestRoom(t *testing.T) {
 	runtime.KeepAlive(all)
 }
 
-func TestWhatIsReadStaysHot(t *testing.T) {
+func TestObjectsThatAreReadStayHot(t *testing.T) {
 	k := newKind(NewBudget(8 * 1000))
 	read, d := arrive(t, k, "read", 100)
 	once, _ := arrive(t, k, "once", 100)
@@ -89,27 +89,27 @@ func TestWhatIsReadStaysHot(t *testing.T) {
 	require.False(t, isHot(once))
 }
 
-func TestWhatPassesLeavesTheMainRingAlone(t *testing.T) {
+func TestTransientObjectsDoNotUseTheMainRing(t *testing.T) {
 	k := newKind(NewBudget(8 * 1000))
 	o, d := arrive(t, k, "a", 100)
 	old := pack(t, k, "n", "b", []byte("an object that an update has replaced"))
-	require.Same(t, value(t, old, Passing), value(t, old, Passing), "several handlers get the same")
+	require.Same(t, value(t, old, Transient), value(t, old, Transient), "all handlers get the same pointer")
 	for i := range 1000 {
-		value(t, pack(t, k, "n", fmt.Sprint(i), []byte("another one")), Passing)
-		value(t, old, Nowhere) // which is no second chance
+		value(t, pack(t, k, "n", fmt.Sprint(i), []byte("another one")), Transient)
+		value(t, old, Nowhere) // in this ring, a read gives no second chance
 	}
 	require.False(t, isHot(old))
 	require.Same(t, d, value(t, o, Main))
-	require.LessOrEqual(t, k.options.Budget.rings[Passing].used, int64(1000))
+	require.LessOrEqual(t, k.options.Budget.rings[Transient].used, int64(1000))
 }
 
 func TestTheBudgetKeepsNoColdObjectAlive(t *testing.T) {
 	k := newKind(NewBudget(8 * 500))
 	o, _ := arrive(t, k, "a", 100)
 	cold := weak.Make(o)
-	next, _ := arrive(t, k, "b", 101) // kept, since a dead one makes room as well
+	next, _ := arrive(t, k, "b", 101) // kept alive, because a dead object makes room too
 	hot, _ := arrive(t, k, "c", 102)
-	arrive(t, k, "d", 900) // in the array of the others
+	arrive(t, k, "d", 900) // in the same backing array
 	require.False(t, isHot(o))
 	require.True(t, isHot(hot))
 	runtime.GC()
@@ -118,7 +118,7 @@ func TestTheBudgetKeepsNoColdObjectAlive(t *testing.T) {
 	runtime.KeepAlive(k)
 }
 
-// A version that has been replaced is held by nobody: it leaves a budget that never has to make room as well.
+// A replaced version leaves the budget even if the budget never has to make room.
 func TestTheBudgetKeepsNoDeadObjectAlive(t *testing.T) {
 	for name, limit := range map[string]int64{"unlimited": math.MaxInt64, "with room": 1 << 20} {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestTheBudgetKeepsNoDeadObjectAlive(t *testing.T) {
 				runtime.GC()
 			}
 			require.Nil(t, one.Value())
-			require.Less(t, k.options.Budget.Used(), int64(300*300), "of 800 that have arrived")
+			require.Less(t, k.options.Budget.Used(), int64(300*300), "800 objects have arrived")
 			require.Equal(t, k.options.Budget.Used(), k.Hot())
 			require.Same(t, d, value(t, alive, Main))
 		})
@@ -146,7 +146,7 @@ func TestALongListIsNotKept(t *testing.T) {
 	k := newKind(NewBudget(8 * 1000))
 	require.Equal(t, Main, k.RingFor(0))
 	arrive(t, k, "a", 100)
-	require.Equal(t, Main, k.RingFor(6), "a quarter are 2,000 bytes")
+	require.Equal(t, Main, k.RingFor(6), "a quarter is 2,000 bytes")
 	require.Equal(t, Nowhere, k.RingFor(7))
 	require.Equal(t, Main, newKind(NewBudget(math.MaxInt64)).RingFor(math.MaxInt))
 	empty := newKind(NewBudget(0))
@@ -165,12 +165,12 @@ func TestOneInSixtyFourIsWeighed(t *testing.T) {
 		all[i], _ = arrive(t, k, fmt.Sprint(i), 100)
 	}
 	require.Equal(t, 2, weighed)
-	require.EqualValues(t, 64*500+750, k.options.Budget.Used(), "the second is twice as heavy: both are 7.5 times their bytes")
+	require.EqualValues(t, 64*500+750, k.options.Budget.Used(), "the second weighs twice as much: the average is 7.5 times the bytes")
 	runtime.KeepAlive(all)
 }
 
-// TestTheBudgetIsFilledAsEstimated compares the estimate with the memory of each pod.
-func TestTheBudgetIsFilledAsEstimated(t *testing.T) {
+// TestTheEstimateIsCloseToTheMemory compares the budget's estimate with the memory of all pods.
+func TestTheEstimateIsCloseToTheMemory(t *testing.T) {
 	o := newTexts().options
 	o.Type, o.Budget = reflect.TypeFor[*corev1.Pod](), NewBudget(math.MaxInt64)
 	o.Decode = func(data []byte, _ Form) (any, error) {
@@ -199,7 +199,7 @@ func TestTheBudgetIsFilledAsEstimated(t *testing.T) {
 	runtime.KeepAlive(all)
 }
 
-func TestWhatBecomesHotIsChecked(t *testing.T) {
+func TestVerifyModeChecksHotObjects(t *testing.T) {
 	on := verify.On
 	verify.On = true
 	t.Cleanup(func() { verify.On = on })
@@ -209,8 +209,8 @@ func TestWhatBecomesHotIsChecked(t *testing.T) {
 	require.NotPanics(t, func() { o.Keep(&decoded{text: "a text"}, 6, Main) })
 }
 
-func TestOnlyTheKindsOwnTypeIsHot(t *testing.T) {
-	for name, arrived := range map[string]any{"another type": new(int), "no pointer": 7, "nothing": nil, "a nil pointer": (*decoded)(nil)} {
+func TestOnlyObjectsOfTheKindsTypeBecomeHot(t *testing.T) {
+	for name, arrived := range map[string]any{"another type": new(int), "not a pointer": 7, "nil": nil, "a nil pointer": (*decoded)(nil)} {
 		o := newTexts().options
 		o.Budget, o.Weigh = NewBudget(1<<20), func(any) int64 { return 100 }
 		k := NewKind(o)
@@ -229,7 +229,7 @@ func TestOnlyTheKindsOwnTypeIsHot(t *testing.T) {
 	require.ErrorIs(t, err, errGarbage)
 }
 
-// twin is a budget in slow: two lists of what is hot.
+// twin is a simple model of a budget: a list of hot objects for each ring.
 type twin struct {
 	limits [2]int64
 	hot    [2][]hotTwin
@@ -267,7 +267,7 @@ func (w *twin) add(ring Ring, h hotTwin) {
 	for w.used(ring)+h.size > w.limits[ring] {
 		for range 64 {
 			oldest := w.hot[ring][0]
-			if ring == Passing || !oldest.read {
+			if ring == Transient || !oldest.read {
 				break
 			}
 			oldest.read = false
@@ -278,7 +278,7 @@ func (w *twin) add(ring Ring, h hotTwin) {
 	w.hot[ring] = append(w.hot[ring], h)
 }
 
-// FuzzBudget has objects of two kinds arrive, be read and be replaced, beside the twin of their budget.
+// FuzzBudget adds and reads objects of two kinds, and compares their budget with its twin.
 func FuzzBudget(f *testing.F) {
 	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
 		limit := int64(r.IntN(20_000))
@@ -305,7 +305,7 @@ func FuzzBudget(f *testing.F) {
 				}
 			}
 			b.check(t)
-			require.Equal(t, w.used(Main)+w.used(Passing), b.Used())
+			require.Equal(t, w.used(Main)+w.used(Transient), b.Used())
 			require.LessOrEqual(t, b.Used(), limit)
 			for _, o := range objects {
 				require.Equal(t, w.find(o) != nil, isHot(o))
@@ -314,7 +314,7 @@ func FuzzBudget(f *testing.F) {
 	})
 }
 
-// check fails unless the invariants of the rings hold.
+// check fails if an invariant of the rings is broken.
 func (b *Budget) check(t *testing.T) {
 	t.Helper()
 	seen := map[*Object]bool{}
@@ -333,9 +333,9 @@ func (b *Budget) check(t *testing.T) {
 	}
 }
 
-// TestAllWhoDecodeAtOnceGetTheSame reads objects from several goroutines, with a budget for all, and
-// one for few.
-func TestAllWhoDecodeAtOnceGetTheSame(t *testing.T) {
+// TestConcurrentReadersGetTheSamePointer reads objects from several goroutines, with a budget for all objects and
+// with one for a few.
+func TestConcurrentReadersGetTheSamePointer(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		limit int64
@@ -359,7 +359,7 @@ func TestAllWhoDecodeAtOnceGetTheSame(t *testing.T) {
 								return
 							}
 							if before := got[g][i]; before != nil && before != v && c.limit == math.MaxInt64 {
-								assert.Fail(t, "another one, though all have room")
+								assert.Fail(t, "another pointer, although all objects fit")
 								return
 							}
 							got[g][i] = v

@@ -12,10 +12,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
-// owners are so many that a dictionary takes little beside their objects.
+// owners is large enough that a dictionary is small compared with the objects.
 const owners = 2000
 
-// aged is a kind with the objects of a store, by their names.
+// aged is a kind with the objects of a store, by name.
 type aged struct {
 	*Kind
 	r       *rand.Rand
@@ -36,7 +36,7 @@ func (a *aged) put(t *testing.T, name string, data []byte) {
 	a.Count(a.objects[name], 1)
 }
 
-// putForeign puts objects that have nothing in common with others.
+// putForeign adds objects that have nothing in common with others.
 func (a *aged) putForeign(t *testing.T, n, size int) {
 	t.Helper()
 	for i := range n {
@@ -44,7 +44,7 @@ func (a *aged) putForeign(t *testing.T, n, size int) {
 	}
 }
 
-// rollOut gives the objects of all owners another common part, and new names if an owner has several.
+// rollOut replaces the common part of all owners' objects. If an owner has several, they get new names.
 func (a *aged) rollOut(t *testing.T, owners, each int) {
 	t.Helper()
 	common, rollout := text(a.r, 3500), a.r.Uint32()
@@ -74,7 +74,7 @@ func (a *aged) remove(gone func(name string) bool) {
 	maps.DeleteFunc(a.plain, func(name string, _ []byte) bool { return gone(name) })
 }
 
-// sweep lets the kind sweep the store.
+// sweep sweeps the whole store.
 func (a *aged) sweep() {
 	a.Sweep(func(visit func(*Object) bool) (last bool) {
 		for _, o := range a.objects {
@@ -84,9 +84,9 @@ func (a *aged) sweep() {
 	})
 }
 
-// held returns the bytes that an object takes, with its part of the bases and of the dictionary.
+// held returns the average bytes of an object, including its share of the bases and the dictionary.
 func (a *aged) held() float64 {
-	size, alive := a.now.dictionary.Load().size(), map[*Object]bool{}
+	size, alive := a.current.dictionary.Load().size(), map[*Object]bool{}
 	for _, o := range a.objects {
 		alive[o] = true
 		if base := o.base.Load(); base.base.Load() != nil {
@@ -99,7 +99,7 @@ func (a *aged) held() float64 {
 	return float64(size) / float64(len(a.objects))
 }
 
-// requireFresh expects objects to be read as they were put, and to take about what they take in a new kind.
+// requireFresh expects objects to read as written, and to take about as many bytes as in a new kind.
 func (a *aged) requireFresh(t *testing.T) {
 	t.Helper()
 	fresh := newAged()
@@ -107,7 +107,7 @@ func (a *aged) requireFresh(t *testing.T) {
 		requireBytes(t, a.plain[name], a.objects[name])
 		fresh.put(t, name, a.plain[name])
 	}
-	t.Logf("%.0f bytes an object, and in a new kind %.0f", a.held(), fresh.held())
+	t.Logf("%.0f bytes per object, and %.0f in a new kind", a.held(), fresh.held())
 	require.Less(t, a.held(), 1.3*fresh.held())
 }
 
@@ -153,8 +153,8 @@ func TestObjectsAfterOthersThatHaveNothingInCommon(t *testing.T) {
 	a.requireFresh(t)
 }
 
-// An object that nothing else resembles by name is packed against its own earlier version only while that pays: no
-// other object needs that version.
+// A sole member of a family is packed against its own earlier version only while that pays, because no other object
+// needs that version.
 func TestObjectsWhoseOwnPartChanges(t *testing.T) {
 	tier.SkipRaced(t)
 	a := newAged()

@@ -1,48 +1,49 @@
-// Package pack holds objects in few bytes, and some of them decoded as well.
+// Package pack stores objects in few bytes, and keeps some of them decoded as well.
 //
-// A [Kind] packs the encoded bytes of an object as their difference to those of a similar one, its
-// base. The base is of the same family: objects of one namespace whose names are the same up to the last
-// part, such as the pods of a workload. The first object of a family has no base. It is packed as the
-// difference to the kind's dictionary, which holds the bytes of some objects, and the objects of the
-// family that follow have it as their base.
+// A [Kind] packs an object: it stores the difference between the object's encoded bytes and those of a similar
+// object, its base. The base belongs to the same family: the objects of one namespace whose names are equal up to
+// the last part, such as the pods of a workload. The first object of a family becomes the base of the objects that
+// follow. It usually has no base itself. It is packed against the kind's dictionary, which contains the bytes of a
+// few objects.
 //
-// Objects change over months, and the dictionary with them. When it is full and lacks what recurs, the kind begins
-// another one. What is packed from then on uses the new dictionary, and [Kind.Sweep] packs stored objects
-// anew, in place. Only objects without a base have to be: a base undoes to the same bytes as before, so that
-// nothing changes for the objects that refer to it.
+// Objects change over months, so the dictionary must change too. When it is full and lacks bytes that recur, the
+// kind begins a new dictionary for objects that are packed later. [Kind.Sweep] repacks stored objects against it,
+// in place. Only objects without a base need this. A repacked base still unpacks to the same bytes, so the objects
+// that refer to it stay valid.
 //
-// An [Object] is what a store holds. It is hot while it has its decoded form too, and a [Budget] bounds
-// how much is hot. An object that has no bytes, or whose bytes decode to something else, is pinned:
-// held decoded, outside of any budget.
+// A store holds objects as [Object] values. An object is hot while it also has its decoded form, and a [Budget]
+// bounds the memory of hot objects. An object is pinned if it has no bytes, or if its bytes decode to a different
+// object. A pinned object stays decoded, outside of any budget.
 //
-// The package does not know how objects are encoded: functions of the kind read the bytes. An informer has a
-// kind, and its store holds objects of it: they are packed where the server's bytes arrive, and decoded for
-// readers and handlers.
+// The package does not know the encoding: a kind has functions that decode bytes. Each informer has one kind. It
+// packs the server's bytes on arrival, and decodes them for readers and handlers.
 //
 // # Guarantees
 //
-// Exactness. An object undoes to the bytes that were packed. A blob and what is written of a dictionary never
-// change. A sweep replaces a blob and its dictionary, and readers get both from before or both from afterwards.
-// Nothing is read of an object that a program has got. With TIDEMARK_VERIFY=1, what has been packed is undone
-// and compared, and what becomes hot is decoded again.
+// Exactness. An object unpacks to the bytes that were packed. Blobs and the bytes in a dictionary never change. A
+// sweep replaces an object's blob and dictionary together, so readers never get the blob of one with the dictionary
+// of the other. The package never encodes an object that the program has. With TIDEMARK_VERIFY=1, each object that
+// is packed is unpacked and compared, and each object that becomes hot is decoded again and compared.
 //
-// Identity. All who read a hot object get the same one. When it is not hot any more, others get another.
+// Identity. All readers of a hot object get the same pointer. After the object has become cold, readers get
+// another one.
 //
-// Safety. Of a damaged blob come other bytes or an error, but no panic, and no allocation above 16
-// times the bytes that were read. Objects made to flood the tables make others larger, and no more.
+// Safety. Damaged blobs produce wrong bytes or errors, but no panics, and no allocation above 16 times the bytes
+// read. Objects that are crafted to flood the tables only make other objects larger.
 //
-// Bounds. A kind has a dictionary of at most 64 KiB, and earlier ones until sweeps have visited all their objects. It
-// has 1 MiB of bases that are kept undone, with indexes, some 400 KiB for packing, and 2^18 families. Families
-// without a base are removed. A base or an earlier dictionary lives as long as objects refer to it. Objects above 64 KiB are no bases, and those above 256 MiB
-// are not packed. Hot objects take no more than the budget, and one for each goroutine that decodes. A budget
-// keeps no object alive: however much room it has, what nobody else holds leaves it.
+// Bounds. A kind has a dictionary of at most 64 KiB, and keeps earlier ones until sweeps have visited all their
+// objects. It also has 1 MiB of unpacked bases with indexes, about 400 KiB for packing, and 2^18 families. It
+// removes families without a base. A base or an earlier dictionary lives as long as objects refer to it. Objects
+// above 64 KiB are not bases, and objects above 256 MiB are not packed. Hot objects take at most the budget, plus
+// one object for each goroutine that decodes. A budget keeps no object alive: an object that nothing else refers to
+// leaves the budget, even if there is room.
 //
-// Cost. If 60 objects of a family in a row have little in common with its base, the next 240 are kept as they
-// are, and then 15 are tried. The same holds for the objects without a base, and a sweep tries those again that were
-// not tried. Packing an object allocates it and its blob, and undoing it nothing, unless a base comes into use.
-// A sweep takes a tenth of a processor at most, about a second of it for 100,000 objects without a base.
+// Cost. If 60 objects of a family in a row have little in common with its base, the next 240 are stored as raw
+// bytes, and then 15 are tried. The same applies to objects without a base, and a sweep tries the skipped ones
+// again. Packing allocates the object and its blob. Unpacking allocates nothing, unless it adds a base to the
+// cache. A sweep uses at most a tenth of a CPU, and about one second of it for 100,000 objects without a base.
 //
-// Concurrency. Any goroutine may call any method, but one at a time calls Sweep. A kind packs one object after
-// another. Neither readers nor [Kind.Count] wait for that. Readers wait for each other while they make an object hot. No
-// function of a kind is called under a lock.
+// Concurrency. Any goroutine may call any method, but only one at a time may call Sweep. A kind packs one object at
+// a time. Readers and [Kind.Count] do not wait for packing. Readers wait for each other while they make an object
+// hot. The package holds no lock when it calls a function of a kind.
 package pack

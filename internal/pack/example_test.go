@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// stored is what a store holds: a packed object that shows its metadata, and is no object itself.
+// stored is the stored form of an object: it is packed, and shows its metadata.
 type stored pack.Object
 
 func (s *stored) GetObjectMeta() metav1.Object {
@@ -32,7 +32,7 @@ func Example() {
 	}
 	kind := pack.NewKind(pack.Options{
 		Type: reflect.TypeFor[*corev1.Pod](), Decode: decode,
-		Meta:   decode, // it would read less
+		Meta:   decode, // a real one decodes only the metadata
 		Weigh:  func(any) int64 { return 20_000 },
 		Budget: pack.NewBudget(1 << 20),
 	})

@@ -7,31 +7,31 @@ import (
 	"weak"
 )
 
-// families finds the base of an object's family: of the objects of its namespace whose names begin
-// alike. A family is forgotten when its base is dead, and all are if there are too many that live.
+// families finds the base for an object by its family: the objects of one namespace whose names have the same
+// prefix. A family is removed when its base is garbage-collected. All are removed if there are too many.
 type families struct {
 	seed    maphash.Seed
-	of      map[uint64]family
-	sweepAt int // the number of families at which those are removed that are dead
+	byHash  map[uint64]family
+	sweepAt int // number of families at which those without a base are removed
 }
 
-// A family remembers how well its base fits: it was still pending, or has become old, if it does not.
-// But if nothing fits, not each object becomes the base.
+// A family has a base, and replaces it if it does not fit: the object may have been pending, or be out of date.
+// A cooldown prevents each object from becoming the base if none fits.
 type family struct {
-	base weak.Pointer[Object]
-	sole uint32 // the hash of the name that all objects have had, the base's, or 0
-	poor int8   // objects in a row that the base did not fit
-	rest int8   // objects for which the base stays, whatever fits
-	pace pace
+	base     weak.Pointer[Object]
+	sole     uint32 // hash of the only name in the family, which is the base's; 0 if there are several
+	misfits  int8   // consecutive objects that the base did not fit
+	cooldown int8   // number of objects before the base may be replaced
+	backoff  backoff
 }
 
 const (
-	mostPoor     = 2
-	restFor      = 8
-	mostFamilies = 1 << 17
-	familySize   = 40 // bytes in a map, about
-	solePart     = 4  // the part of a base that a difference to the object's own earlier version may have
-	anyNamespace = "*"
+	maxMisfits      = 2
+	cooldownObjects = 8
+	maxFamilies     = 1 << 17
+	familySize      = 40 // approximate bytes of a family in the map
+	soleRatio       = 4  // see record
+	anyNamespace    = "*"
 )
 
 // hash returns the hash of an object's family.
@@ -40,7 +40,7 @@ func (s *families) hash(namespace, name string) uint64 {
 	return maphash.Comparable(s.seed, key{namespace, prefix(name)})
 }
 
-// prefix returns a name without its last part: of a pod's, the name of its workload.
+// prefix returns a name without its last part. For a pod, that is the name of its workload.
 func prefix(name string) string {
 	if i := strings.LastIndexAny(name, "-."); i >= 0 {
 		return name[:i]
@@ -49,102 +49,104 @@ func prefix(name string) string {
 }
 
 // base returns the base of a family, or nil.
-func (s *families) base(hash uint64) *Object { return s.of[hash].base.Value() }
+func (s *families) base(hash uint64) *Object { return s.byHash[hash].base.Value() }
 
-// wantBase reports whether the next object is to become the base of a family that has one.
-func (s *families) wantBase(hash uint64) bool {
-	f := s.of[hash]
-	return f.poor >= mostPoor && f.rest == 0
+// needsBase reports whether the next object should replace the base of its family.
+func (s *families) needsBase(hash uint64) bool {
+	f := s.byHash[hash]
+	return f.misfits >= maxMisfits && f.cooldown == 0
 }
 
-// tries reports whether the next object of a family is to be packed.
-func (s *families) tries(hash uint64) bool {
-	f := s.of[hash]
-	if f.pace.tries() {
+// attempt reports whether to try to pack the next object of a family.
+func (s *families) attempt(hash uint64) bool {
+	f := s.byHash[hash]
+	if f.backoff.attempt() {
 		return true
 	}
-	s.of[hash] = f
+	s.byHash[hash] = f
 	return false
 }
 
-// note notes the difference of an object to the base of its family, and reports whether the base fits, whether the
-// object is the only one of its family, and whether the base stays. The base of a sole object is that object's own
-// earlier version, which nothing else needs. So it fits only if the difference takes little beside it.
-func (s *families) note(hash uint64, name string, d, data []byte) (fits, sole, stays bool) {
-	f := s.of[hash]
-	fits = !poor(d, data, familyPart)
+// record records the difference of an object to its family's base. It reports whether the base fits, whether
+// the object is the sole member of its family, and whether the base must stay. The base of a sole member is an
+// earlier version of the same object, which no other object needs. It fits only if the difference is less than
+// the base divided by soleRatio.
+func (s *families) record(hash uint64, name string, d, data []byte) (fits, sole, keepBase bool) {
+	f := s.byHash[hash]
+	fits = !isPoor(d, data, familyRatio)
 	if sole = f.sole == s.nameHash(name); sole {
 		base := f.base.Value()
-		fits = d != nil && base != nil && len(d)*solePart <= len(base.view().content())
+		fits = d != nil && base != nil && len(d)*soleRatio <= len(base.view().content())
 	} else {
 		f.sole = 0
 	}
-	f.poor, f.rest = min(f.poor+1, mostPoor), max(f.rest-1, 0)
+	f.misfits, f.cooldown = min(f.misfits+1, maxMisfits), max(f.cooldown-1, 0)
 	if fits {
-		f.poor = 0
+		f.misfits = 0
 	}
-	f.pace.note(!poor(d, data, anyPart))
-	s.of[hash] = f
-	return fits, sole, f.rest > 0 && !sole
+	f.backoff.record(!isPoor(d, data, payRatio))
+	s.byHash[hash] = f
+	return fits, sole, f.cooldown > 0 && !sole
 }
 
-// nameHash returns the hash of a name, which is not 0.
+// nameHash returns the hash of a name. It is never 0.
 func (s *families) nameHash(name string) uint32 { return uint32(maphash.String(s.seed, name)) | 1 }
 
-// set gives a family its base, or another one. The name is the base's if it is the family's only object, or empty.
+// set sets or replaces the base of a family. The name is the base's own, or empty for a base from another family.
 func (s *families) set(hash uint64, base *Object, name string) {
-	f := s.of[hash]
+	f := s.byHash[hash]
 	sole := f.sole != 0 || f.base.Value() == nil
-	f = family{base: weak.Make(base), pace: f.pace}
+	f = family{base: weak.Make(base), backoff: f.backoff}
 	if s.base(hash) != nil {
-		f.rest = restFor
+		f.cooldown = cooldownObjects
 	}
 	if sole && name != "" {
 		f.sole = s.nameHash(name)
 	}
-	s.of[hash] = f
-	if len(s.of) < s.sweepAt {
+	s.byHash[hash] = f
+	if len(s.byHash) < s.sweepAt {
 		return
 	}
-	maps.DeleteFunc(s.of, func(_ uint64, f family) bool { return f.base.Value() == nil })
-	if len(s.of) > mostFamilies {
-		clear(s.of)
+	maps.DeleteFunc(s.byHash, func(_ uint64, f family) bool { return f.base.Value() == nil })
+	if len(s.byHash) > maxFamilies {
+		clear(s.byHash)
 	}
-	s.sweepAt = max(16, 2*len(s.of))
+	s.sweepAt = max(16, 2*len(s.byHash))
 }
 
-// pace stops searching for equal bytes where there are none, which takes long. It is a family's, or that of the
-// objects without a base. After so many useless searches in a row (patience), the next objects are kept as they are
-// (restingFor), and then fewer are tried, until one search pays.
-type pace struct {
-	useless uint8 // searches in a row
-	resting uint8 // objects that are not tried
+// backoff skips the slow search for equal bytes while it does not pay. A family has a backoff, and so do the
+// objects without a base. After maxFailures searches in a row that did not pay, the next skipObjects objects are
+// stored raw. From then on, retryFailures such searches are enough, until one pays.
+type backoff struct {
+	failures uint8 // consecutive searches that did not pay
+	skip     uint8 // number of objects still to skip
 }
 
 const (
-	patience   = 60
-	impatience = 15
-	restingFor = 240
+	maxFailures   = 60
+	retryFailures = 15
+	skipObjects   = 240
 )
 
-// tries reports whether the next object is to be packed.
-func (p *pace) tries() bool {
-	if p.resting == 0 {
+// attempt reports whether to try to pack the next object.
+func (b *backoff) attempt() bool {
+	if b.skip == 0 {
 		return true
 	}
-	p.resting--
+	b.skip--
 	return false
 }
 
-// note notes whether packing an object has paid. It returns true at the first that has after many that have not.
-func (p *pace) note(paid bool) (again bool) {
+// record records whether packing an object paid. It returns true for the first one that did after many that did
+// not.
+func (b *backoff) record(paid bool) (again bool) {
 	if paid {
-		again = p.useless >= patience-impatience
-		*p = pace{}
+		again = b.failures >= maxFailures-retryFailures
+		*b = backoff{}
 		return again
 	}
-	if p.useless++; p.useless == patience {
-		*p = pace{patience - impatience, restingFor}
+	if b.failures++; b.failures == maxFailures {
+		*b = backoff{maxFailures - retryFailures, skipObjects}
 	}
 	return false
 }

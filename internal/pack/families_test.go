@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func newFamilies() *families { return &families{seed: maphash.MakeSeed(), of: map[uint64]family{}} }
+func newFamilies() *families { return &families{seed: maphash.MakeSeed(), byHash: map[uint64]family{}} }
 
 func TestNamesOfAFamily(t *testing.T) {
 	for name, want := range map[string]string{
@@ -26,10 +26,10 @@ func TestNamesOfAFamily(t *testing.T) {
 	require.Equal(t, s.hash("n", "web-0"), s.hash("n", "web-1"))
 	require.NotEqual(t, s.hash("n", "web-0"), s.hash("m", "web-0"))
 	require.NotEqual(t, s.hash("n", "web-0"), s.hash("n", "db-0"))
-	require.NotEqual(t, s.hash("n", "web-0"), newFamilies().hash("n", "web-0"), "nobody knows what collides")
+	require.NotEqual(t, s.hash("n", "web-0"), newFamilies().hash("n", "web-0"), "collisions cannot be predicted")
 }
 
-func TestAFamilyGoesWithItsBase(t *testing.T) {
+func TestAFamilyIsRemovedWithItsBase(t *testing.T) {
 	s := newFamilies()
 	living := new(Object)
 	s.set(0, living, "")
@@ -39,7 +39,7 @@ func TestAFamilyGoesWithItsBase(t *testing.T) {
 			runtime.GC()
 		}
 	}
-	require.LessOrEqual(t, len(s.of), 4*500, "the table grows with the families that live")
+	require.LessOrEqual(t, len(s.byHash), 4*500, "only families with a base take room")
 	runtime.GC()
 	require.Same(t, living, s.base(0))
 	require.Nil(t, s.base(20_000))
@@ -47,28 +47,28 @@ func TestAFamilyGoesWithItsBase(t *testing.T) {
 
 func TestTheTableIsBounded(t *testing.T) {
 	s, o := newFamilies(), new(Object)
-	for i := range uint64(5 * mostFamilies / 2) {
+	for i := range uint64(5 * maxFamilies / 2) {
 		s.set(i, o, "")
-		if len(s.of) > 2*mostFamilies {
-			t.Fatal(len(s.of))
+		if len(s.byHash) > 2*maxFamilies {
+			t.Fatal(len(s.byHash))
 		}
 	}
-	require.Same(t, o, s.base(5*mostFamilies/2-1))
-	require.Nil(t, s.base(0), "all were forgotten")
+	require.Same(t, o, s.base(5*maxFamilies/2-1))
+	require.Nil(t, s.base(0), "all families were removed")
 }
 
-func TestABaseThatDoesNotFitIsReplaced(t *testing.T) {
+func TestAMisfitBaseIsReplaced(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		another bool   // the base is not the family's first
-		fitted  string // + fitted, - did not
-		want    string // before each: B if it is to become the base
+		another bool   // the base has replaced another one
+		fits    string // for each object: + if the base fits, - if not
+		want    string // before each object: B if it should become the base
 	}{
 		{"fits", false, "++++", "...."},
-		{"does not fit once in a row", false, "-+-+", "...."},
+		{"does not fit once", false, "-+-+", "...."},
 		{"does not fit twice in a row", false, "+--+-", "...B."},
-		{"has just been made", true, "----------", "........BB"},
-		{"has just been made, and begins to fit", true, "-------++--+", "...........B"},
+		{"is new", true, "----------", "........BB"},
+		{"is new, and begins to fit", true, "-------++--+", "...........B"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, o, got := newFamilies(), new(Object), ""
@@ -76,13 +76,13 @@ func TestABaseThatDoesNotFitIsReplaced(t *testing.T) {
 			if c.another {
 				s.set(1, o, "")
 			}
-			for _, fitted := range c.fitted {
-				if s.wantBase(1) {
+			for _, fits := range c.fits {
+				if s.needsBase(1) {
 					got += "B"
 				} else {
 					got += "."
 				}
-				s.note(1, "any", make([]byte, 1), make([]byte, map[rune]int{'+': 100, '-': 4}[fitted]))
+				s.record(1, "any", make([]byte, 1), make([]byte, map[rune]int{'+': 100, '-': 4}[fits]))
 			}
 			require.Equal(t, c.want, got)
 			runtime.KeepAlive(o)
@@ -90,35 +90,35 @@ func TestABaseThatDoesNotFitIsReplaced(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotPayIsTriedAgain(t *testing.T) {
-	var p pace
+func TestBackoff(t *testing.T) {
+	var p backoff
 	tries := func(n int, paid bool) {
 		t.Helper()
 		for i := range n {
-			if !assert.True(t, p.tries(), "object %d", i) {
+			if !assert.True(t, p.attempt(), "object %d", i) {
 				return
 			}
-			p.note(paid)
+			p.record(paid)
 		}
 	}
-	rests := func(n int) {
+	skips := func(n int) {
 		t.Helper()
 		for i := range n {
-			if !assert.False(t, p.tries(), "object %d", i) {
+			if !assert.False(t, p.attempt(), "object %d", i) {
 				return
 			}
 		}
 	}
-	tries(patience-1, false)
+	tries(maxFailures-1, false)
 	tries(1, true)
-	tries(patience, false) // in a row
-	rests(restingFor)
-	tries(impatience, false)
-	rests(restingFor)
-	tries(impatience-1, false)
-	require.True(t, p.note(true), "it rests no longer")
-	require.False(t, p.note(true))
-	tries(patience, false)
-	rests(restingFor)
+	tries(maxFailures, false) // the failure before does not count
+	skips(skipObjects)
+	tries(retryFailures, false)
+	skips(skipObjects)
+	tries(retryFailures-1, false)
+	require.True(t, p.record(true), "it no longer skips objects")
+	require.False(t, p.record(true))
+	tries(maxFailures, false)
+	skips(skipObjects)
 	tries(1000, true)
 }

@@ -11,19 +11,22 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// A generation has a dictionary. Objects are packed against the kind's present one. When that is full and lacks
-// what recurs, another begins, and a sweep packs the stored objects of the earlier one anew.
+// A generation has a dictionary, and new objects are packed against the dictionary of the current generation.
+// When it is full and lacks bytes that recur, another generation begins, and a sweep repacks the stored objects
+// of earlier ones.
+//
+// An object without a base refers to one of its generation's roots, depending on where the object is.
 //
 // Invariant: only objects keep an earlier generation alive, through a root. A generation begins only after a sweep
-// has visited the stored objects since the one before began. An object of an earlier one that is stored later, such as
-// those of a long list, asks for a sweep. A sweep may miss objects while the store grows: they keep their generation
-// until the next sweep.
+// has visited all objects stored since the previous one began. An object of an earlier generation may be stored
+// later, for example after a long list, and then requests a sweep. A sweep may miss objects while the store
+// grows. They keep their generation until the next sweep.
 type generation struct {
-	root       Object // the base of what is a difference to the dictionary and has not been stored yet
-	stored     Object // the base of such objects while the store has them
-	left       Object // the base of such objects after they have left the store
+	fresh      Object // root of objects that have not been stored yet
+	stored     Object // root of stored objects
+	removed    Object // root of objects that were removed from the store
 	kind       *Kind
-	dictionary atomic.Pointer[openBase]
+	dictionary atomic.Pointer[baseData]
 }
 
 func newGeneration(k *Kind, data []byte) *generation {
@@ -32,18 +35,18 @@ func newGeneration(k *Kind, data []byte) *generation {
 	return g
 }
 
-// init makes g a generation of a kind, with the bytes of an object as the dictionary.
+// init makes g a generation of a kind, with data as the dictionary.
 func (g *generation) init(k *Kind, data []byte) {
 	g.kind = k
-	for _, root := range []*Object{&g.root, &g.stored, &g.left} {
+	for _, root := range []*Object{&g.fresh, &g.stored, &g.removed} {
 		root.hot = unsafe.Pointer(g)
 	}
 	g.write(data)
 }
 
-// write replaces the dictionary by a longer one. What it has stays where it is, since objects refer to it.
+// write replaces the dictionary with a longer one. Bytes must keep their positions, because objects refer to them.
 func (g *generation) write(data []byte) {
-	d := &openBase{data: data}
+	d := &baseData{data: data}
 	d.index.build(data)
 	g.dictionary.Store(d)
 }
@@ -58,82 +61,83 @@ func (g *generation) learn(data []byte) bool {
 	return true
 }
 
-// lacked is one of the objects that the dictionary lacks. Some of those that follow are compared with it: if
-// several are like it, it recurs.
-type lacked struct {
-	openBase
-	seen, like int8 // objects that the dictionary lacked as well, and those that were like this one
+// candidate is an object that the dictionary lacks. Some of the next such objects are compared with it. If
+// several are similar, the dictionary should have it.
+type candidate struct {
+	baseData
+	misses, similar int8 // objects that the dictionary lacked since, and those of them that were similar
 }
 
 const (
-	lackedOneIn = 4  // of how many objects one is compared
-	mostSeen    = 16 // after so many, another object takes the place
-	fewestLike  = 2  // that make an object one that recurs
+	compareOneIn = 4  // one in this many misses is compared with the candidate
+	maxMisses    = 16 // after this many misses another object becomes the candidate
+	minSimilar   = 2  // the dictionary learns a candidate with this many similar objects
 )
 
-// lacks notes an object that the dictionary lacks, with the bytes that it takes. The dictionary learns what recurs.
-// If it has no room, a generation begins, unless stored objects of the earlier one are still to be swept.
-func (k *Kind) lacks(data []byte, size int) {
-	l := &k.lacked
+// noteMiss notes an object that the dictionary lacks, and the size of its difference. The dictionary learns a
+// candidate that recurs. If the dictionary is full, another generation begins, unless the sweep for the last one
+// is not complete.
+func (k *Kind) noteMiss(data []byte, size int) {
+	c := &k.candidate
 	if len(data) > maxBase {
 		return
 	}
-	if l.seen%mostSeen == 0 {
-		l.data, l.seen, l.like = append(l.data[:0], data...), 0, 0
-		l.index.build(l.data)
+	if c.misses%maxMisses == 0 {
+		c.data, c.misses, c.similar = append(c.data[:0], data...), 0, 0
+		c.index.build(c.data)
 	}
-	if l.seen++; l.seen%lackedOneIn != 0 {
+	if c.misses++; c.misses%compareOneIn != 0 {
 		return
 	}
-	if d := k.search.difference(data, &l.openBase); d != nil && 2*len(d) < size {
-		l.like++
+	if d := k.search.difference(data, &c.baseData); d != nil && 2*len(d) < size {
+		c.similar++
 	}
-	if l.like < fewestLike {
+	if c.similar < minSimilar {
 		return
 	}
-	if !k.now.learn(l.data) {
+	if !k.current.learn(c.data) {
 		if k.swept < k.due {
 			return
 		}
-		k.begin(slices.Clone(l.data))
+		k.begin(slices.Clone(c.data))
 	}
-	l.seen = 0
+	c.misses = 0
 }
 
-// begin begins a generation with an object as its dictionary.
+// begin begins a generation with data as its dictionary.
 func (k *Kind) begin(data []byte) {
-	k.before = weak.Make(k.now)
-	k.now.dictionary.Store(&openBase{data: k.now.dictionary.Load().data}) // nobody searches it any more
-	k.pace = pace{}
-	k.due = k.askForSweep(newGeneration(k, data))
+	k.previous = weak.Make(k.current)
+	k.current.dictionary.Store(&baseData{data: k.current.dictionary.Load().data}) // no search needs its index any more
+	k.backoff = backoff{}
+	k.due = k.requestSweep(newGeneration(k, data))
 }
 
-// askForSweep makes a generation the present one, and asks for a sweep, which also tries the objects that were kept as
-// they are so far. It returns the number of the sweep.
-func (k *Kind) askForSweep(now *generation) int {
-	none := newGeneration(k, nil)
+// requestSweep makes a generation the current one, and requests a sweep. The sweep also tries the objects that
+// have been stored raw without a search. requestSweep returns the number of the sweep.
+func (k *Kind) requestSweep(current *generation) int {
+	untried := newGeneration(k, nil)
 	k.counting.Lock()
 	defer k.counting.Unlock()
 
-	k.now, k.none = now, none
-	k.toSweep++
-	return k.toSweep
+	k.current, k.untried = current, untried
+	k.requested++
+	return k.requested
 }
 
-// sweepFor is the time that a sweep takes at once.
+// sweepFor bounds the time of one call of Sweep.
 const sweepFor = 100 * time.Millisecond
 
-// Sweep packs stored objects anew, if they were packed against an earlier dictionary, or kept as they are without
-// having been tried. The store's owner calls it once a second. If there is something to do, it calls scan, which
-// visits the stored objects that follow those of the last call, until visit returns false; scan reports whether it
-// has visited the last one. Readers get equal objects before, meanwhile and afterwards.
+// Sweep repacks stored objects that use an earlier dictionary or have not been tried. The store's owner calls it
+// once a second. If there is work, Sweep calls scan. scan calls visit for stored objects, from where the last
+// scan stopped, until visit returns false. scan reports whether it has reached the end of the store. Readers get
+// equal objects before, during and after a sweep.
 func (k *Kind) Sweep(scan func(visit func(o *Object) bool) (last bool)) {
 	if !k.beginSweep() {
 		return
 	}
 	began := time.Now()
 	if scan(func(o *Object) bool {
-		k.renew(o)
+		k.repack(o)
 		return time.Since(began) < sweepFor
 	}) {
 		k.packing.Lock()
@@ -142,7 +146,7 @@ func (k *Kind) Sweep(scan func(visit func(o *Object) bool) (last bool)) {
 	}
 }
 
-// replace replaces the blob of an object of an earlier generation by one of the present generation, for the same bytes.
+// replace moves an object from generation g to the current one, with a new blob for the same bytes.
 func (k *Kind) replace(o *Object, g *generation, was view, blob *uint32, data []byte) {
 	raw := was.blob
 	if was.header()&rawBit == 0 {
@@ -153,18 +157,18 @@ func (k *Kind) replace(o *Object, g *generation, was view, blob *uint32, data []
 
 	size := o.Size()
 	switch o.base.Load() {
-	case &g.root:
-		o.change(&k.now.root, raw, blob)
+	case &g.fresh:
+		o.change(&k.current.fresh, raw, blob)
 	case &g.stored:
-		o.change(&k.now.stored, raw, blob)
+		o.change(&k.current.stored, raw, blob)
 		k.stored.Add(o.Size() - size)
-	case &g.left:
-		o.change(&k.now.left, raw, blob)
-		k.hold(o, o.Size()-size)
+	case &g.removed:
+		o.change(&k.current.removed, raw, blob)
+		k.countRemoved(o, o.Size()-size)
 	}
 }
 
-// beginSweep reports whether something is to be swept.
+// beginSweep begins the next sweep if the last one is complete. It reports whether a sweep is in progress.
 func (k *Kind) beginSweep() bool {
 	k.packing.Lock()
 	defer k.packing.Unlock()
@@ -172,15 +176,15 @@ func (k *Kind) beginSweep() bool {
 	if k.sweeping == k.swept {
 		k.counting.Lock()
 		defer k.counting.Unlock()
-		k.sweeping = k.toSweep
+		k.sweeping = k.requested
 	}
 	return k.sweeping != k.swept
 }
 
-// renew packs an object anew against the present dictionary, or its base, if they do not refer to that. An object
-// that has a base still is a difference to it: the base undoes to the same bytes as before. What the earlier
-// dictionary had recurs.
-func (k *Kind) renew(o *Object) {
+// repack packs an object against the current dictionary. If the object has a base, repack packs the base
+// instead: it still unpacks to the same bytes, so the object stays valid. Bytes that the earlier dictionary had
+// probably recur, so the current dictionary learns them.
+func (k *Kind) repack(o *Object) {
 	k.packing.Lock()
 	defer k.packing.Unlock()
 
@@ -188,27 +192,27 @@ func (k *Kind) renew(o *Object) {
 		o = base
 	}
 	g := o.base.Load().generation()
-	if g == k.now || o.IsPinned() {
+	if g == k.current || o.IsPinned() {
 		return
 	}
 	s := k.scratches.Get().(*scratch)
 	defer k.scratches.Put(s)
 
 	was := o.view()
-	data, err := was.undo(s.data[:0], nil)
+	data, err := was.unpack(s.data[:0], nil)
 	if s.data = data; err != nil {
-		return // whoever reads it reports it
+		return // the next reader reports it
 	}
-	d := k.search.difference(data, k.now.dictionary.Load())
+	d := k.search.difference(data, k.current.dictionary.Load())
 	k.replace(o, g, was, newPacked(d, data, was.form()), data)
-	if poor(d, data, dictionaryPart) {
-		recurs := was.header()&rawBit == 0 && !poor(was.content(), data, dictionaryPart)
-		if !recurs || !k.now.learn(data) {
-			k.lacks(data, int(o.view().header()>>lengthBits))
+	if isPoor(d, data, dictionaryRatio) {
+		recurs := was.header()&rawBit == 0 && !isPoor(was.content(), data, dictionaryRatio)
+		if !recurs || !k.current.learn(data) {
+			k.noteMiss(data, int(o.view().header()>>lengthBits))
 		}
 	}
 	if verify.On {
-		undone, err := o.undo(nil, nil)
-		verify.That(err == nil && bytes.Equal(undone, data), "%d bytes are packed anew as %d others: %v", len(data), len(undone), err)
+		unpacked, err := o.unpack(nil, nil)
+		verify.That(err == nil && bytes.Equal(unpacked, data), "%d bytes were repacked, and %d different bytes unpacked: %v", len(data), len(unpacked), err)
 	}
 }

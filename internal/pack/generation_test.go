@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// outgrow packs objects with something new in common until a generation begins, and returns them.
+// outgrow packs objects with new bytes in common until another generation begins. It returns the objects.
 func outgrow(t *testing.T, k *Kind, r *rand.Rand) (objects map[*Object][]byte) {
 	t.Helper()
 	objects = map[*Object][]byte{}
-	for before, n := k.now, 0; k.now == before; n++ {
+	for before, n := k.current, 0; k.current == before; n++ {
 		common := text(r, 4000)
 		for i := range 40 {
 			data := sibling(r, common, i)
@@ -27,9 +27,9 @@ func outgrow(t *testing.T, k *Kind, r *rand.Rand) (objects map[*Object][]byte) {
 	return objects
 }
 
-// An earlier generation lives as long as objects refer to it, and a sweep leaves none: not a base that is stored no
-// longer, nor a pinned object.
-func TestAnEarlierGenerationGoes(t *testing.T) {
+// A sweep releases an earlier generation, even if one of its bases has been removed from the store, and although
+// there are pinned objects.
+func TestASweepReleasesTheEarlierGeneration(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 14))
 	template := text(r, 3000)
 	base := pack(t, k, "n", "web-0", template)
@@ -37,15 +37,15 @@ func TestAnEarlierGenerationGoes(t *testing.T) {
 	o, pinned := pack(t, k, "n", "web-1", data), k.Pin(1)
 	require.Same(t, base, o.base.Load())
 	objects := outgrow(t, k, r)
-	before := k.now
-	require.NotNil(t, k.before.Value())
-	outgrown := k.now
+	before := k.current
+	require.NotNil(t, k.previous.Value())
+	outgrown := k.current
 	objects2 := map[*Object][]byte{}
 	for i := range 1000 {
 		data := text(r, 500)
 		objects2[pack(t, k, "m", fmt.Sprintf("v%d", i), data)] = data
 	}
-	require.Same(t, outgrown, before, "no other generation begins before the sweep")
+	require.Same(t, outgrown, before, "no generation begins before the sweep")
 	k.Sweep(func(visit func(*Object) bool) bool {
 		visit(o)
 		visit(pinned)
@@ -56,7 +56,7 @@ func TestAnEarlierGenerationGoes(t *testing.T) {
 	})
 	runtime.GC()
 	runtime.GC()
-	require.Nil(t, k.before.Value())
+	require.Nil(t, k.previous.Value())
 	requireBytes(t, data, o)
 	for o, data := range objects {
 		requireBytes(t, data, o)
@@ -68,8 +68,8 @@ func TestAnEarlierGenerationGoes(t *testing.T) {
 	runtime.KeepAlive(pinned)
 }
 
-// What is counted as objects come, are packed anew, and go is what a walk over all of them finds.
-func TestCountsAreThoseOfAWalk(t *testing.T) {
+// The counters agree with a walk over all objects while objects are added, repacked and removed.
+func TestCountersAgreeWithAWalk(t *testing.T) {
 	a := newAged()
 	before, left := maps.Clone(a.objects), map[*Object]bool{}
 	agrees := func() {
@@ -87,11 +87,11 @@ func TestCountsAreThoseOfAWalk(t *testing.T) {
 			held += o.Size()
 		}
 		require.Equal(t, stored, a.Stored())
-		require.Equal(t, held, a.left.Load())
+		require.Equal(t, held, a.removed.Load())
 		before = maps.Clone(a.objects)
 	}
 	template := text(a.r, 3000)
-	for i := range 3 { // they stay, but for one base
+	for i := range 3 { // all but one base stay
 		for j := range 3 {
 			a.put(t, fmt.Sprintf("s%d-%d", i, j), sibling(a.r, template, j))
 		}
@@ -100,25 +100,25 @@ func TestCountsAreThoseOfAWalk(t *testing.T) {
 	a.remove(func(name string) bool { return name == "s2-0" })
 	agrees()
 	for range 3 {
-		for now := a.now; a.now == now; {
+		for now := a.current; a.current == now; {
 			a.rollOut(t, 40, 3)
 			agrees()
 		}
 		a.sweep()
 		agrees()
 	}
-	require.Same(t, &a.now.stored, a.objects["s1-0"].base.Load())
-	require.Same(t, &a.now.left, a.objects["s2-1"].base.Load().base.Load())
+	require.Same(t, &a.current.stored, a.objects["s1-0"].base.Load())
+	require.Same(t, &a.current.removed, a.objects["s2-1"].base.Load().base.Load())
 	before, left = nil, nil
 	a.remove(func(string) bool { return true })
-	for a.left.Load() != 0 {
+	for a.removed.Load() != 0 {
 		runtime.GC()
 	}
 	require.Zero(t, a.Stored())
 }
 
-// Readers get the same bytes while an object is packed anew.
-func TestReadersWhileObjectsArePackedAnew(t *testing.T) {
+// Readers get the same bytes while objects are repacked.
+func TestReadersWhileObjectsAreRepacked(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 15))
 	objects := outgrow(t, k, r)
 	var readers sync.WaitGroup
@@ -148,7 +148,7 @@ func TestReadersWhileObjectsArePackedAnew(t *testing.T) {
 			return true
 		})
 		for o := range objects {
-			require.Same(t, &k.now.root, o.base.Load())
+			require.Same(t, &k.current.fresh, o.base.Load())
 		}
 		outgrow(t, k, r)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// Value returns an object decoded: the hot one, or it is decoded anew and kept in a ring. Whoever reads
-// a store, or delivers to handlers, calls it. The errors are those of [Object.Meta].
+// Value returns the decoded object. It returns the hot one, or decodes the object and keeps it in a ring. The
+// errors are those of [Object.Meta].
 func (o *Object) Value(in Ring) (any, error) {
 	if v, ok := o.kind().Kept(o); ok {
 		return v, nil
@@ -22,8 +22,8 @@ func (o *Object) Value(in Ring) (any, error) {
 	return o.Keep(v, size, in), nil
 }
 
-// Kept returns an object of the kind that is decoded already: a hot or a pinned one. A reader that has the kind
-// calls it before [Object.Value], which looks the kind up in the memory of other objects.
+// Kept returns the decoded form of a hot or pinned object. Readers that know the kind call Kept before
+// [Object.Value], which finds the kind through other objects and so reads more memory.
 func (k *Kind) Kept(o *Object) (v any, ok bool) {
 	if o.IsPinned() {
 		return *(*any)(o.hot), true
@@ -38,9 +38,9 @@ func (k *Kind) Kept(o *Object) (v any, ok bool) {
 	return k.value(hot), true
 }
 
-// Keep makes an object of so many bytes hot, if a ring has room for it, and returns what everybody gets:
-// the hot one, if another goroutine was faster. Whoever has packed an object calls it, before anybody
-// gets the decoded one. What is not of the kind's type is not kept.
+// Keep makes an object hot if a ring has room for it, and returns the decoded object for all readers. If another
+// goroutine was faster, that is the other one's. size is the number of encoded bytes. Keep ignores objects of
+// another type. After Pack, call Keep before the program gets the decoded object.
 func (o *Object) Keep(decoded any, size int, in Ring) any {
 	k, w := o.kind(), (*words)(unsafe.Pointer(&decoded))
 	if w.typ != k.typ || w.data == nil {
@@ -48,13 +48,13 @@ func (o *Object) Keep(decoded any, size int, in Ring) any {
 	}
 	if verify.On {
 		again, _, err := o.read(k.options.Decode)
-		verify.That(err == nil && reflect.DeepEqual(again, decoded), "an object of %d bytes is kept that decodes to another: %v", size, err)
+		verify.That(err == nil && reflect.DeepEqual(again, decoded), "the %d bytes of an object decode to a different object: %v", size, err)
 	}
-	k.weights.note(k.options, decoded, size)
+	k.weights.record(k.options, decoded, size)
 	return k.value(k.options.Budget.keep(o, k.weights.estimate(size), w.data, in))
 }
 
-// HasRoom reports whether a decoded object of so many bytes could be kept without making others cold.
+// HasRoom reports whether a decoded object with size encoded bytes fits without evicting others.
 func (k *Kind) HasRoom(size int) bool {
 	return k.options.Budget.hasRoom(k.weights.estimate(size))
 }
@@ -68,28 +68,29 @@ func (k *Kind) value(hot unsafe.Pointer) (v any) {
 	return v
 }
 
-// weights are those of some decoded objects of a kind: how many, their bytes, and their memory.
-type weights struct{ met, objects, bytes, memory atomic.Int64 }
+// weights samples decoded objects of a kind: how many were seen, how many were weighed, and the encoded bytes
+// and the memory of the weighed ones.
+type weights struct{ seen, objects, bytes, memory atomic.Int64 }
 
-// weighedOneIn says of how many objects one is weighed.
-const weighedOneIn = 64
+// weighOneIn is the sampling rate: one in this many objects is weighed.
+const weighOneIn = 64
 
-func (w *weights) note(o Options, decoded any, size int) {
-	if w.met.Add(1)%weighedOneIn == 1 {
+func (w *weights) record(o Options, decoded any, size int) {
+	if w.seen.Add(1)%weighOneIn == 1 {
 		w.objects.Add(1)
 		w.bytes.Add(int64(size))
 		w.memory.Add(o.Weigh(decoded))
 	}
 }
 
-// estimate returns the memory of a decoded object of so many bytes. It takes no less than these.
+// estimate returns the memory of a decoded object with size encoded bytes. It is never less than size.
 func (w *weights) estimate(size int) int64 {
 	factor := float64(w.memory.Load()) / float64(max(1, w.bytes.Load()))
 	return max(1, int64(float64(size)*max(1, factor)))
 }
 
-// RingFor returns the ring for reading a list of n objects: nowhere, if they would fill more than a
-// quarter of the budget. So a walk through a whole store leaves hot what is hot.
+// RingFor returns the ring for reading a list of n objects. It is Nowhere if they would fill more than a quarter
+// of the budget, so that reading the whole store does not evict the hot objects.
 func (k *Kind) RingFor(n int) Ring {
 	w := &k.weights
 	if float64(n)*float64(w.memory.Load()) > float64(w.objects.Load())*float64(k.options.Budget.limit)/4 {

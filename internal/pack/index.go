@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	// window is the number of equal bytes by which a search finds a copy.
+	// window is the number of equal bytes that a search needs to find a copy.
 	window = 8
-	// stride is the distance between the places of a base that an index has: what is equal in
-	// window+stride-1 bytes is at one of them.
+	// stride is the distance between indexed positions of a base. A run of window+stride-1 equal bytes
+	// contains one of them.
 	stride = 4
-	// maxBase is the largest number of bytes of a base: an index knows a place by two bytes.
+	// maxBase is the largest size of a base, because an index has two bytes for a position.
 	maxBase = 1 << 16
 )
 
-// index finds bytes in a base. Places of one hash displace each other, so it may lack what is there.
-// It may also be wrong: who asks compares.
+// index finds bytes in a base. Positions with the same hash overwrite each other, so find may miss bytes, or
+// return a wrong position. The caller compares the bytes.
 type index struct {
-	slots []uint16 // by hash: a place divided by the stride, plus one; 0 for none
-	shift int      // makes a hash the number of a slot
+	slots []uint16 // by hash: a position divided by stride, plus one; 0 for none
+	shift int      // converts a hash to a slot number
 }
 
-// build makes x the index of a base of at most maxBase bytes, in the memory that x has.
+// build makes x the index of a base of at most maxBase bytes. It reuses the memory of x.
 func (x *index) build(base []byte) {
 	n := bits.Len(uint(len(base) / stride))
 	x.slots, x.shift = slices.Grow(x.slots[:0], 1<<n)[:1<<n], 64-n
@@ -33,8 +33,8 @@ func (x *index) build(base []byte) {
 	}
 }
 
-// place returns a place of the base where the bytes may be, or a negative number.
-func (x *index) place(word uint64) int { return (int(x.slots[hash(word)>>x.shift]) - 1) * stride }
+// find returns a position of the base where the bytes may be, or a negative number.
+func (x *index) find(word uint64) int { return (int(x.slots[hash(word)>>x.shift]) - 1) * stride }
 
 func hash(word uint64) uint64 { return word * 0x9e3779b97f4a7c15 }
 

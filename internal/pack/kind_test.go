@@ -26,13 +26,13 @@ import (
 
 var errGarbage = errors.New("garbage")
 
-// decoded is what the kinds of these tests decode: the bytes themselves.
+// decoded is a decoded object of the kinds in these tests: just its bytes and form.
 type decoded struct {
 	text string
 	form Form
 }
 
-// newTexts returns a kind whose objects are texts. Their metadata is the first word.
+// newTexts returns a kind of texts, without a budget. The metadata of a text is its first word.
 func newTexts() *Kind {
 	return newKind(NewBudget(0))
 }
@@ -53,7 +53,7 @@ func newKind(b *Budget) *Kind {
 	})
 }
 
-// text makes bytes that have little in common with others, and no digits.
+// text returns random bytes without hex digits.
 func text(r *rand.Rand, n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -62,8 +62,8 @@ func text(r *rand.Rand, n int) []byte {
 	return b
 }
 
-// sibling makes the bytes of an object of a family: those of a template, but for what follows from
-// its number and some that are random.
+// sibling returns the bytes of another object of a family: the template with one changed byte, a number and a
+// random ID.
 func sibling(r *rand.Rand, template []byte, i int) []byte {
 	b := bytes.Clone(template)
 	if len(b) > 0 {
@@ -81,7 +81,7 @@ func pack(t testing.TB, k *Kind, namespace, name string, data []byte) *Object {
 
 func requireBytes(t testing.TB, want []byte, o *Object) {
 	t.Helper()
-	got, err := o.undo(nil, &openBase{})
+	got, err := o.unpack(nil, &baseData{})
 	require.NoError(t, err)
 	require.Equal(t, string(want), string(got))
 }
@@ -103,9 +103,9 @@ func TestObjectsOfAFamilyHaveOneBase(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 1))
 	web, db := text(r, 3000), text(r, 3000)
 	first := pack(t, k, "n", "web-0", web)
-	require.Same(t, &k.now.root, first.base.Load())
+	require.Same(t, &k.current.fresh, first.base.Load())
 	other := pack(t, k, "n", "db-0", db)
-	require.Same(t, &k.now.root, other.base.Load())
+	require.Same(t, &k.current.fresh, other.base.Load())
 	for i := range 100 {
 		data := sibling(r, web, i)
 		o := pack(t, k, "n", fmt.Sprintf("web-%d", i), data)
@@ -117,8 +117,8 @@ func TestObjectsOfAFamilyHaveOneBase(t *testing.T) {
 	requireBytes(t, db, other)
 }
 
-// A base that has left its store counts as long as others refer to it.
-func TestABaseThatHasLeftCounts(t *testing.T) {
+// A removed base counts as long as other objects refer to it.
+func TestARemovedBaseCounts(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 1))
 	template := text(r, 3000)
 	base := pack(t, k, "n", "web-0", template)
@@ -136,27 +136,27 @@ func TestABaseThatHasLeftCounts(t *testing.T) {
 	require.Equal(t, before+size, k.Size(), "it counts once")
 	runtime.KeepAlive(other)
 	base, other = nil, nil
-	for k.left.Load() != 0 {
+	for k.removed.Load() != 0 {
 		runtime.GC()
 	}
 }
 
-func TestAFamilyTakesOverTheBaseOfItsNamesakes(t *testing.T) {
+func TestAFamilyAdoptsTheBaseOfItsNamesakes(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 2))
 	template := text(r, 3000)
 	first := pack(t, k, "n", "web-0", template)
 	require.Same(t, first, pack(t, k, "m", "web-0", sibling(r, template, 1)).base.Load())
-	require.Same(t, first, pack(t, k, "m", "web-1", sibling(r, template, 2)).base.Load(), "it is the family's own now")
+	require.Same(t, first, pack(t, k, "m", "web-1", sibling(r, template, 2)).base.Load(), "the family has adopted it")
 	template = text(r, 3000)
 	unlike := pack(t, k, "o", "web-0", template)
-	require.Same(t, &k.now.root, unlike.base.Load())
+	require.Same(t, &k.current.fresh, unlike.base.Load())
 	require.Same(t, unlike, pack(t, k, "o", "web-1", sibling(r, template, 3)).base.Load())
 	raw := pack(t, k, "o", "web-2", text(r, 3000))
 	require.True(t, isRaw(raw))
-	require.Same(t, &k.now.root, raw.base.Load(), "it keeps no base alive")
+	require.Same(t, &k.current.fresh, raw.base.Load(), "a raw object keeps no base alive")
 }
 
-func TestABaseThatWasPendingIsReplaced(t *testing.T) {
+func TestAPendingBaseIsReplaced(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 3))
 	pending, running := text(r, 2000), text(r, 4000)
 	running = append(bytes.Clone(pending), running...)
@@ -165,27 +165,27 @@ func TestABaseThatWasPendingIsReplaced(t *testing.T) {
 		require.Same(t, first, pack(t, k, "n", "web-1", sibling(r, running, i)).base.Load())
 	}
 	second := pack(t, k, "n", "web-2", sibling(r, running, 2))
-	require.Same(t, &k.now.root, second.base.Load())
+	require.Same(t, &k.current.fresh, second.base.Load())
 	require.Same(t, second, pack(t, k, "n", "web-3", sibling(r, running, 3)).base.Load())
 }
 
-func TestWhatIsLargeIsNoBase(t *testing.T) {
+func TestLargeObjectsAreNotBases(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 4))
 	template := text(r, maxBase)
 	large := bytes.Repeat(template, 2)
 	for i := range 4 {
 		o := pack(t, k, "n", "web-0", large)
-		require.Same(t, &k.now.root, o.base.Load(), i)
+		require.Same(t, &k.current.fresh, o.base.Load(), i)
 		requireBytes(t, large, o)
 	}
 	base := pack(t, k, "n", "web-0", template)
-	require.Same(t, &k.now.root, base.base.Load())
+	require.Same(t, &k.current.fresh, base.base.Load())
 	for range 20 {
 		o := pack(t, k, "n", "web-1", append(bytes.Clone(template), text(r, maxBase/2)...))
-		require.Same(t, base, o.base.Load(), "but it may have one, although it does not fit")
+		require.Same(t, base, o.base.Load(), "a large object may have a base, even if it does not fit")
 	}
-	require.LessOrEqual(t, cap(k.search.out), mostKept)
-	require.LessOrEqual(t, len(k.now.dictionary.Load().data), maxBase)
+	require.LessOrEqual(t, cap(k.search.out), maxKept)
+	require.LessOrEqual(t, len(k.current.dictionary.Load().data), maxBase)
 	_, err := k.Pack("n", "web-0", make([]byte, maxSize+1), Event)
 	require.ErrorIs(t, err, ErrTooLarge)
 }
@@ -197,7 +197,7 @@ func TestTheDictionaryOnlyGrows(t *testing.T) {
 	for i := range 100 {
 		data := text(r, 2000)
 		objects[pack(t, k, "n", fmt.Sprintf("w%d-0", i), data)] = data
-		now := k.now.dictionary.Load().data
+		now := k.current.dictionary.Load().data
 		require.True(t, bytes.HasPrefix(now, before))
 		require.LessOrEqual(t, len(now), maxBase)
 		before = now
@@ -207,13 +207,13 @@ func TestTheDictionaryOnlyGrows(t *testing.T) {
 		requireBytes(t, data, o)
 	}
 	pack(t, k, "n", "a-0", before[1000:5000])
-	require.Same(t, &before[0], &k.now.dictionary.Load().data[0], "it learns nothing that it has")
+	require.Same(t, &before[0], &k.current.dictionary.Load().data[0], "the dictionary learns only what it lacks")
 }
 
-func TestWhatHasNothingInCommonIsKeptAsItIs(t *testing.T) {
+func TestObjectsWithNothingInCommonAreStoredRaw(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 6))
 	template := text(r, 1000)
-	for i := range patience {
+	for i := range maxFailures {
 		data := text(r, 1000)
 		o := pack(t, k, "n", fmt.Sprintf("w%d-0", i), data)
 		require.True(t, isRaw(o))
@@ -221,25 +221,25 @@ func TestWhatHasNothingInCommonIsKeptAsItIs(t *testing.T) {
 	}
 	base := pack(t, k, "n", "web-0", template)
 	require.True(t, isRaw(base))
-	require.Same(t, &k.none.root, base.base.Load(), "it was not tried")
-	for i := range restingFor - 1 {
+	require.Same(t, &k.untried.fresh, base.base.Load(), "skipped")
+	for i := range skipObjects - 1 {
 		require.True(t, isRaw(pack(t, k, "n", fmt.Sprintf("v%d-0", i), template)), i)
 		require.False(t, isRaw(pack(t, k, "n", "web-1", sibling(r, template, i))), "its family has a base")
 	}
 	require.False(t, isRaw(pack(t, k, "n", "u-0", bytes.Repeat(template, 3))))
 	k.Sweep(func(visit func(*Object) bool) bool { return visit(base) })
-	require.False(t, isRaw(base), "it was tried")
+	require.False(t, isRaw(base), "the sweep has tried it")
 }
 
-// A family whose objects have nothing in common rests for itself.
-func TestAFamilyRests(t *testing.T) {
+// A family whose objects have nothing in common backs off by itself.
+func TestAFamilyBacksOff(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 13))
 	pack(t, k, "n", "odd-0", text(r, 1000))
 	tried := 0
 	for range 1000 {
 		o := pack(t, k, "n", "odd-1", text(r, 1000))
 		require.True(t, isRaw(o))
-		if o.base.Load() != &k.none.root {
+		if o.base.Load() != &k.untried.fresh {
 			tried++
 		}
 	}
@@ -279,10 +279,10 @@ func TestReadsThatFail(t *testing.T) {
 	o := pack(t, k, "n", "db-1", sibling(r, template, 1))
 	garbage := newBlob([]byte("\xff"), 0)
 	broken := object(o.base.Load(), garbage)
-	ofBroken := object(object(&k.now.root, garbage), o.blob.Load())
-	for name, o := range map[string]*Object{"itself": broken, "of its base": ofBroken} {
+	ofBroken := object(object(&k.current.fresh, garbage), o.blob.Load())
+	for name, o := range map[string]*Object{"object": broken, "base": ofBroken} {
 		for range 3 {
-			_, err = o.undo(nil, &openBase{})
+			_, err = o.unpack(nil, &baseData{})
 			require.ErrorIs(t, err, ErrDamaged, name)
 			_, err = o.Value(Nowhere)
 			require.ErrorIs(t, err, ErrDamaged, name)
@@ -291,27 +291,27 @@ func TestReadsThatFail(t *testing.T) {
 		}
 	}
 	base.blob.Store(garbage)
-	for range mostPoor {
+	for range maxMisfits {
 		_, err = k.Pack("n", "db-2", template, Event)
 		require.ErrorIs(t, err, ErrDamaged)
 	}
-	requireBytes(t, template, pack(t, k, "n", "db-3", template)) // the family has another base
+	requireBytes(t, template, pack(t, k, "n", "db-3", template)) // the family has a new base
 	runtime.KeepAlive(base)
 }
 
-func TestWhatIsPackedIsChecked(t *testing.T) {
+func TestVerifyModeChecksPackedObjects(t *testing.T) {
 	on := verify.On
 	verify.On = true
 	t.Cleanup(func() { verify.On = on })
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 12))
 	template := text(r, 1000)
 	base := pack(t, k, "n", "web-0", template)
-	for range 3 { // the base is open
+	for range 3 { // so that the base is cached
 		pack(t, k, "n", "web-1", sibling(r, template, 1))
 	}
 	base.blob.Store(newBlob(text(r, 1000), rawBit))
-	for i := range k.toRead.slots {
-		k.toRead.slots[i].kept.Store(nil)
+	for i := range k.readCache.slots {
+		k.readCache.slots[i].kept.Store(nil)
 	}
 	require.Panics(t, func() { _, _ = k.Pack("n", "web-2", sibling(r, template, 2), Event) })
 	runtime.KeepAlive(base)
@@ -331,13 +331,13 @@ func TestPinnedObjects(t *testing.T) {
 	}
 }
 
-func TestABaseLivesAsLongAsAnObjectNeedsIt(t *testing.T) {
+func TestABaseLivesWhileAnObjectNeedsIt(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 8))
 	template := text(r, 1000)
 	base := weak.Make(pack(t, k, "n", "web-0", template))
 	data := sibling(r, template, 1)
 	o := pack(t, k, "n", "web-1", data)
-	for range 3 { // it is open
+	for range 3 { // so that the base is cached
 		requireBytes(t, data, o)
 	}
 	pack(t, k, "n", "web-1", data)
@@ -347,11 +347,10 @@ func TestABaseLivesAsLongAsAnObjectNeedsIt(t *testing.T) {
 	requireBytes(t, data, o)
 	runtime.GC()
 	require.Nil(t, base.Value())
-	require.Same(t, &k.now.root, pack(t, k, "n", "web-2", data).base.Load(), "the family begins anew")
+	require.Same(t, &k.current.fresh, pack(t, k, "n", "web-2", data).base.Load(), "the family has lost its base")
 }
 
-// FuzzKind packs random objects of few families, replaces and forgets them, and compares them with
-// plain bytes.
+// FuzzKind packs, replaces and removes random objects of a few families, and compares them with the plain bytes.
 func FuzzKind(f *testing.F) {
 	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
 		k, plain := newTexts(), map[string][]byte{}
@@ -372,7 +371,7 @@ func FuzzKind(f *testing.F) {
 			case n < 12:
 				templates[family] = text(fixed, r.IntN(2000))
 			case n == 12:
-				runtime.GC() // bases die, and families with them
+				runtime.GC() // removes bases, and so families
 			default:
 				data := sibling(fixed, templates[family], r.IntN(100))
 				o, err := k.Pack(namespace, name, data, Form(r.IntN(3)))
@@ -390,26 +389,26 @@ func FuzzKind(f *testing.F) {
 	})
 }
 
-// check fails unless open bases are those that they seem to be, and are counted.
+// check fails if a cached base differs from its object, or if the sizes do not add up.
 func (k *Kind) check(t *testing.T) {
 	t.Helper()
-	for _, s := range []*openBases{&k.toRead, &k.toSearch} {
+	for _, s := range []*baseCache{&k.readCache, &k.packCache} {
 		var sum int64
 		for i := range s.slots {
 			if b := s.slots[i].kept.Load(); b != nil {
 				sum += b.size()
-				if base := b.of.Value(); base != nil {
+				if base := b.object.Value(); base != nil {
 					requireBytes(t, b.data, base)
 				}
 			}
 		}
 		require.Equal(t, sum, s.bytes.Load())
-		require.LessOrEqual(t, sum, int64(mostOpen))
+		require.LessOrEqual(t, sum, int64(maxCacheBytes))
 	}
-	require.Less(t, k.Size(), int64(1_500_000+2*familySize*len(k.families.of)))
+	require.Less(t, k.Size(), int64(1_500_000+2*familySize*len(k.families.byHash)))
 }
 
-func TestOpenBasesAreBounded(t *testing.T) {
+func TestCachedBasesAreBounded(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 10))
 	var bases, objects []*Object
 	for i := range 100 {
@@ -421,13 +420,12 @@ func TestOpenBasesAreBounded(t *testing.T) {
 		}
 		k.check(t)
 	}
-	require.Greater(t, k.toRead.bytes.Load(), int64(mostOpen-20_000))
-	require.Greater(t, k.toSearch.bytes.Load(), int64(mostOpen-40_000))
+	require.Greater(t, k.readCache.bytes.Load(), int64(maxCacheBytes-20_000))
+	require.Greater(t, k.packCache.bytes.Load(), int64(maxCacheBytes-40_000))
 	runtime.KeepAlive(bases)
 }
 
-// TestAnyGoroutineMayUseAKind packs and reads at once. Each object is compared with its plain bytes by
-// all readers.
+// TestAnyGoroutineMayUseAKind packs and reads at the same time. All readers compare objects with the plain bytes.
 func TestAnyGoroutineMayUseAKind(t *testing.T) {
 	k := newTexts()
 	const families, each = 100, 20
@@ -453,13 +451,13 @@ func TestAnyGoroutineMayUseAKind(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			var buffer []byte
-			var spare openBase
+			var spare baseData
 			for range families * each / 2 {
 				p := <-all
 				v, err := p.object.Value(Nowhere)
 				assert.NoError(t, err)
 				assert.Equal(t, string(p.data), v.(*decoded).text)
-				buffer, err = p.object.undo(buffer[:0], &spare)
+				buffer, err = p.object.unpack(buffer[:0], &spare)
 				assert.NoError(t, err)
 				assert.Equal(t, string(p.data), string(buffer))
 				_ = k.Size() + k.Stored()
@@ -471,7 +469,7 @@ func TestAnyGoroutineMayUseAKind(t *testing.T) {
 	k.check(t)
 }
 
-func TestPodsTakeFewBytes(t *testing.T) {
+func TestPodsPackSmall(t *testing.T) {
 	for _, c := range []struct{ each, most int64 }{{100, 210}, {5, 320}} {
 		k, size, pod := newTexts(), int64(0), workloads(int(c.each))
 		for i := range 500 {
@@ -480,11 +478,11 @@ func TestPodsTakeFewBytes(t *testing.T) {
 			requireBytes(t, e.data, o)
 			size += o.Size()
 		}
-		require.Less(t, size/500, c.most, "of 5,200, with %d a family", c.each)
+		require.Less(t, size/500, c.most, "packed bytes of a pod of 5,200 bytes, with %d pods in a family", c.each)
 	}
 }
 
-// TestObjectsOfAllKinds packs them in both encodings.
+// TestObjectsOfAllKinds packs objects of all kinds, in both encodings.
 func TestObjectsOfAllKinds(t *testing.T) {
 	for _, kind := range cluster.New(1, 100).Kinds() {
 		inJSON, inProtobuf := newTexts(), newTexts()
@@ -502,8 +500,7 @@ func TestObjectsOfAllKinds(t *testing.T) {
 	}
 }
 
-// TestAllocations expects no more than the object and its blob, also where a base is undone that is not
-// kept.
+// Packing allocates only the object and its blob, even if the base is not in the cache.
 func TestAllocations(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 11))
 	var names []string
@@ -518,7 +515,7 @@ func TestAllocations(t *testing.T) {
 	}
 	perPack := 2
 	if verify.On {
-		perPack = 20 // what is packed is undone, and compared
+		perPack = 20 // verify mode unpacks and compares
 	}
 	allocs := testing.AllocsPerRun(3, func() {
 		for i, data := range siblings {
@@ -527,17 +524,17 @@ func TestAllocations(t *testing.T) {
 	})
 	require.Less(t, int(allocs), (perPack+1)*len(siblings))
 	var buffer []byte
-	var spare openBase
+	var spare baseData
 	allocs = testing.AllocsPerRun(3, func() {
 		for _, o := range objects {
-			buffer, _ = o.undo(buffer[:0], &spare)
+			buffer, _ = o.unpack(buffer[:0], &spare)
 		}
 	})
 	require.Less(t, int(allocs), len(objects)/4)
 }
 
-// The store's writer, and readers behind it, do not wait for packing.
-func TestCountWaitsForNoPacking(t *testing.T) {
+// The store's writer, and the readers that wait for it, do not wait for packing.
+func TestCountDoesNotWaitForPacking(t *testing.T) {
 	k := newTexts()
 	o := pack(t, k, "n", "a", []byte("a text"))
 	k.packing.Lock()
@@ -551,6 +548,6 @@ func TestCountWaitsForNoPacking(t *testing.T) {
 	select {
 	case <-counted:
 	case <-time.After(time.Minute):
-		t.Fatal("it waits")
+		t.Fatal("Count waits")
 	}
 }

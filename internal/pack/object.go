@@ -5,46 +5,46 @@ import (
 	"unsafe"
 )
 
-// Form says how the bytes of an object are to be decoded: equal bytes may be different objects. The
-// functions of the kind get it with the bytes.
+// Form says how to decode the bytes of an object, because equal bytes may mean different objects. The kind's
+// functions get the form with the bytes.
 type Form uint8
 
 const (
-	// Event is the form of an event's object, and of the answer to a write.
+	// Event is the form of an object in a watch event, or in the answer to a write.
 	Event Form = iota
-	// Item is the form of a list's item.
+	// Item is the form of an item of a list.
 	Item
 	// Marshalled is the form of an object that this process has encoded.
 	Marshalled
 )
 
-// An Object is what a store holds of an object: 24 bytes, and those of its blob. [Kind.Pack] and
-// [Kind.Pin] make it. Any goroutine may use it.
+// An Object is the stored form of an object: 24 bytes plus its blob. [Kind.Pack] and [Kind.Pin] make it. Any
+// goroutine may use it.
 type Object struct {
-	// base is what the blob is a difference to: another object, or a root of a generation, which stands
-	// for the dictionary.
-	// Invariant: base is a root, or base.base is. Only an object whose base is a root is packed anew.
+	// base is what the blob is a difference to: another object, or a root, which stands for the dictionary
+	// of its generation.
+	// Invariant: base or base.base is a root. A sweep repacks only objects whose base is a root.
 	base atomic.Pointer[Object]
-	// blob points to a header, which is followed by the content. A pinned object has none.
+	// blob points to a header, which the content follows. A pinned object has no blob.
 	blob atomic.Pointer[uint32]
-	// hot is the decoded object, of the kind's type, or nil. A pinned object's is a pointer to an
-	// interface value, and a root's is the generation. It is used atomically.
+	// hot is the decoded object, of the kind's type, or nil. In a pinned object it points to an interface
+	// value, and in a root to the generation. Access is atomic.
 	hot unsafe.Pointer
 }
 
-// The header of a blob is, from its lowest bit on: the form; whether the content is the object's bytes
-// themselves, raw; whether the object has been read; and the length of the content. Only readBit
-// changes.
+// The header of a blob has these parts, from the lowest bit: the form; whether the content is raw, which means
+// the object's bytes and not a difference; whether the object has been read; and the length of the content.
+// Only readBit changes.
 const (
 	formBits   = 0b0011
 	rawBit     = 0b0100
 	readBit    = 0b1000
-	lengthBits = 4 // below the length
+	lengthBits = 4 // number of bits below the length
 	headerSize = 4
 )
 
-// newBlob returns a blob with a copy of the content. It is made of words, since the header is used
-// atomically.
+// newBlob returns a blob with a copy of the content. The blob is allocated as words, because access to the
+// header is atomic.
 func newBlob(content []byte, header uint32) *uint32 {
 	words := make([]uint32, 1+(len(content)+3)/4)
 	words[0] = uint32(len(content))<<lengthBits | header
@@ -52,7 +52,7 @@ func newBlob(content []byte, header uint32) *uint32 {
 	return &words[0]
 }
 
-// newPacked returns the blob of a difference, or of the bytes themselves if that is nil.
+// newPacked returns the blob of a difference, or a raw blob if d is nil.
 func newPacked(d, data []byte, f Form) *uint32 {
 	if d == nil {
 		return newBlob(data, uint32(f)|rawBit)
@@ -60,13 +60,14 @@ func newPacked(d, data []byte, f Form) *uint32 {
 	return newBlob(d, uint32(f))
 }
 
-// view is what an object is made of at one moment.
+// view is the base and the blob of an object at one moment.
 type view struct {
 	base *Object
 	blob *uint32
 }
 
-// view returns a base and a blob that belong together: the blob has not changed while the base was read. See change.
+// view returns a base and a blob that belong together: it repeats until the blob stays the same while it reads
+// the base. See change.
 func (o *Object) view() (v view) {
 	for v.blob = o.blob.Load(); ; {
 		v.base = o.base.Load()
@@ -78,8 +79,8 @@ func (o *Object) view() (v view) {
 	}
 }
 
-// change gives an object another root and blob, for the same bytes. Meanwhile it has a raw blob, which belongs to any
-// base. The caller has the kind's locks.
+// change gives an object another root and blob for the same bytes. In between, the object has a raw blob, which
+// is valid with any base. The caller holds both locks of the kind.
 func (o *Object) change(root *Object, raw, blob *uint32) {
 	o.blob.Store(raw)
 	o.base.Store(root)
@@ -106,10 +107,10 @@ func (o *Object) kind() *Kind {
 // generation returns the generation of a root.
 func (o *Object) generation() *generation { return (*generation)(o.hot) }
 
-// IsPinned reports whether the object is held decoded for ever, and has no bytes.
+// IsPinned reports whether the object always stays decoded, and so has no bytes.
 func (o *Object) IsPinned() bool { return o.blob.Load() == nil }
 
-// Pinned returns an object that is held decoded for ever, or false for a packed one.
+// Pinned returns a pinned object, or false if the object is packed.
 func (o *Object) Pinned() (obj any, ok bool) {
 	if !o.IsPinned() {
 		return nil, false
@@ -117,7 +118,7 @@ func (o *Object) Pinned() (obj any, ok bool) {
 	return *(*any)(o.hot), true
 }
 
-// Size returns the bytes of an object while it is not hot, without its base's. [Kind.Count] adds them up.
+// Size returns the bytes of an object without its decoded form and its base.
 func (o *Object) Size() int64 {
 	size := int64(unsafe.Sizeof(*o))
 	if !o.IsPinned() {
@@ -126,9 +127,8 @@ func (o *Object) Size() int64 {
 	return size
 }
 
-// Meta returns what the kind's function reads of an object's metadata, without decoding the rest, or a
-// pinned object itself. Whoever compares stored objects calls it. The error is the function's, or
-// [ErrDamaged].
+// Meta returns the result of the kind's Meta function, or a pinned object itself. The error is the function's,
+// or [ErrDamaged].
 func (o *Object) Meta() (any, error) {
 	if o.IsPinned() {
 		return *(*any)(o.hot), nil
@@ -137,20 +137,20 @@ func (o *Object) Meta() (any, error) {
 	return v, err
 }
 
-// scratch is the memory of one reader.
+// scratch is the buffers of one reader.
 type scratch struct {
 	data []byte
-	base openBase
+	base baseData
 }
 
-// read calls a function of the kind with the object's bytes, and returns their number as well.
+// read calls f with the object's bytes, and returns its result and the number of bytes.
 func (o *Object) read(f func(data []byte, form Form) (any, error)) (v any, size int, err error) {
 	k := o.kind()
 	s := k.scratches.Get().(*scratch)
 	defer k.scratches.Put(s)
 
 	now := o.view()
-	if s.data, err = now.undo(s.data[:0], &s.base); err == nil {
+	if s.data, err = now.unpack(s.data[:0], &s.base); err == nil {
 		v, err = f(s.data, now.form())
 	}
 	if err != nil && k.options.Unreadable != nil {
@@ -159,26 +159,26 @@ func (o *Object) read(f func(data []byte, form Form) (any, error)) (v any, size 
 	return v, len(s.data), err
 }
 
-// undo appends the bytes of an object that is not pinned. Its base may be undone into spare.
-func (o *Object) undo(dst []byte, spare *openBase) ([]byte, error) {
-	return o.view().undo(dst, spare)
+// unpack appends the bytes of an object, which must not be pinned, to dst. It may unpack the base into spare.
+func (o *Object) unpack(dst []byte, spare *baseData) ([]byte, error) {
+	return o.view().unpack(dst, spare)
 }
 
-func (v view) undo(dst []byte, spare *openBase) ([]byte, error) {
-	base, err := v.open(spare)
+func (v view) unpack(dst []byte, spare *baseData) ([]byte, error) {
+	base, err := v.baseData(spare)
 	switch {
 	case err != nil:
 		return dst, err
 	case v.header()&rawBit != 0:
 		return append(dst, v.content()...), nil
 	}
-	return undo(dst, base.data, v.content())
+	return apply(dst, base.data, v.content())
 }
 
-// open returns what the blob is a difference to. It may be undone into spare.
-func (v view) open(spare *openBase) (*openBase, error) {
+// baseData returns the data that the blob is a difference to. It may unpack the base into spare.
+func (v view) baseData(spare *baseData) (*baseData, error) {
 	if v.base.base.Load() == nil {
 		return v.base.generation().dictionary.Load(), nil
 	}
-	return v.base.kind().toRead.open(v.base, spare)
+	return v.base.kind().readCache.get(v.base, spare)
 }

@@ -5,138 +5,139 @@ import (
 	"math/bits"
 )
 
-// search makes differences, one at a time. What it allocates it uses again.
+// search computes differences, one at a time. It reuses its memory.
 type search struct {
-	data []byte
-	base *openBase
-	out  []byte // the steps that make data[:from]
-	from int
-	// place is the place of [undoSteps] when data[:from] is made.
-	place int
-	made  [1 << madeBits]uint32 // by hash: a place in data that is no copy, plus one; 0 for none
+	data   []byte
+	base   *baseData
+	out    []byte // the steps that produce data[:from]
+	from   int
+	cursor int                   // the cursor of [applySteps] after these steps
+	seen   [1 << seenBits]uint32 // by hash: a position in data that is not in a copy, plus one; 0 for none
 }
 
 const (
-	madeBits = 9
-	mostKept = 1 << 17 // bytes for the difference of the next object
+	seenBits = 9
+	maxKept  = 1 << 17 // the largest buffer kept for the next difference
 )
 
-// difference returns the difference of an object's bytes to a base, or nil if it is not smaller than
-// the bytes. It is valid until the next call.
-func (s *search) difference(data []byte, base *openBase) []byte {
-	s.data, s.base, s.from, s.place = data, base, 0, 0
+// difference returns the difference of data to a base, or nil if it is not smaller than data. The result is
+// valid until the next call.
+func (s *search) difference(data []byte, base *baseData) []byte {
+	s.data, s.base, s.from, s.cursor = data, base, 0, 0
 	s.out = binary.AppendUvarint(s.out[:0], uint64(len(data)))
-	clear(s.made[:])
+	clear(s.seen[:])
 	for i := 0; i+window <= len(data); {
-		if end := s.copyNear(i); end > i {
+		if end := s.copyAt(i); end > i {
 			i = end
 		} else {
-			i += 1 + (i-s.from)>>6 // the longer nothing is found, the less is looked for
+			i += 1 + (i-s.from)>>6 // take longer steps the longer nothing is found
 		}
 	}
-	s.literal(len(data))
+	s.writeLiteral(len(data))
 	d := s.out
 	s.data, s.base = nil, nil
-	if cap(d) > mostKept {
+	if cap(d) > maxKept {
 		s.out = nil
 	}
-	if len(d) >= len(data) || !mayMake(uint64(len(data)), base.data, d) {
+	if len(d) >= len(data) || !allowedSize(uint64(len(data)), base.data, d) {
 		return nil
 	}
 	return d
 }
 
-// copyNear writes a copy of bytes that stand at i, and returns its end. It returns 0 if it finds no
-// copy: of four bytes at the place in the base, or of more elsewhere.
-func (s *search) copyNear(i int) (end int) {
-	place := s.place + i - s.from
-	if place >= 0 && place+4 <= len(s.base.data) && word32(s.data, i) == word32(s.base.data, place) {
-		return s.copyBase(i, place)
+// copyAt looks for a copy of the bytes at i, writes it, and returns its end. It looks for four equal bytes at the
+// cursor, and then for more elsewhere. It returns 0 if it finds none.
+func (s *search) copyAt(i int) (end int) {
+	at := s.cursor + i - s.from
+	if at >= 0 && at+4 <= len(s.base.data) && word32(s.data, i) == word32(s.base.data, at) {
+		return s.copyBase(i, at)
 	}
 	word := word64(s.data, i)
-	if place = s.base.index.place(word); place >= 0 && word64(s.base.data, place) == word {
-		return s.copyBase(i, place)
+	if at = s.base.index.find(word); at >= 0 && word64(s.base.data, at) == word {
+		return s.copyBase(i, at)
 	}
-	slot := &s.made[hash(word)>>(64-madeBits)]
+	slot := &s.seen[hash(word)>>(64-seenBits)]
 	if at := int(*slot) - 1; at >= 0 && word64(s.data, at) == word {
-		return s.copyMade(i, at)
+		return s.copyOutput(i, at)
 	}
 	*slot = uint32(i + 1)
 	return 0
 }
 
-// copyBase writes a copy of all that is equal before and after i and a place in the base.
-func (s *search) copyBase(i, place int) (end int) {
-	back := alikeBefore(s.data[s.from:i], s.base.data[:place])
-	i, place = i-back, place-back
-	n := alike(s.data[i:], s.base.data[place:])
-	s.literal(i)
-	if place == s.place {
-		s.number(n, opNext)
-	} else {
-		s.number(n, opJump)
-		s.out = binary.AppendUvarint(s.out, zigzag(place-s.place)<<1)
-		s.place = place
-	}
-	s.moveOn(n)
-	return s.from
-}
-
-// copyMade writes a copy of all that is equal before and after i and an earlier place in the data.
-func (s *search) copyMade(i, at int) (end int) {
-	back := alikeBefore(s.data[s.from:i], s.data[:at])
+// copyBase writes a copy from the base. data at i equals the base at a position; the copy extends in both
+// directions as far as the bytes are equal.
+func (s *search) copyBase(i, at int) (end int) {
+	back := commonSuffix(s.data[s.from:i], s.base.data[:at])
 	i, at = i-back, at-back
-	n := min(alike(s.data[i:], s.data[at:]), i-at)
-	s.literal(i)
-	s.number(n, opJump)
-	s.out = binary.AppendUvarint(s.out, uint64(i-at)<<1|fromMade)
-	s.moveOn(n)
+	n := commonPrefix(s.data[i:], s.base.data[at:])
+	s.writeLiteral(i)
+	if at == s.cursor {
+		s.writeStep(n, opCopy)
+	} else {
+		s.writeStep(n, opCopyFrom)
+		s.out = binary.AppendUvarint(s.out, zigzag(at-s.cursor)<<1)
+		s.cursor = at
+	}
+	s.advance(n)
 	return s.from
 }
 
-// literal writes the bytes up to end, of which there is no copy.
-func (s *search) literal(end int) {
+// copyOutput writes a copy from an earlier position in data. It extends in both directions like copyBase.
+func (s *search) copyOutput(i, at int) (end int) {
+	back := commonSuffix(s.data[s.from:i], s.data[:at])
+	i, at = i-back, at-back
+	n := min(commonPrefix(s.data[i:], s.data[at:]), i-at)
+	s.writeLiteral(i)
+	s.writeStep(n, opCopyFrom)
+	s.out = binary.AppendUvarint(s.out, uint64(i-at)<<1|fromOutput)
+	s.advance(n)
+	return s.from
+}
+
+// writeLiteral writes the bytes up to end, for which there is no copy.
+func (s *search) writeLiteral(end int) {
 	text, i := s.from, s.from
 	for i < end {
-		n := hexDigits(s.data[i:end]) &^ 1
-		if n < fewestDigits {
+		n := hexPrefix(s.data[i:end]) &^ 1
+		if n < minHexDigits {
 			i += max(n, 1)
 			continue
 		}
-		s.text(s.data[text:i])
-		s.hex(s.data[i : i+n])
+		s.writeText(s.data[text:i])
+		s.writeHex(s.data[i : i+n])
 		i += n
 		text = i
 	}
-	s.text(s.data[text:end])
-	s.moveOn(end - s.from)
+	s.writeText(s.data[text:end])
+	s.advance(end - s.from)
 }
 
-func (s *search) text(text []byte) {
+func (s *search) writeText(text []byte) {
 	if len(text) > 0 {
-		s.number(len(text), opText)
+		s.writeStep(len(text), opLiteral)
 		s.out = append(s.out, text...)
 	}
 }
 
-// fewestDigits is the number of digits that are worth a step of their own.
-const fewestDigits = 8
+// minHexDigits is the smallest number of hex digits for which opHex pays.
+const minHexDigits = 8
 
-func (s *search) hex(text []byte) {
-	s.number(len(text)/2, opHex)
+func (s *search) writeHex(text []byte) {
+	s.writeStep(len(text)/2, opHex)
 	for i := 0; i < len(text); i += 2 {
-		s.out = append(s.out, digit(text[i])<<4|digit(text[i+1]))
+		s.out = append(s.out, hexValue(text[i])<<4|hexValue(text[i+1]))
 	}
 }
 
-func (s *search) number(count, operation int) {
+// writeStep writes the number with which a step begins.
+func (s *search) writeStep(count, operation int) {
 	s.out = binary.AppendUvarint(s.out, uint64(count)<<2|uint64(operation))
 }
 
-func (s *search) moveOn(n int) { s.from, s.place = s.from+n, s.place+n }
+func (s *search) advance(n int) { s.from, s.cursor = s.from+n, s.cursor+n }
 
-// hexDigits returns the number of digits with which a text begins.
-func hexDigits(text []byte) int {
+// hexPrefix returns the number of lowercase hex digits at the beginning of text.
+func hexPrefix(text []byte) int {
 	n := 0
 	for n < len(text) && (text[n]-'0' < 10 || text[n]-'a' < 6) {
 		n++
@@ -144,15 +145,15 @@ func hexDigits(text []byte) int {
 	return n
 }
 
-func digit(c byte) byte {
+func hexValue(c byte) byte {
 	if c >= 'a' {
 		return c - 'a' + 10
 	}
 	return c - '0'
 }
 
-// alike returns the number of bytes with which both begin.
-func alike(a, b []byte) int {
+// commonPrefix returns the number of equal bytes at the beginning of a and b.
+func commonPrefix(a, b []byte) int {
 	n, most := 0, min(len(a), len(b))
 	for ; n+8 <= most; n += 8 {
 		if differ := word64(a, n) ^ word64(b, n); differ != 0 {
@@ -165,8 +166,8 @@ func alike(a, b []byte) int {
 	return n
 }
 
-// alikeBefore returns the number of bytes with which both end.
-func alikeBefore(a, b []byte) int {
+// commonSuffix returns the number of equal bytes at the end of a and b.
+func commonSuffix(a, b []byte) int {
 	n, most := 0, min(len(a), len(b))
 	for n < most && a[len(a)-1-n] == b[len(b)-1-n] {
 		n++

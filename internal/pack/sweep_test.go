@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sweepOf lets a kind sweep a store of some objects, as an informer's does.
+// sweepOf sweeps a store of these objects.
 func sweepOf(k *Kind, stored map[*Object][]byte) {
 	k.Sweep(func(visit func(*Object) bool) bool {
 		for o := range stored {
@@ -18,12 +18,12 @@ func sweepOf(k *Kind, stored map[*Object][]byte) {
 	})
 }
 
-// Objects that were packed and not stored when a sweep came by, such as those of a long list, are swept once they
-// are stored.
+// Objects that were packed but not yet stored during a sweep, such as those of a long list, are swept after they
+// have been stored.
 func TestObjectsOfALongListAreSwept(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 14))
 	stored := map[*Object][]byte{}
-	for range 4 { // a list that takes some seconds; the store is empty meanwhile
+	for range 4 { // a list that takes some seconds, while the store is empty
 		for o, data := range outgrow(t, k, r) {
 			stored[o] = data
 		}
@@ -46,61 +46,61 @@ func TestObjectsOfALongListAreSwept(t *testing.T) {
 	require.Len(t, generations, 1)
 }
 
-// Objects that are kept as they are while a list arrives are tried again when that pays.
+// Objects that are skipped while a list arrives are tried again once packing pays.
 func TestUntriedObjectsOfALongListAreSwept(t *testing.T) {
 	k, r := newTexts(), rand.New(rand.NewPCG(1, 15))
 	stored := map[*Object][]byte{}
 	put := func(name string, data []byte) { stored[pack(t, k, "n", name, data)] = data }
 	template := text(r, 600)
 	put("t-0", template)
-	for i := range patience {
+	for i := range maxFailures {
 		put(fmt.Sprintf("foreign%d", i), text(r, 2000))
 	}
-	for i := range restingFor + impatience {
+	for i := range skipObjects + retryFailures {
 		put(fmt.Sprintf("like%d", i), sibling(r, template, i))
 	}
-	sweepOf(k, nil) // the tick
+	sweepOf(k, nil) // before the objects are stored
 	untried := 0
 	for o := range stored {
 		k.Count(o, 1)
 	}
 	sweepOf(k, stored)
 	for o := range stored {
-		if root := o.base.Load(); root.base.Load() == nil && root.generation() != k.now {
+		if root := o.base.Load(); root.base.Load() == nil && root.generation() != k.current {
 			untried++
 		}
 	}
 	require.Zero(t, untried)
 }
 
-// A generation begins although sweeps are asked for all the time.
-func TestAGenerationBeginsWhileSweepsAreAskedFor(t *testing.T) {
+// A generation begins even if sweeps are requested all the time.
+func TestAGenerationBeginsWhileSweepsAreRequested(t *testing.T) {
 	a := newAged()
-	for now := a.now; a.now == now; {
+	for now := a.current; a.current == now; {
 		a.rollOut(t, 40, 1)
 	}
-	first := a.now
+	first := a.current
 	a.sweep()
 	n := 0
-	again := func() { // a search pays after a rest: some objects have nothing in common with others
-		for asked := a.toSweep; a.toSweep == asked; n++ {
-			for i := range patience {
+	again := func() { // requests a sweep: a search pays after many that did not
+		for before := a.requested; a.requested == before; n++ {
+			for i := range maxFailures {
 				pack(t, a.Kind, "n", fmt.Sprintf("x%d_%d", n, i), text(a.r, 40))
 			}
-			a.pace.resting = 0 // as after 240 objects more
-			d := a.now.dictionary.Load().data
+			a.backoff.skip = 0 // as after 240 more objects
+			d := a.current.dictionary.Load().data
 			pack(t, a.Kind, "n", fmt.Sprintf("y%d", n), d[len(d)/2:])
 		}
 	}
 	again()
 	for i := range 60 {
-		// one second: a sweep has begun, and before it is over another is asked for
+		// one second: before the sweep ends, another one is requested
 		a.Sweep(func(visit func(*Object) bool) bool { again(); return true })
 		a.rollOut(t, 40, 1)
-		if a.now != first {
-			t.Log("begun after", i, a.toSweep, a.swept)
+		if a.current != first {
+			t.Logf("begun after %d seconds, with %d of %d sweeps complete", i, a.swept, a.requested)
 			return
 		}
 	}
-	require.NotSame(t, first, a.now, "swept %d of %d", a.swept, a.toSweep)
+	require.NotSame(t, first, a.current, "%d of %d sweeps are complete", a.swept, a.requested)
 }

@@ -146,7 +146,7 @@ func (p *packing) Count(stored any, n int) {
 }
 
 // forHandler decodes an object for a handler. Other handlers may need it soon.
-func (p *packing) forHandler(stored any) any { return p.read(stored, pack.Passing) }
+func (p *packing) forHandler(stored any) any { return p.read(stored, pack.Transient) }
 
 // read returns a decoded object, or nil if decoding fails.
 func (p *packing) read(stored any, in pack.Ring) any {
@@ -211,9 +211,9 @@ func (p *packing) Take(obj any, data []byte, f pack.Form) any {
 	return p.pack(obj, data, f, sampled(p.packed.Add(1)) || verify.On)
 }
 
-// TakeUnread implements [pack.Taker]. It returns nil for an object that is to be decoded: a sample, or any
+// TakeUndecoded implements [pack.Taker]. It returns nil for an object that is to be decoded: a sample, or any
 // object while the budget has room. In verify mode, there are no samples, because objects have been decoded.
-func (p *packing) TakeUnread(namespace, name string, data []byte, f pack.Form) any {
+func (p *packing) TakeUndecoded(namespace, name string, data []byte, f pack.Form) any {
 	if sampled(p.packed.Load()+1) && !verify.On || p.kind.HasRoom(len(data)) {
 		return nil
 	}

@@ -236,7 +236,7 @@ func flood(b *informer.Budget) {
 	kind := pack.NewKind(pack.Options{
 		Type: reflect.TypeOf(something), Budget: (*pack.Budget)(b), Decode: decode, Meta: decode, Weigh: func(any) int64 { return 0 },
 	})
-	for ring, bytes := range map[pack.Ring]int64{pack.Main: b.Limit() - b.Limit()/8, pack.Passing: b.Limit() / 8} {
+	for ring, bytes := range map[pack.Ring]int64{pack.Main: b.Limit() - b.Limit()/8, pack.Transient: b.Limit() / 8} {
 		o, err := kind.Pack("", "something", []byte("something"), pack.Event)
 		must(err)
 		o.Keep(something, int(bytes), ring)

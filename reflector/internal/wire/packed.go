@@ -16,24 +16,24 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/pack"
 )
 
-// PackedDecoder decodes the objects that a sink holds packed. Its methods are the functions of a
-// [pack.Kind], and may be called by any goroutine; none waits for another. An object decodes to what a
-// [Decoder] without a table of shared values has made of the same bytes.
+// PackedDecoder decodes the objects that a sink has packed. Any goroutine may call it, without waiting
+// for others. The result equals that of a [Decoder] without a table of shared values.
 //
-// Bytes that begin with a brace are JSON, and all others protobuf. item.toPack refuses what this is not
-// true of.
+// Bytes that begin with a brace are JSON, and all others are protobuf. item.toPack rejects items for
+// which this does not hold.
 type PackedDecoder struct {
 	objects  Objects
 	decoders sync.Pool // of *packedDecoders
 }
 
-// packedDecoders are what one goroutine decodes with.
+// packedDecoders are the decoders of one goroutine.
 type packedDecoders struct {
 	*Decoder
 	meta metaReader
 }
 
-// NewPackedDecoder returns a decoder of a source's objects, without the fields of drop, if that is not nil.
+// NewPackedDecoder returns a decoder of a source's objects. It leaves out the fields of drop, which may be
+// nil.
 func NewPackedDecoder(k Objects, drop *fields.Set) *PackedDecoder {
 	d := &PackedDecoder{objects: k}
 	d.decoders.New = func() any { return &packedDecoders{NewDecoder(k, Sharing{}, drop), newMetaReader(k.Type, drop)} }
@@ -43,8 +43,8 @@ func NewPackedDecoder(k Objects, drop *fields.Set) *PackedDecoder {
 // Type returns the type of the decoded objects, such as *corev1.Pod.
 func (d *PackedDecoder) Type() reflect.Type { return d.objects.Type }
 
-// Decode returns the object in data, of which it keeps no part. The form says whether the object is to
-// have the kind that the bytes name: the object of an event has none, unless it is unstructured.
+// Decode decodes an object, and keeps no part of data. The form says whether the object gets the kind that
+// data names. The object of an event gets none, unless it is unstructured.
 func (d *PackedDecoder) Decode(data []byte, f pack.Form) (any, error) {
 	with := d.decoders.Get().(*packedDecoders)
 	defer d.decoders.Put(with)
@@ -61,8 +61,8 @@ func (d *packedDecoders) decodePacked(data []byte, f pack.Form) (runtime.Object,
 }
 
 // Meta returns a [*metav1.ObjectMeta] with the name, namespace, UID, version, labels, finalizers,
-// deletionTimestamp and deletionGracePeriodSeconds of the object in data, which equal those of the decoded
-// object. If the bytes do not decode, it returns an error, or what their metadata says.
+// deletionTimestamp and deletionGracePeriodSeconds of the object in data. They equal those of the decoded
+// object. If data cannot be decoded, Meta returns an error or the metadata it could read.
 func (d *PackedDecoder) Meta(data []byte, f pack.Form) (any, error) {
 	with := d.decoders.Get().(*packedDecoders)
 	defer d.decoders.Put(with)
@@ -81,10 +81,11 @@ func (d *PackedDecoder) Meta(data []byte, f pack.Form) (any, error) {
 	return partOf(m), nil
 }
 
-// Taker is what a sink packs its objects with.
+// Taker packs the objects of a sink.
 type Taker = pack.Taker
 
-// TakeAnswer returns what a sink holds of the object of an answer to a write: that object if it cannot be packed.
+// TakeAnswer returns the stored form of the object in an answer to a write. It returns obj itself if obj cannot
+// be packed.
 func TakeAnswer(to Taker, obj runtime.Object, data []byte, protobuf bool) any {
 	it := item{format: formatJSON, data: data}
 	if protobuf {
@@ -104,10 +105,10 @@ func formatOf(data []byte) format {
 	return formatProtobuf
 }
 
-// toPack returns the bytes and the form from which a [PackedDecoder] decodes an item to obj, which is what
-// the item has been decoded to. The bytes are those of the item, or, if the kind of an unstructured item
-// comes from its list, those of the item and the kind, in buffer. It returns false for an item that cannot
-// be packed: its format does not show, it has two metadata, or its list has not named the kind yet.
+// toPack returns the bytes and the form to pack for an item. A [PackedDecoder] decodes them to obj, as the
+// item was decoded before. If the kind of an unstructured item comes from its list, toPack copies the item
+// and the kind to buffer. It returns false for an item that cannot be packed: the bytes do not show their
+// format, they have two metadata members, or the list has not named the kind yet.
 func (i item) toPack(obj runtime.Object, of *ListHead, buffer *[]byte) (data []byte, f pack.Form, ok bool) {
 	if of != nil {
 		f = pack.Item
@@ -129,8 +130,8 @@ func (i item) toPack(obj runtime.Object, of *ListHead, buffer *[]byte) (data []b
 	return *buffer, f, true
 }
 
-// appendKind appends an object in JSON that has a member, with the kind of u. Of two members with the same
-// key the last one counts.
+// appendKind appends a JSON object and the kind of u. data must have at least one member. If a key occurs
+// twice, the last one counts.
 func appendKind(to, data []byte, u *unstructured.Unstructured) []byte {
 	version, _ := json.Marshal(u.GetAPIVersion()) // a string
 	kind, _ := json.Marshal(u.GetKind())

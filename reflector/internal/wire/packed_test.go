@@ -29,7 +29,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// randomMeta returns metadata with some of its fields, with empty values among them.
+// randomMeta returns metadata with random fields set, some of them to empty values.
 func randomMeta(r *rand.Rand) (m metav1.ObjectMeta) {
 	texts := []string{"", "a", "web-7", "x\xffy", "ü", `"\`, "null"}
 	text := func() string { return texts[r.IntN(len(texts))] }
@@ -58,7 +58,7 @@ func randomMeta(r *rand.Rand) (m metav1.ObjectMeta) {
 	return m
 }
 
-// objects returns an object of each built-in kind with random metadata, and some with everything else.
+// objects returns an object of each built-in kind, with random metadata, and a few with all other fields set.
 func objects(t testing.TB, r *rand.Rand) []runtime.Object {
 	t.Helper()
 	all := append(droppers(), &metav1.PartialObjectMetadata{})
@@ -77,7 +77,7 @@ func objects(t testing.TB, r *rand.Rand) []runtime.Object {
 	return all
 }
 
-// bothFormats returns an object as a server encodes it: in JSON with its kind, and in protobuf.
+// bothFormats returns an object as a server encodes it: in JSON, with its kind, and in protobuf.
 func bothFormats(t testing.TB, obj runtime.Object) (text, proto []byte) {
 	t.Helper()
 	obj.GetObjectKind().SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Thing"))
@@ -88,8 +88,8 @@ func bothFormats(t testing.TB, obj runtime.Object) (text, proto []byte) {
 	return text, proto
 }
 
-// requireMeta compares the metadata that is read alone with that of the decoded object, if these bytes of an
-// event's object would be packed. Of other bytes it is enough not to panic.
+// requireMeta compares the result of Meta with the metadata of the decoded object, if an object with these
+// bytes would be packed. For other bytes, Meta must only not panic.
 func requireMeta(t *testing.T, d *PackedDecoder, data []byte, f pack.Form) {
 	t.Helper()
 	meta, err := d.Meta(data, f)
@@ -129,20 +129,19 @@ func TestMetaIsThatOfTheObject(t *testing.T) {
 	}
 }
 
-// The metadata of what kubectl has applied is read alone, though its annotation has a null in it, and so is one with
-// fields that are null.
-func TestMetaWithNullsIsReadAlone(t *testing.T) {
+// Null fields, and an annotation of kubectl apply that contains null, do not force Meta to decode the object.
+func TestMetaWithNullsNeedsNoDecoder(t *testing.T) {
 	text := []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"null","creationTimestamp":null,"labels":{"a":null},"deletionTimestamp":null,` +
 		`"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"metadata\":{\"creationTimestamp\":null}}\n"}},"spec":null}`)
 	for _, of := range []reflect.Type{typeOfPod, Unstructured} {
-		alone := newMetaReader(of, nil)
-		require.NotNil(t, alone.read(text), of)
+		reader := newMetaReader(of, nil)
+		require.NotNil(t, reader.read(text), of)
 		requireMeta(t, NewPackedDecoder(Objects{Type: of}, nil), text, pack.Event)
 	}
 }
 
-// What a server does not write is left to the decoder: metadata in several pieces, fields that occur twice,
-// null in a list, and what is not of the type of the field.
+// Meta decodes objects that no server writes: metadata in several pieces, duplicate fields, null in a list, and
+// values of the wrong type.
 func TestMetaOfOddObjects(t *testing.T) {
 	half, other := []byte{}, []byte{}
 	for number, value := range map[protowire.Number]string{metaName: "a", metaUID: "u"} {
@@ -173,7 +172,7 @@ func TestMetaOfOddObjects(t *testing.T) {
 	requireMeta(t, NewPackedDecoder(Objects{Type: reflect.TypeFor[*renamed]()}, nil), []byte(podText("a", "1")), pack.Event)
 }
 
-// renamed is an object that decodes itself, and has another name than its JSON.
+// renamed is an object that decodes itself, and gets another name than in its JSON.
 type renamed struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -184,7 +183,7 @@ func (r *renamed) DeepCopyObject() runtime.Object {
 	return &renamed{r.TypeMeta, *r.DeepCopy()}
 }
 
-// Dropped fields are missing in the metadata, too.
+// Meta leaves out dropped fields too.
 func TestMetaWithoutDroppedFields(t *testing.T) {
 	pod := kit.RunningPod("web", 1)
 	text, proto := bothFormats(t, pod)
@@ -197,7 +196,7 @@ func TestMetaWithoutDroppedFields(t *testing.T) {
 	}
 }
 
-// FuzzMeta compares the metadata that is read alone with that of the decoded object.
+// FuzzMeta compares the result of Meta with the metadata of the decoded object.
 func FuzzMeta(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 0))
 	var decoders []*PackedDecoder
@@ -219,8 +218,8 @@ func FuzzMeta(f *testing.F) {
 	})
 }
 
-// What a reception has decoded decodes from the stored bytes again, and equal.
-func TestWhatArrivesDecodesAgain(t *testing.T) {
+// The packed bytes of an item decode to an object that equals the item's.
+func TestPackedItemsDecodeToEqualObjects(t *testing.T) {
 	pod := podText("a", "1")
 	named := strings.Replace(pod, "{", `{"kind":"Pod","apiVersion":"v1",`, 1)
 	list := func(head string, items ...string) string {
@@ -238,9 +237,9 @@ func TestWhatArrivesDecodesAgain(t *testing.T) {
 		"items with empty kinds":      {list(pods, `{"apiVersion":"","kind":"",`+pod[1:]), true, 1},
 		"a list with a strange kind":  {list(`"kind":"List","apiVersion":"<v\"1",`, pod), true, 1},
 		"items before their kind":     {`{"items":[` + named + `],` + pods + `"metadata":{}}`, true, 1},
-		"items that wait for a kind":  {`{"items":[` + pod + `],` + pods + `"metadata":{}}`, true, 0},
-		"what is not like an object":  {list(pods, `{}`), true, 0},
-		"the same member, many times": {list(pods, `{"metadata":{},`+pod[1:]), true, 0},
+		"items without kinds, before": {`{"items":[` + pod + `],` + pods + `"metadata":{}}`, true, 0},
+		"items that are not objects":  {list(pods, `{}`), true, 0},
+		"items with two metadata":     {list(pods, `{"metadata":{},`+pod[1:]), true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := NewPackedDecoder(Objects{Type: Unstructured}, nil)
@@ -253,7 +252,8 @@ func TestWhatArrivesDecodesAgain(t *testing.T) {
 	require.Equal(t, 1, packAll(t, NewPackedDecoder(Objects{Type: typeOfPod}, nil), protobuf, false))
 }
 
-// packAll decodes the items of a body, and all that can be packed again. It returns their number.
+// packAll decodes the items of a body, decodes them again from the bytes to pack, and compares. It returns the
+// number of items that can be packed.
 func packAll(t *testing.T, d *PackedDecoder, body string, listed bool) (packed int) {
 	t.Helper()
 	var from items
@@ -290,21 +290,21 @@ func packAll(t *testing.T, d *PackedDecoder, body string, listed bool) (packed i
 	}
 }
 
-// journalOf is a taker that notes what it gets. It takes all unread objects but those it is to read.
+// journalOf is a taker that records its objects. It takes all objects undecoded but one.
 type journalOf struct {
-	reads string // the name of an object to decode
-	taken []string
+	decodes string // the name of that object
+	taken   []string
 }
 
 func (j *journalOf) Take(decoded any, _ []byte, f pack.Form) any {
 	return j.note(object.Meta(decoded).GetName(), "", f)
 }
 
-func (j *journalOf) TakeUnread(_, name string, _ []byte, f pack.Form) any {
-	if name == j.reads {
+func (j *journalOf) TakeUndecoded(_, name string, _ []byte, f pack.Form) any {
+	if name == j.decodes {
 		return nil
 	}
-	return j.note(name, " unread", f)
+	return j.note(name, " undecoded", f)
 }
 
 func (j *journalOf) note(name, how string, f pack.Form) any {
@@ -312,8 +312,8 @@ func (j *journalOf) note(name, how string, f pack.Form) any {
 	return name
 }
 
-// The plain objects of an initial state and of lists are packed without being decoded, if the sink wants that.
-// What comes later, or is not plain, is decoded.
+// Plain objects of initial states and lists are packed without being decoded, if the sink takes them. Later and
+// unusual objects are decoded.
 func TestAnInitialStateIsNotDecoded(t *testing.T) {
 	var events []watch.Event
 	pods := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "9"}}
@@ -341,9 +341,9 @@ func TestAnInitialStateIsNotDecoded(t *testing.T) {
 		}
 		return got
 	}
-	j := &journalOf{reads: "b"}
+	j := &journalOf{decodes: "b"}
 	got := receive(stream, Reception{Taker: j, Initial: true}, false)
-	require.Equal(t, []string{"a unread 0", "b 0", "odd 0", "c 0"}, j.taken)
+	require.Equal(t, []string{"a undecoded 0", "b 0", "odd 0", "c 0"}, j.taken)
 	require.Nil(t, got[0].Object)
 	require.Equal(t, Received{
 		Event: watch.Event{Type: watch.Added}, ReadHere: true, Size: got[0].Size, Packed: "a",
@@ -354,7 +354,7 @@ func TestAnInitialStateIsNotDecoded(t *testing.T) {
 	j = &journalOf{}
 	receive(stream, Reception{Taker: j}, false)
 	require.Equal(t, []string{"a 0", "b 0", "odd 0", "c 0"}, j.taken, "events of a watch")
-	j = &journalOf{reads: "b"}
+	j = &journalOf{decodes: "b"}
 	receive(list, Reception{Taker: j}, true)
-	require.Equal(t, []string{"a unread 1", "b 1", "odd 1"}, j.taken[:3])
+	require.Equal(t, []string{"a undecoded 1", "b 1", "odd 1"}, j.taken[:3])
 }

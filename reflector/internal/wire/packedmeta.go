@@ -13,20 +13,20 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/protodecode"
 )
 
-// metaReader reads the metadata of objects without the rest. It leaves what is not plain to the decoder
-// of the whole object.
+// metaReader decodes only the metadata of objects. It leaves unusual objects to the decoder of whole
+// objects.
 type metaReader struct {
-	json     *jsondecode.Typed    // nil if the decoder has to read JSON
-	protobuf *protodecode.Decoder // likewise
+	json     *jsondecode.Typed    // nil if that decoder must read JSON
+	protobuf *protodecode.Decoder // nil if that decoder must read protobuf
 	loose    bool                 // the objects are unstructured
 }
 
-// notRead are the fields of an ObjectMeta beside those that [partOf] returns.
+// notRead lists the fields of ObjectMeta that [partOf] does not return.
 var notRead = [...]string{"generateName", "selfLink", "generation", "creationTimestamp", "annotations", "ownerReferences", "managedFields"}
 
-// newMetaReader returns a reader for objects of a type, without the fields of drop. A type whose metadata
-// is no ObjectMeta, or that decodes itself, is left to the decoder, and so is everything if a field of
-// the metadata that is read is left out: identity, deletionTimestamp and finalizers never are.
+// newMetaReader returns a reader for objects of a type, without the fields of drop. It leaves a type to the
+// decoder if the metadata is not an ObjectMeta, if the type decodes itself, or if drop has a metadata field
+// that partOf returns. drop never has the identity, deletionTimestamp or finalizers.
 func newMetaReader(object reflect.Type, drop *fields.Set) (r metaReader) {
 	metadata, _ := drop.Of("metadata")
 	for _, name := range [...]string{"labels", "deletionGracePeriodSeconds"} {
@@ -34,7 +34,7 @@ func newMetaReader(object reflect.Type, drop *fields.Set) (r metaReader) {
 			return r
 		}
 	}
-	rest, _ := fields.Parse(notRead[:]...) // none of them is refused
+	rest, _ := fields.Parse(notRead[:]...) // all of them are allowed
 	r.loose = object == Unstructured
 	t := gotype.Of(object.Elem())
 	if r.loose || t.Decodes&(gotype.JSON|gotype.Text) == 0 && !t.OddJSON && slices.ContainsFunc(t.Members, func(m gotype.Member) bool {
@@ -50,7 +50,7 @@ func newMetaReader(object reflect.Type, drop *fields.Set) (r metaReader) {
 	return r
 }
 
-// read returns the metadata of an object, or nil for an object that is left to the decoder.
+// read returns the metadata of an object, or nil if the decoder must read it.
 func (r *metaReader) read(data []byte) *metav1.ObjectMeta {
 	switch {
 	case formatOf(data) == formatProtobuf && r.protobuf != nil:
@@ -61,7 +61,7 @@ func (r *metaReader) read(data []byte) *metav1.ObjectMeta {
 	return nil
 }
 
-// readProtobuf reads an object that has its metadata in one piece.
+// readProtobuf reads an object whose metadata is a single field.
 func (r *metaReader) readProtobuf(data []byte) *metav1.ObjectMeta {
 	var metadata []byte
 	pieces := 0
@@ -79,8 +79,9 @@ func (r *metaReader) readProtobuf(data []byte) *metav1.ObjectMeta {
 	return m.(*metav1.ObjectMeta)
 }
 
-// readJSON reads an object whose first metadata is the only one. An unstructured object has no finalizers if one of
-// them is null, which an ObjectMeta reads as "", and no deletion in the year 1.
+// readJSON reads an object with one metadata member. It leaves two unstructured objects to the decoder. One has
+// null among its finalizers: an ObjectMeta reads "", but an unstructured object then has no finalizers. The
+// other has a deletionTimestamp in the year 1, which an unstructured object does not have.
 func (r *metaReader) readJSON(data []byte) *metav1.ObjectMeta {
 	metadata, ok := jsondecode.Metadata(data)
 	if !ok {
@@ -97,7 +98,7 @@ func (r *metaReader) readJSON(data []byte) *metav1.ObjectMeta {
 	return m
 }
 
-// partOf returns the part of an object's metadata that Meta returns.
+// partOf returns the metadata fields that Meta returns.
 func partOf(m metav1.Object) *metav1.ObjectMeta {
 	return &metav1.ObjectMeta{
 		Name: m.GetName(), Namespace: m.GetNamespace(), UID: m.GetUID(), ResourceVersion: m.GetResourceVersion(),

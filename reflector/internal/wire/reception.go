@@ -306,7 +306,7 @@ func (r *Reception) read(it item, of *ListHead) (a Received, err error) {
 		a.ID, _ = it.identity() // for the message
 		return a, nil           //nolint:nilerr // the event is skipped, and says why
 	}
-	if r.isKnown(&a, it) || r.isUnread(&a, it, of) {
+	if r.isKnown(&a, it) || r.packUndecoded(&a, it, of) {
 		return a, nil
 	}
 	a.Object, err = r.Decoder.decodeTimed(it, of)
@@ -333,9 +333,10 @@ func (r *Reception) read(it item, of *ListHead) (a Received, err error) {
 	return a, nil
 }
 
-// isUnread packs an object of an initial state without decoding it, if decoding is sure to succeed
-// later. Programs read few of them soon, and a sink may have no room for decoded objects.
-func (r *Reception) isUnread(a *Received, it item, of *ListHead) bool {
+// packUndecoded packs an object of an initial state without decoding it, if decoding is sure to succeed
+// later. Programs do not read most of these objects soon, and a sink may have no room for decoded objects.
+// packUndecoded reports whether it has packed the object.
+func (r *Reception) packUndecoded(a *Received, it item, of *ListHead) bool {
 	if r.Taker == nil || !r.list && !r.Initial || it.event != watch.Added || !r.Decoder.isPlain(it) {
 		return false
 	}
@@ -344,10 +345,10 @@ func (r *Reception) isUnread(a *Received, it item, of *ListHead) bool {
 		return false
 	}
 	data, form, _ := it.toPack(nil, of, nil) // plain items are protobuf, and their bytes are packed as they are
-	a.ID, a.Packed = id, r.Taker.TakeUnread(id.Key.Namespace, id.Key.Name, data, form)
+	a.ID, a.Packed = id, r.Taker.TakeUndecoded(id.Key.Namespace, id.Key.Name, data, form)
 	if verify.On && a.Packed != nil {
 		_, err := r.Decoder.decode(it, of)
-		verify.That(err == nil, "%v was not decoded, and cannot be: %v", id.Key, err)
+		verify.That(err == nil, "%v was packed undecoded, and cannot be decoded: %v", id.Key, err)
 	}
 	return a.Packed != nil
 }
