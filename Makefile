@@ -49,7 +49,7 @@ unraced := \
 
 # Tests that take long under the race detector, which would find nothing new there, and their packages. They ask
 # for the tier they are in (internal/testutil/tier): make test leaves them out or cuts them short where it has the detector.
-tiered := ./indexer ./indexer/refs ./informer ./informer/informertest ./informer/internal/fences ./internal/pack ./internal/protodecode ./internal/share ./internal/testutil/sim ./reflector
+tiered := ./indexer ./indexer/refs ./informer ./informer/informertest ./informer/internal/engine ./informer/internal/fences ./internal/pack ./internal/protodecode ./internal/share ./internal/testutil/sim ./reflector
 slow := \
 	TestMachineInEveryState \
 	TestMachineOnEveryShortWord \
@@ -98,7 +98,7 @@ test: ## vet the code and run all tests, with the race detector where goroutines
 	@race=-race; $(GO) build -race runtime/cgo 2>/dev/null || { race=; \
 	  echo "make test: no C compiler for cgo, so the tests run without the race detector"; }; \
 	set -x; $(GO) test -vet=off -p 2 $(unraced) & beside=$$!; \
-	$(GO) test -vet=off $$race -timeout $(patience) -p 4 ./reflector ./informer ./indexer $$($(GO) list ./... | grep -vxF "$$($(GO) list $(unraced))"); raced=$$?; \
+	$(GO) test -vet=off $$race -timeout $(patience) -p 4 ./reflector ./informer ./informer/internal/engine ./indexer $$($(GO) list ./... | grep -vxF "$$($(GO) list $(unraced))"); raced=$$?; \
 	wait $$beside && exit $$raced
 
 # What make test leaves out: slow tests where goroutines meet, with the race detector; those of one goroutine without it;
@@ -108,7 +108,7 @@ long := TIDEMARK_LONG=1 $(GO) test -vet=off -timeout $(patience)
 worlds := ./internal/testutil/sim
 test-long: ## run what make test leaves out, and all simulated worlds
 	$(GO) test -vet=off -race -timeout $(patience) $(fewMeet) ./examples/internal/programs
-	$(long) -race $(only) ./indexer ./informer ./informer/informertest
+	$(long) -race $(only) ./indexer ./informer ./informer/informertest ./informer/internal/engine
 	$(long) $(only) ./informer/internal/fences ./internal/pack ./reflector
 	$(long) -race -run '^TestWorlds' $(worlds)
 	$(GO) test -vet=off -timeout $(patience) $(only) -skip '^TestWorlds' $(worlds)

@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"errors"
@@ -13,22 +13,24 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/limits"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // D10: a watch error handler gets the errors of all goroutines, one call at a time: it needs no lock.
 func TestContract_D10_OneCallOfTheWatchErrorHandlerAtATime(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		const sources = 20
 		var all []reflector.Source
 		for n := range sources {
-			s := newScript("10")
+			s := rig.NewScript("10")
 			s.Fail(fmt.Errorf("source %d is down", n))
-			all = append(all, sourceOf(s))
+			all = append(all, rig.SourceOf(s))
 		}
-		i := Join(all, Options[*corev1.Pod]{Observe: observed})
+		i := informer.Join(all, informer.Options[*corev1.Pod]{Observe: rig.Observed})
 		told, calls := map[string]int{}, atomic.Int64{} // the race detector watches over the map
 		gate := make(chan struct{})
 		require.NoError(t, i.Shared().SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
@@ -37,7 +39,7 @@ func TestContract_D10_OneCallOfTheWatchErrorHandlerAtATime(t *testing.T) {
 			_, which, _ := strings.Cut(err.Error(), "source")
 			told[which]++
 		}))
-		start(t, i)
+		rig.Start(t, i)
 		synctest.Wait()
 		require.EqualValues(t, 1, calls.Load(), "the others wait for the call to return")
 		require.Equal(t, sources, i.Status().Errors)
@@ -50,21 +52,21 @@ func TestContract_D10_OneCallOfTheWatchErrorHandlerAtATime(t *testing.T) {
 // D10: while a call of the watch error handler hangs, the other sources go on. Errors that are too many
 // to wait are dropped, and the next call says how many.
 func TestContract_D10_AWatchErrorHandlerThatHangs(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		down, poisoned := newScript("10"), newScript("10")
+	synctest.Test(t, func(t *testing.T) {
+		down, poisoned := rig.NewScript("10"), rig.NewScript("10")
 		down.Fail(errors.New("down"))
-		i := Join([]reflector.Source{sourceOf(down), sourceOf(poisoned)}, Options[*corev1.Pod]{Observe: observed, Transform: failByLabel})
+		i := informer.Join([]reflector.Source{rig.SourceOf(down), rig.SourceOf(poisoned)}, informer.Options[*corev1.Pod]{Observe: rig.Observed, Transform: rig.FailByLabel})
 		gate := make(chan struct{})
 		var told []string
 		require.NoError(t, i.Shared().SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
 			<-gate
 			told = append(told, err.Error())
 		}))
-		start(t, i)
+		rig.Start(t, i)
 		synctest.Wait()
 		const failing = limits.MostWaiting + 500
 		for n := range failing {
-			poisoned.Send(watch.Added, kit.Pod(fmt.Sprint("p", n), fmt.Sprint(n+11), kit.Label("poison", "error")))
+			poisoned.Send(watch.Added, kit.Pod(fmt.Sprint("p", n), fmt.Sprint(n+11), rig.Sick))
 		}
 		poisoned.Send(watch.Added, kit.Pod("good", "5000"))
 		synctest.Wait()
@@ -83,22 +85,22 @@ func TestContract_D10_AWatchErrorHandlerThatHangs(t *testing.T) {
 
 // A watch error handler may do what fails: its own error is passed to it after the call.
 func TestAWatchErrorHandlerThatCausesAnError(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newScript("10", kit.Pod("a", "1"))
+	synctest.Test(t, func(t *testing.T) {
+		s := rig.NewScript("10", kit.Pod("a", "1"))
 		i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil)
 		busy, told := false, 0
 		require.NoError(t, i.SetWatchErrorHandler(func(*cache.Reflector, error) {
 			require.False(t, busy)
 			busy, told = true, told+1
 			if told == 1 {
-				fails := func(any) ([]string, error) { return nil, errPoison }
+				fails := func(any) ([]string, error) { return nil, rig.ErrPoison }
 				require.NoError(t, i.AddIndexers(cache.Indexers{"fails": fails}))
 			}
 			busy = false
 		}))
 		startClientgo(t, i)
 		synctest.Wait()
-		s.Fail(errPoison)
+		s.Fail(rig.ErrPoison)
 		s.Expire()
 		synctest.Wait()
 		require.GreaterOrEqual(t, told, 2)

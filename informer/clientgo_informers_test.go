@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"context"
@@ -10,11 +10,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
-	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
 
 // constructor builds an informer with client-go's API.
@@ -26,9 +28,7 @@ var clientgoInformers = map[string]constructor{
 		return newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, resync, ix)
 	},
 	"pods": func(s kit.Source, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
-		indexes := clientgostore.Indexes(ix, true)
-		c := engine.New(engine.Options{Resync: resync, Indexes: engine.WithNamespaceIndex(indexes)}, engine.Exactly(reflect.TypeFor[*corev1.Pod]()), engine.MadeSources(sourceOf(s)))
-		return newClientgoInformer(c)
+		return informer.JoinShared(rig.LateOf(s), reflect.TypeFor[*corev1.Pod](), informer.Options[any]{Resync: resync, Indexes: clientgostore.Indexes(ix, true)})
 	},
 }
 
@@ -73,4 +73,14 @@ func addRecorder(t *testing.T, i cache.SharedIndexInformer) (*kit.Recorder, cach
 	reg, err := i.AddEventHandler(r.Handler())
 	require.NoError(t, err)
 	return r, reg
+}
+
+// newShared is client-go's NewSharedIndexInformer, as in package informer/cache.
+func newShared(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, ix cache.Indexers) cache.SharedIndexInformer {
+	return informer.ForListerWatcher(lw, example, cache.SharedIndexInformerOptions{ResyncPeriod: resync, Indexers: ix})
+}
+
+// newOneHandler is client-go's NewInformer, as in package informer/cache.
+func newOneHandler(lw cache.ListerWatcher, example runtime.Object, resync time.Duration, h cache.ResourceEventHandler) (cache.Indexer, cache.Controller) {
+	return informer.ForOneHandler(cache.InformerOptions{ListerWatcher: lw, ObjectType: example, ResyncPeriod: resync, Handler: h})
 }

@@ -1,10 +1,12 @@
-package informer
+package informer_test
 
 import (
 	"context"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -13,7 +15,9 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
 
 // The log lines about a handler go to the handler's own logger.
@@ -23,9 +27,9 @@ func TestTheLoggerOfAHandler(t *testing.T) {
 	utilruntime.PanicHandlers = handlers // the default handlers, which log
 	elsewhere, mine := kit.CaptureLog(t), &kit.Log{}
 	logger := mine.Logger()
-	bubble(t, func(t *testing.T) {
-		i := newShared(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0, nil)
-		period := minimumResync
+	synctest.Test(t, func(t *testing.T) {
+		i := newShared(kit.ListerWatcher{Source: rig.NewScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0, nil)
+		period := time.Second
 		_, err := i.AddEventHandlerWithOptions(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { panic("of the handler") }},
 			cache.HandlerOptions{Logger: &logger, ResyncPeriod: &period})
 		require.NoError(t, err)
@@ -42,25 +46,25 @@ func TestAPanicNamesItsHandlerAndObject(t *testing.T) {
 	kit.SurvivePanics(t)
 	utilruntime.PanicHandlers = handlers // the default handlers, which log
 	funcs := cache.ResourceEventHandlerFuncs{AddFunc: func(any) { panic("of the handler") }}
-	named := HandlerOptions{Name: "clumsy"}
-	typed := func(add func(i *Informer[*corev1.Pod]) error) func(t *testing.T, from kit.Source) {
+	named := informer.HandlerOptions{Name: "clumsy"}
+	typed := func(add func(i *informer.Informer[*corev1.Pod]) error) func(t *testing.T, from kit.Source) {
 		return func(t *testing.T, from kit.Source) {
-			i := New(sourceOf(from), Options[*corev1.Pod]{Name: "pods"})
+			i := informer.New(rig.SourceOf(from), informer.Options[*corev1.Pod]{Name: "pods"})
 			require.NoError(t, add(i))
-			start(t, i)
+			rig.Start(t, i)
 		}
 	}
 	for name, run := range map[string]func(t *testing.T, from kit.Source){
-		"Handle": typed(func(i *Informer[*corev1.Pod]) error {
-			_, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { panic("of the handler") }), named)
+		"Handle": typed(func(i *informer.Informer[*corev1.Pod]) error {
+			_, err := i.Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) { panic("of the handler") }), named)
 			return err
 		}),
-		"HandleKeys": typed(func(i *Informer[*corev1.Pod]) error {
+		"HandleKeys": typed(func(i *informer.Informer[*corev1.Pod]) error {
 			_, err := i.HandleKeys(func(indexer.Key) { panic("of the handler") }, named)
 			return err
 		}),
-		"HandleBatch": typed(func(i *Informer[*corev1.Pod]) error {
-			_, err := i.HandleBatch(func(b Batch[*corev1.Pod]) {
+		"HandleBatch": typed(func(i *informer.Informer[*corev1.Pod]) error {
+			_, err := i.HandleBatch(func(b informer.Batch[*corev1.Pod]) {
 				for range b.All() {
 					panic("of the handler")
 				}
@@ -82,8 +86,8 @@ func TestAPanicNamesItsHandlerAndObject(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			log := kit.CaptureLog(t)
-			bubble(t, func(t *testing.T) {
-				run(t, newScript("10", kit.Pod("a", "1")))
+			synctest.Test(t, func(t *testing.T) {
+				run(t, rig.NewScript("10", kit.Pod("a", "1")))
 				lines := slices.DeleteFunc(log.Lines(), func(line string) bool { return !strings.Contains(line, "A handler has panicked") })
 				require.Len(t, lines, 1)
 				require.Contains(t, lines[0], "default/a")
@@ -101,11 +105,11 @@ func TestAPanicBehindTheBatch(t *testing.T) {
 	kit.SurvivePanics(t)
 	utilruntime.PanicHandlers = handlers // the default handlers, which log
 	log := kit.CaptureLog(t)
-	bubble(t, func(t *testing.T) {
-		i := New(sourceOf(newScript("10", kit.Pod("a", "1"))), Options[*corev1.Pod]{})
-		_, err := i.HandleBatch(func(Batch[*corev1.Pod]) { panic("of the handler") }, 10, HandlerOptions{Name: "clumsy"})
+	synctest.Test(t, func(t *testing.T) {
+		i := informer.New(rig.SourceOf(rig.NewScript("10", kit.Pod("a", "1"))), informer.Options[*corev1.Pod]{})
+		_, err := i.HandleBatch(func(informer.Batch[*corev1.Pod]) { panic("of the handler") }, 10, informer.HandlerOptions{Name: "clumsy"})
 		require.NoError(t, err)
-		start(t, i)
+		rig.Start(t, i)
 		require.Equal(t, 1, log.Count("of the handler"))
 		require.Zero(t, log.Count("default/a"))
 	})
@@ -114,34 +118,17 @@ func TestAPanicBehindTheBatch(t *testing.T) {
 func TestTheLoggerOfAnInformer(t *testing.T) {
 	elsewhere, mine := kit.CaptureLog(t), &kit.Log{}
 	logger := mine.Logger()
-	bubble(t, func(t *testing.T) {
-		s := newScript("10")
-		s.Fail(errPoison)
-		_, c := ForOneHandler(cache.InformerOptions{
+	synctest.Test(t, func(t *testing.T) {
+		s := rig.NewScript("10")
+		s.Fail(rig.ErrPoison)
+		_, c := informer.ForOneHandler(cache.InformerOptions{
 			Logger: &logger, ListerWatcher: kit.ListerWatcher{Source: s}, Handler: (&kit.Recorder{}).Handler(),
 		})
 		runsController(t, c)
-		require.Positive(t, mine.Count(errPoison.Error()))
-		require.Zero(t, elsewhere.Count(errPoison.Error()))
+		require.Positive(t, mine.Count(rig.ErrPoison.Error()))
+		require.Zero(t, elsewhere.Count(rig.ErrPoison.Error()))
 	})
 }
-
-// A handler is named after the code of its functions or, without functions, after its type.
-func TestNamesOfHandlers(t *testing.T) {
-	f := func(any) {}
-	for want, h := range map[string]cache.ResourceEventHandler{
-		"github.com/tidemark-k8s/tidemark/informer.TestNamesOfHandlers": cache.ResourceEventHandlerFuncs{AddFunc: f, DeleteFunc: func(any) {}},
-		"k8s.io/client-go/tools/cache.ResourceEventHandlerFuncs":        cache.ResourceEventHandlerFuncs{},
-		"k8s.io/client-go/tools/cache.FilteringResourceEventHandler":    cache.FilteringResourceEventHandler{},
-	} {
-		require.Equal(t, want, handlerName(h))
-	}
-	two := &cache.ResourceEventHandlerFuncs{AddFunc: f, UpdateFunc: elsewhereUpdate}
-	require.Contains(t, handlerName(two), "+")
-	require.Contains(t, handlerName(two), "elsewhereUpdate")
-}
-
-func elsewhereUpdate(_, _ any) {}
 
 // Panics and errors are logged by the logger of Run's context, and handlers added to utilruntime
 // get the context with its values. The line of a panic names the file in which it happened.
@@ -157,21 +144,21 @@ func TestTheContextOfRunGoesWithWhatIsReported(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.WithValue(klog.NewContext(t.Context(), mine.Logger()), value{}, "of the context"))
 	defer cancel()
 
-	s := newScript("10", kit.Pod("a", "1"))
-	i := New(sourceOf(s), Options[*corev1.Pod]{})
-	_, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { panic("of the handler") }), HandlerOptions{})
+	s := rig.NewScript("10", kit.Pod("a", "1"))
+	i := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{})
+	_, err := i.Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) { panic("of the handler") }), informer.HandlerOptions{})
 	require.NoError(t, err)
 	wait, err := i.Start(ctx)
 	require.NoError(t, err)
 	require.Equal(t, "of the context", <-seen)
-	s.Fail(errPoison)
-	eventually(t, func() bool { return s.Feed() != nil }, "the watch is open")
+	s.Fail(rig.ErrPoison)
+	rig.Eventually(t, func() bool { return s.Feed() != nil }, "the watch is open")
 	s.Expire()
 	require.Equal(t, "of the context", <-seen)
 	cancel()
 	require.NoError(t, wait())
 	require.Equal(t, 1, mine.Count("of the handler"), "%q", mine.Lines())
 	require.Equal(t, 1, mine.Count("clientgo_log_test.go"), "the panic's own line: %q", mine.Lines())
-	require.Positive(t, mine.Count(errPoison.Error()))
-	require.Zero(t, elsewhere.Count("of the handler")+elsewhere.Count(errPoison.Error()))
+	require.Positive(t, mine.Count(rig.ErrPoison.Error()))
+	require.Zero(t, elsewhere.Count("of the handler")+elsewhere.Count(rig.ErrPoison.Error()))
 }

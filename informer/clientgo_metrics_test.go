@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"sync"
@@ -11,8 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
 
 // meters is a metrics provider that records the values set and observed.
@@ -76,26 +77,26 @@ func reserved(t *testing.T) (cache.InformerNameAndResource, *cache.InformerName)
 // under the same name and resource has none.
 func TestContract_B111_Metrics(t *testing.T) {
 	id, name := reserved(t)
-	for what, made := range map[string]func(s *script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})){
-		"shared": func(s *script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})) {
-			i := ForListerWatcher(kit.ListerWatcher{Source: s}, &corev1.Pod{}, cache.SharedIndexInformerOptions{Identifier: id, InformerMetricsProvider: m})
+	for what, made := range map[string]func(s *rig.Script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})){
+		"shared": func(s *rig.Script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})) {
+			i := informer.ForListerWatcher(kit.ListerWatcher{Source: s}, &corev1.Pod{}, cache.SharedIndexInformerOptions{Identifier: id, InformerMetricsProvider: m})
 			return i.GetStore(), i.Run
 		},
-		"of its own": func(s *script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})) {
-			store, c := ForOneHandler(cache.InformerOptions{
+		"of its own": func(s *rig.Script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})) {
+			store, c := informer.ForOneHandler(cache.InformerOptions{
 				ListerWatcher: kit.ListerWatcher{Source: s}, Handler: (&kit.Recorder{}).Handler(), Identifier: id, InformerMetricsProvider: m,
 			})
 			return store, c.Run
 		},
-		"measured later": func(s *script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})) {
-			i := New(sourceOf(s), Options[*corev1.Pod]{}).Shared()
-			require.NoError(t, SetMetrics(i, id, m))
+		"measured later": func(s *rig.Script, id cache.InformerNameAndResource, m *meters) (cache.Store, func(<-chan struct{})) {
+			i := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{}).Shared()
+			require.NoError(t, informer.SetMetrics(i, id, m))
 			return i.GetStore(), i.Run
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				s, m := newScript("10", kit.Pod("a", "1")), &meters{}
+			synctest.Test(t, func(t *testing.T) {
+				s, m := rig.NewScript("10", kit.Pod("a", "1")), &meters{}
 				store, run := made(s, id, m)
 				stop, ended := make(chan struct{}), make(chan struct{})
 				go func() { defer close(ended); run(stop) }()
@@ -114,36 +115,38 @@ func TestContract_B111_Metrics(t *testing.T) {
 		})
 	}
 	twice := &meters{}
-	i := ForListerWatcher(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, cache.SharedIndexInformerOptions{
-		Identifier: name.WithResource(id.GroupVersionResource()), InformerMetricsProvider: twice,
+	synctest.Test(t, func(t *testing.T) {
+		startClientgo(t, informer.ForListerWatcher(kit.ListerWatcher{Source: rig.NewScript("10")}, &corev1.Pod{}, cache.SharedIndexInformerOptions{
+			Identifier: name.WithResource(id.GroupVersionResource()), InformerMetricsProvider: twice,
+		}))
 	})
-	require.False(t, engine.Inside{Core: i.(*clientgoInformer).core}.IsMeasured(), "a second one under a name has none")
+	require.Equal(t, &meters{}, twice, "a second one under a name has none")
 }
 
 func TestMeasureIsForInformersOfOurs(t *testing.T) {
 	id, _ := reserved(t)
-	require.ErrorIs(t, SetMetrics(nil, id, &meters{}), ErrType)
-	bubble(t, func(t *testing.T) {
-		i := newShared(kit.ListerWatcher{Source: newScript("1")}, &corev1.Pod{}, 0, nil)
-		require.NoError(t, SetMetrics(i, cache.InformerNameAndResource{}, &meters{}))
+	require.ErrorIs(t, informer.SetMetrics(nil, id, &meters{}), informer.ErrType)
+	synctest.Test(t, func(t *testing.T) {
+		i := newShared(kit.ListerWatcher{Source: rig.NewScript("1")}, &corev1.Pod{}, 0, nil)
+		require.NoError(t, informer.SetMetrics(i, cache.InformerNameAndResource{}, &meters{}))
 		stop := startClientgo(t, i)
-		require.ErrorIs(t, SetMetrics(i, id, &meters{}), ErrRunning)
+		require.ErrorIs(t, informer.SetMetrics(i, id, &meters{}), informer.ErrRunning)
 		stop()
-		require.ErrorIs(t, SetMetrics(i, id, &meters{}), ErrStopped)
+		require.ErrorIs(t, informer.SetMetrics(i, id, &meters{}), informer.ErrStopped)
 	})
 }
 
 // Only the first call of SetInformerMetricsProvider counts.
 func TestTheProvidersOfMetrics(t *testing.T) {
 	id, _ := reserved(t)
-	require.Nil(t, newMetrics(id, nil))
+	require.Nil(t, informer.NewMetrics(id, nil))
 	first, second := &meters{}, &meters{}
-	SetInformerMetricsProvider(first)
-	SetInformerMetricsProvider(second)
-	t.Cleanup(func() { provided.Store(nil) })
-	require.NotNil(t, newMetrics(id, nil))
-	require.Nil(t, newMetrics(cache.InformerNameAndResource{}, nil), "without a name")
-	store := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{Identifier: id})
+	informer.SetInformerMetricsProvider(first)
+	informer.SetInformerMetricsProvider(second)
+	t.Cleanup(informer.ForgetProvider)
+	require.NotNil(t, informer.NewMetrics(id, nil))
+	require.Nil(t, informer.NewMetrics(cache.InformerNameAndResource{}, nil), "without a name")
+	store := informer.NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, informer.StoreOptions{Identifier: id})
 	require.NoError(t, store.Add(kit.Pod("a", "5")))
 	require.InDelta(t, 5, first.version(), 0)
 	store.Bookmark("7")
@@ -153,5 +156,5 @@ func TestTheProvidersOfMetrics(t *testing.T) {
 	require.NoError(t, store.Delete(kit.Pod("a", "11")))
 	require.InDelta(t, 11, first.version(), 0)
 	require.InDelta(t, -1, second.version(), 0)
-	NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{}).Bookmark("1")
+	informer.NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, informer.StoreOptions{}).Bookmark("1")
 }

@@ -1,7 +1,6 @@
-package informer
+package informer_test
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -14,18 +13,18 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/informer/internal/limits"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
-	"github.com/tidemark-k8s/tidemark/reflector"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
 
 // The watch error handler gets the first error of an object at once. Further errors of the object
 // are held back for a second, and the next report says how many there were.
 func TestRepeatsForAWatchErrorHandler(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newScript("10")
+	synctest.Test(t, func(t *testing.T) {
+		s := rig.NewScript("10")
 		i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil)
 		require.NoError(t, i.SetTransform(func(obj any) (any, error) {
 			if obj.(*corev1.Pod).Labels["poison"] != "" {
-				return nil, errPoison
+				return nil, rig.ErrPoison
 			}
 			return obj, nil
 		}))
@@ -33,13 +32,13 @@ func TestRepeatsForAWatchErrorHandler(t *testing.T) {
 		require.NoError(t, i.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { told = append(told, err.Error()) }))
 		startClientgo(t, i)
 		for n := range 50 {
-			s.Send(watch.Modified, kit.Pod("a", fmt.Sprint(11+n), kit.Label("poison", "error")))
+			s.Send(watch.Modified, kit.Pod("a", fmt.Sprint(11+n), rig.Sick))
 		}
-		s.Send(watch.Modified, kit.Pod("b", "80", kit.Label("poison", "error")))
+		s.Send(watch.Modified, kit.Pod("b", "80", rig.Sick))
 		time.Sleep(2 * limits.RepeatEvery)
-		s.Send(watch.Modified, kit.Pod("a", "90", kit.Label("poison", "error")))
+		s.Send(watch.Modified, kit.Pod("a", "90", rig.Sick))
 		time.Sleep(2 * limits.RepeatEvery)
-		s.Send(watch.Modified, kit.Pod("a", "91", kit.Label("poison", "error")))
+		s.Send(watch.Modified, kit.Pod("a", "91", rig.Sick))
 		synctest.Wait()
 		require.Len(t, told, 4, "%q", told)
 		require.Contains(t, told[1], "default/b")
@@ -48,28 +47,12 @@ func TestRepeatsForAWatchErrorHandler(t *testing.T) {
 	})
 }
 
-// The number of remembered objects is bounded, and errors of requests are reported every time.
-func TestRepeatsAreForgotten(t *testing.T) {
-	var r repeats
-	now := time.Now()
-	for n := range 10 * limits.MostCauses {
-		err := &QuarantineError{Key: named(fmt.Sprint(n)), Err: errPoison}
-		_, ok := r.next(err, err, now)
-		require.True(t, ok)
-	}
-	err := errors.New("refused")
-	for range 3 {
-		_, ok := r.next(reflector.Failed{Err: err}, err, now)
-		require.True(t, ok)
-	}
-}
-
 // B98: a panic of the handler comes out of the controller's Run, and no further event is delivered.
 func TestContract_B98_APanicOfNewInformersHandlerComesOutOfRun(t *testing.T) {
 	kit.CaptureLog(t)
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var told []string
-		_, c := newOneHandler(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
+		_, c := newOneHandler(kit.ListerWatcher{Source: rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
 			AddFunc: func(obj any) {
 				told = append(told, obj.(*corev1.Pod).Name)
 				panic("of the handler")
@@ -83,9 +66,9 @@ func TestContract_B98_APanicOfNewInformersHandlerComesOutOfRun(t *testing.T) {
 // Where panics do not end the process, each panic costs the handler one change.
 func TestAPanicOfNewInformersHandlerThatIsSurvived(t *testing.T) {
 	kit.SurvivePanics(t)
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		told := 0
-		_, c := newOneHandler(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
+		_, c := newOneHandler(kit.ListerWatcher{Source: rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { told++; panic("of the handler") },
 		})
 		runsController(t, c)

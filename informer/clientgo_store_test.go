@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"errors"
@@ -11,7 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
 
 // B31: a call of Index sees one state of the store. An object that moves between two index values
@@ -49,7 +51,7 @@ func TestContract_B39_TheVersionOfAStore(t *testing.T) {
 		}
 		return cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
 	}
-	store := NewIndexerWithOptions(key, nil, StoreOptions{})
+	store := informer.NewIndexerWithOptions(key, nil, informer.StoreOptions{})
 	at := func(want string, err error) {
 		t.Helper()
 		require.NoError(t, err)
@@ -81,7 +83,7 @@ func TestContract_B39_TheVersionOfAStore(t *testing.T) {
 
 // B37: an object may have several values in an index, and a value without objects is not listed.
 func TestContract_B37_ValuesComeAndGo(t *testing.T) {
-	x := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, cache.Indexers{"labels": byLabels}, StoreOptions{})
+	x := informer.NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, cache.Indexers{"labels": byLabels}, informer.StoreOptions{})
 	labels := func(pairs ...string) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
 			p.Labels = map[string]string{}
@@ -110,7 +112,7 @@ func TestContract_B37_ValuesComeAndGo(t *testing.T) {
 
 // B38: if no change of a transaction succeeds, SuccessfulIndices is empty but not nil.
 func TestContract_B38_ATransactionOfWhichNothingSucceeds(t *testing.T) {
-	failed := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{}).(cache.TransactionStore).Transaction(
+	failed := informer.NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, informer.StoreOptions{}).(cache.TransactionStore).Transaction(
 		cache.Transaction{Type: cache.TransactionTypeAdd, Object: 1}, cache.Transaction{Type: cache.TransactionTypeDelete, Object: 2})
 	require.Equal(t, []int{}, failed.SuccessfulIndices)
 	require.Len(t, failed.Errors, 2)
@@ -120,10 +122,10 @@ func TestContract_B38_ATransactionOfWhichNothingSucceeds(t *testing.T) {
 // A store's transform applies to objects that are put into the store, not to the arguments of Get
 // and Delete.
 func TestAStoreWithATransform(t *testing.T) {
-	store := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{Transform: func(obj any) (any, error) {
+	store := informer.NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, informer.StoreOptions{Transform: func(obj any) (any, error) {
 		p, ok := obj.(*corev1.Pod)
 		if !ok || p.Name == "bad" {
-			return nil, errPoison
+			return nil, rig.ErrPoison
 		}
 		return p.Name + "@" + p.ResourceVersion, nil
 	}})
@@ -134,8 +136,8 @@ func TestAStoreWithATransform(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.Equal(t, "a@1", got)
-	require.ErrorIs(t, store.Add(kit.Pod("bad", "1")), errPoison)
-	require.ErrorIs(t, store.Replace([]any{kit.Pod("c", "3"), kit.Pod("bad", "1")}, "4"), errPoison)
+	require.ErrorIs(t, store.Add(kit.Pod("bad", "1")), rig.ErrPoison)
+	require.ErrorIs(t, store.Replace([]any{kit.Pod("c", "3"), kit.Pod("bad", "1")}, "4"), rig.ErrPoison)
 	require.Len(t, store.List(), 2, "all or nothing")
 	require.NoError(t, store.Delete(kit.Pod("a", "1")))
 	require.NoError(t, store.Replace([]any{kit.Pod("c", "3")}, "4"))
@@ -147,7 +149,7 @@ func TestAStoreWithATransform(t *testing.T) {
 // Every write wraps an error of the key function in a cache.KeyError.
 func TestKeyErrorsAreWrapped(t *testing.T) {
 	ours := errors.New("ours")
-	store := NewIndexerWithOptions(func(any) (string, error) { return "", ours }, nil, StoreOptions{})
+	store := informer.NewIndexerWithOptions(func(any) (string, error) { return "", ours }, nil, informer.StoreOptions{})
 	for _, err := range []error{store.Add(1), store.Update(1), store.Delete(1), store.Replace([]any{1}, "")} {
 		require.ErrorIs(t, err, ours)
 		require.ErrorAs(t, err, &cache.KeyError{})
@@ -158,15 +160,15 @@ func TestKeyErrorsAreWrapped(t *testing.T) {
 // registration of another type is refused.
 func TestContract_B81_RemovingHandlers(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		i, other := create(newScript("10", kit.Pod("a", "1")), 0, nil), create(newScript("10"), 0, nil)
+		i, other := create(rig.NewScript("10", kit.Pod("a", "1")), 0, nil), create(rig.NewScript("10"), 0, nil)
 		_, reg := addRecorder(t, i)
 		_, foreign := addRecorder(t, other)
 		require.NoError(t, i.RemoveEventHandler(foreign), "of another informer")
 		require.False(t, kit.Closed(foreign.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()))
 		require.NoError(t, i.RemoveEventHandler(reg))
 		require.NoError(t, i.RemoveEventHandler(reg), "again")
-		require.ErrorIs(t, i.RemoveEventHandler(nil), ErrType)
-		require.ErrorIs(t, i.RemoveEventHandler(foreignRegistration{}), ErrType)
+		require.ErrorIs(t, i.RemoveEventHandler(nil), informer.ErrType)
+		require.ErrorIs(t, i.RemoveEventHandler(foreignRegistration{}), informer.ErrType)
 		require.NoError(t, cache.ShutDownEventHandler(i, reg), "it never ran")
 		r, late := addRecorder(t, i)
 		startClientgo(t, i)

@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"context"
@@ -11,7 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
 
 // runsController runs a controller until stop is called or the test ends.
@@ -34,8 +36,8 @@ func runsController(t *testing.T, c cache.Controller) (stop func()) {
 // B1, B4, B7 to B11: the handler of an unshared informer gets adds, updates, deletes and tombstones
 // in the order in which the store changes.
 func TestContract_B1_B11_AnInformerThatNobodyShares(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
+	synctest.Test(t, func(t *testing.T) {
+		s := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		r := &kit.Recorder{}
 		store, c := newOneHandler(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, r.Handler())
 		require.False(t, c.HasSynced())
@@ -63,9 +65,9 @@ func TestContract_B1_B11_AnInformerThatNobodyShares(t *testing.T) {
 
 // B16, B80: HasSynced of a controller is true once its handler has handled the initial adds.
 func TestContract_B16_B80_TheControllersHandlerIsSynced(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		blocked := make(chan struct{})
-		_, c := newOneHandler(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0,
+		_, c := newOneHandler(kit.ListerWatcher{Source: rig.NewScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0,
 			cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-blocked }})
 		runsController(t, c)
 		require.False(t, c.HasSynced())
@@ -78,10 +80,10 @@ func TestContract_B16_B80_TheControllersHandlerIsSynced(t *testing.T) {
 // B76: an unshared informer uses its resync period unchanged. A resync delivers each stored object
 // as an update to itself.
 func TestContract_B76_ResyncsOfAnInformerThatNobodyShares(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		r := &kit.Recorder{}
-		x, c := ForOneHandler(cache.InformerOptions{
-			ListerWatcher: kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"))}, ObjectType: &corev1.Pod{},
+		x, c := informer.ForOneHandler(cache.InformerOptions{
+			ListerWatcher: kit.ListerWatcher{Source: rig.NewScript("10", kit.Pod("a", "1"))}, ObjectType: &corev1.Pod{},
 			ResyncPeriod: 100 * time.Millisecond, Handler: r.Handler(), Indexers: byNamespace,
 		})
 		runsController(t, c)
@@ -97,10 +99,10 @@ func TestContract_B76_ResyncsOfAnInformerThatNobodyShares(t *testing.T) {
 // B84, B89, D25: the transform of an unshared informer may return anything, even a value without
 // metadata.
 func TestContract_B89_TransformsOfAnInformerThatNobodyShares(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newScript("10", kit.Pod("a", "1"))
+	synctest.Test(t, func(t *testing.T) {
+		s := rig.NewScript("10", kit.Pod("a", "1"))
 		r := &kit.Recorder{}
-		store, c := ForOneHandler(cache.InformerOptions{
+		store, c := informer.ForOneHandler(cache.InformerOptions{
 			ListerWatcher: kit.ListerWatcher{Source: s}, ObjectType: &corev1.Pod{}, Handler: r.Handler(),
 			Transform: func(obj any) (any, error) { return "just " + obj.(*corev1.Pod).Name, nil },
 		})
@@ -123,17 +125,17 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 		made cache.SharedIndexInformer
 		want error
 	}{
-		"no source": {newShared(nil, &corev1.Pod{}, 0, nil), ErrNoSource},
-		"a period":  {newShared(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, -1, nil), ErrOutOfRange},
+		"no source": {newShared(nil, &corev1.Pod{}, 0, nil), informer.ErrNoSource},
+		"a period":  {newShared(kit.ListerWatcher{Source: rig.Silent{}}, &corev1.Pod{}, -1, nil), informer.ErrOutOfRange},
 	} {
 		log.Reset()
 		_, err := c.made.AddEventHandler((&kit.Recorder{}).Handler())
 		require.ErrorIs(t, err, c.want, name)
 		require.ErrorIs(t, c.made.SetTransform(nil), c.want, name)
 		require.ErrorIs(t, c.made.AddIndexers(byNamespace), c.want, name)
-		core := c.made.(*clientgoInformer).core
-		require.ErrorIs(t, core.WaitSynced(t.Context()), c.want, name)
-		require.ErrorIs(t, core.Status().LastError, c.want, name)
+		i := c.made.(informer.Shared)
+		require.ErrorIs(t, i.WaitSynced(t.Context()), c.want, name)
+		require.ErrorIs(t, i.Status().LastError, c.want, name)
 		c.made.RunWithContext(t.Context())
 		require.Equal(t, 1, log.Count(c.want.Error()), name)
 		require.NoError(t, c.made.GetStore().Add(kit.Pod("a", "1")), "the store is there")
@@ -142,12 +144,12 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 		o    cache.InformerOptions
 		want error
 	}{
-		"no source":  {cache.InformerOptions{Handler: (&kit.Recorder{}).Handler()}, ErrNoSource},
-		"no handler": {cache.InformerOptions{ListerWatcher: kit.ListerWatcher{Source: silentSource{}}}, ErrNoHandler},
-		"a period":   {cache.InformerOptions{ListerWatcher: kit.ListerWatcher{Source: silentSource{}}, Handler: (&kit.Recorder{}).Handler(), ResyncPeriod: -1}, ErrOutOfRange},
+		"no source":  {cache.InformerOptions{Handler: (&kit.Recorder{}).Handler()}, informer.ErrNoSource},
+		"no handler": {cache.InformerOptions{ListerWatcher: kit.ListerWatcher{Source: rig.Silent{}}}, informer.ErrNoHandler},
+		"a period":   {cache.InformerOptions{ListerWatcher: kit.ListerWatcher{Source: rig.Silent{}}, Handler: (&kit.Recorder{}).Handler(), ResyncPeriod: -1}, informer.ErrOutOfRange},
 	} {
 		log.Reset()
-		store, controller := ForOneHandler(c.o)
+		store, controller := informer.ForOneHandler(c.o)
 		controller.RunWithContext(t.Context())
 		require.Equal(t, 1, log.Count(c.want.Error()), name)
 		require.False(t, controller.HasSynced() || kit.Closed(controller.HasSyncedChecker().Done()), name)
@@ -157,16 +159,16 @@ func TestMisuseOfTheConstructors(t *testing.T) {
 
 // The error about an object of the wrong type names both types.
 func TestWrongTypesAreNamed(t *testing.T) {
-	store := clientgoOf(New(sourceOf(silentSource{}), Options[*corev1.Pod]{})).store
+	store := informer.New(rig.SourceOf(rig.Silent{}), informer.Options[*corev1.Pod]{}).Shared().GetStore()
 	err := store.Add(&corev1.Node{})
-	require.ErrorIs(t, err, ErrType)
+	require.ErrorIs(t, err, informer.ErrType)
 	require.ErrorContains(t, err, "*v1.Pod")
 	require.ErrorContains(t, err, "*v1.Node")
-	require.ErrorIs(t, store.Replace([]any{&corev1.Node{}}, "1"), ErrType)
-	require.ErrorIs(t, store.Transaction(cache.Transaction{Type: cache.TransactionTypeAdd, Object: &corev1.Node{}}).Errors[0], ErrType)
+	require.ErrorIs(t, store.Replace([]any{&corev1.Node{}}, "1"), informer.ErrType)
+	require.ErrorIs(t, store.(cache.TransactionStore).Transaction(cache.Transaction{Type: cache.TransactionTypeAdd, Object: &corev1.Node{}}).Errors[0], informer.ErrType)
 
-	bubble(t, func(t *testing.T) {
-		s := newScript("10")
+	synctest.Test(t, func(t *testing.T) {
+		s := rig.NewScript("10")
 		i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil)
 		errs := collectErrors(t, i)
 		r, _ := addRecorder(t, i)
@@ -182,23 +184,23 @@ func TestWrongTypesAreNamed(t *testing.T) {
 // SetWatchErrorHandler(nil) restores the default handler, as in client-go.
 func TestANilErrorHandler(t *testing.T) {
 	log := kit.CaptureLog(t)
-	bubble(t, func(t *testing.T) {
-		s := newScript("10")
-		s.Fail(errPoison)
+	synctest.Test(t, func(t *testing.T) {
+		s := rig.NewScript("10")
+		s.Fail(rig.ErrPoison)
 		i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil)
 		collectErrors(t, i)
 		require.NoError(t, i.SetWatchErrorHandler(nil))
 		startClientgo(t, i)
-		require.Positive(t, log.Count(errPoison.Error()))
+		require.Positive(t, log.Count(rig.ErrPoison.Error()))
 	})
 }
 
 // B98: a panic of the handler still ends the first call of Run after a second call was refused.
 func TestContract_B98_APanicEndsTheRunAfterASecondCall(t *testing.T) {
 	kit.CaptureLog(t)
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		_, c := newOneHandler(kit.ListerWatcher{Source: newScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
+		_, c := newOneHandler(kit.ListerWatcher{Source: rig.NewScript("10", kit.Pod("a", "1"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
 			AddFunc: func(obj any) { <-gate; panic("of the handler") },
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

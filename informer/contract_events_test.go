@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"context"
@@ -14,14 +14,16 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
 
 // Handlers of client-go's API get client-go's events for lists, watches and relists (B1, B4, B7,
 // B8, B9, B11, B12), initial adds if they are added late (T10), and tombstones by value (T7).
 func TestContract_B1_B12_ClientgoHandlersGetEvents(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
+		s := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		i := create(s, 0, nil)
 		collectErrors(t, i)
 		first, _ := addRecorder(t, i)
@@ -58,7 +60,7 @@ func TestContract_B1_B12_ClientgoHandlersGetEvents(t *testing.T) {
 // controllers written for client-go expect it.
 func TestContract_D2_ClientgoHandlersGetAnUpdate(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10", kit.Pod("a", "1"))
+		s := rig.NewScript("10", kit.Pod("a", "1"))
 		i := create(s, 0, nil)
 		r, _ := addRecorder(t, i)
 		startClientgo(t, i)
@@ -72,7 +74,7 @@ func TestContract_D2_ClientgoHandlersGetAnUpdate(t *testing.T) {
 // B5: one watch event is one event for each handler, even if the handler is slow.
 func TestContract_B5_NothingIsMergedByDefault(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10", kit.Pod("a", "1"))
+		s := rig.NewScript("10", kit.Pod("a", "1"))
 		i := create(s, 0, nil)
 		gate := make(chan struct{})
 		r := &kit.Recorder{}
@@ -100,7 +102,7 @@ func TestContract_B5_NothingIsMergedByDefault(t *testing.T) {
 // T9, B4: after a relist, the store shows the whole list before the first callback.
 func TestContract_T9_TheClientgoStoreIsReplacedBeforeCallbacks(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
+		s := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		i := create(s, 0, nil)
 		var seen []string
 		_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(any) {
@@ -119,12 +121,12 @@ func TestContract_T9_TheClientgoStoreIsReplacedBeforeCallbacks(t *testing.T) {
 // reflector whose methods it may call (T4).
 func TestContract_D3_T4_TheErrorHandlerHearsIt(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error")))
+		s := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", rig.Sick))
 		s.Fail(errors.New("no list today"))
 		i := create(s, 0, nil)
 		require.NoError(t, i.SetTransform(func(obj any) (any, error) {
 			if p, ok := obj.(*corev1.Pod); ok {
-				return failByLabel(p)
+				return rig.FailByLabel(p)
 			}
 			return obj, nil
 		}))
@@ -142,13 +144,13 @@ func TestContract_D3_T4_TheErrorHandlerHearsIt(t *testing.T) {
 		time.Sleep(time.Minute)
 		require.Equal(t, []string{"initial a@1"}, r.Take())
 		require.Len(t, errs, 2)
-		require.ErrorIs(t, errs[1], errPoison)
+		require.ErrorIs(t, errs[1], rig.ErrPoison)
 		require.ErrorContains(t, errs[1], "default/b")
 
 		s.Send(watch.Deleted, kit.Pod("a", "11", kit.Label("poison", "panic")))
 		require.Equal(t, []string{"delete tombstone default/a a@1"}, r.Take())
 		require.Len(t, errs, 3)
-		s.Send(watch.Deleted, kit.Pod("z", "12", kit.Label("poison", "error")))
+		s.Send(watch.Deleted, kit.Pod("z", "12", rig.Sick))
 		require.Empty(t, r.Take(), "nothing is left of z, and it was not stored")
 		s.Expire()
 		r.Take()
@@ -160,7 +162,7 @@ func TestContract_D3_T4_TheErrorHandlerHearsIt(t *testing.T) {
 
 func TestContract_T4_TheDefaultErrorHandlerDoesNotCrash(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10")
+		s := rig.NewScript("10")
 		s.Fail(errors.New("refused on purpose"))
 		i := create(s, 0, nil)
 		told := 0
@@ -177,15 +179,15 @@ func TestContract_T4_TheDefaultErrorHandlerDoesNotCrash(t *testing.T) {
 // transform, and an informer of pods quarantines results of another type.
 func TestContract_T5_D25_Transforms(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		i := create(newScript("10", kit.Pod("a", "1")), 0, nil)
+		i := create(rig.NewScript("10", kit.Pod("a", "1")), 0, nil)
 		require.NoError(t, i.SetTransform(nil), "controller-runtime always calls it")
 		startClientgo(t, i)
 		require.Equal(t, []string{"default/a"}, i.GetStore().ListKeys())
 	})
 	another := func(any) (any, error) { return "a string", nil }
 	t.Run("any takes every result", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			s := newScript("10", kit.Pod("a", "1"))
+		synctest.Test(t, func(t *testing.T) {
+			s := rig.NewScript("10", kit.Pod("a", "1"))
 			i := clientgoInformers["any"](s, 0, nil)
 			collectErrors(t, i)
 			require.NoError(t, i.SetTransform(another))
@@ -207,14 +209,14 @@ func TestContract_T5_D25_Transforms(t *testing.T) {
 		})
 	})
 	t.Run("pods quarantines it", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			i := clientgoInformers["pods"](newScript("10", kit.Pod("a", "1")), 0, nil)
+		synctest.Test(t, func(t *testing.T) {
+			i := clientgoInformers["pods"](rig.NewScript("10", kit.Pod("a", "1")), 0, nil)
 			errs := collectErrors(t, i)
 			require.NoError(t, i.SetTransform(another))
 			startClientgo(t, i)
 			require.True(t, i.HasSynced())
 			require.Len(t, *errs, 1)
-			require.ErrorIs(t, (*errs)[0], ErrType)
+			require.ErrorIs(t, (*errs)[0], informer.ErrType)
 			require.ErrorContains(t, (*errs)[0], "*v1.Pod")
 			require.ErrorContains(t, (*errs)[0], "string")
 		})

@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"testing"
@@ -10,29 +10,16 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
-)
-
-// T1: the types have all methods of client-go's interfaces.
-var (
-	_ cache.SharedIndexInformer                                                  = (*clientgoInformer)(nil)
-	_ cache.Indexer                                                              = (*clientgostore.Store)(nil)
-	_ cache.TransactionStore                                                     = (*clientgostore.Store)(nil)
-	_ cache.ResourceEventHandlerRegistration                                     = (*clientgoRegistration)(nil)
-	_ interface{ ShutdownChan() <-chan struct{} }                                = (*clientgoRegistration)(nil)
-	_ cache.DoneChecker                                                          = clientgoChecker{}
-	_ cache.Controller                                                           = clientgoController{}
-	_ func(cache.ListerWatcher, *corev1.Pod, time.Duration) cache.SharedInformer = func(lw cache.ListerWatcher, p *corev1.Pod, d time.Duration) cache.SharedInformer {
-		return newShared(lw, p, d, nil)
-	}
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
 
 // T2, B81, B82: handlers can be removed and shut down before, during and after a run.
 func TestContract_T2_HandlersLeave(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10", kit.Pod("a", "1"))
-		i, other := create(s, 0, nil), create(newScript("1"), 0, nil)
+		s := rig.NewScript("10", kit.Pod("a", "1"))
+		i, other := create(s, 0, nil), create(rig.NewScript("1"), 0, nil)
 		never, neverReg := addRecorder(t, i)
 		require.NoError(t, cache.ShutDownEventHandler(i, neverReg), "at once, if never started")
 		_, foreign := addRecorder(t, other)
@@ -53,7 +40,7 @@ func TestContract_T2_HandlersLeave(t *testing.T) {
 
 func TestContract_B82_ShutDownWaitsForTheCallback(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		i := create(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), 0, nil)
+		i := create(rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), 0, nil)
 		gate := make(chan struct{})
 		reg, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(any) { <-gate }})
 		require.NoError(t, err)
@@ -73,7 +60,7 @@ func TestContract_B82_ShutDownWaitsForTheCallback(t *testing.T) {
 // the informer's state.
 func TestContract_T3_T13_CheckersAndTheController(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		i := create(newScript("10", kit.Pod("a", "1")), 0, nil)
+		i := create(rig.NewScript("10", kit.Pod("a", "1")), 0, nil)
 		_, reg := addRecorder(t, i)
 		c := i.GetController()
 		require.NotNil(t, c)
@@ -101,7 +88,7 @@ func TestContract_T3_T13_CheckersAndTheController(t *testing.T) {
 // stays readable (B96).
 func TestContract_T11_AfterStop(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		i := create(newScript("10", kit.Pod("a", "1")), 0, nil)
+		i := create(rig.NewScript("10", kit.Pod("a", "1")), 0, nil)
 		addRecorder(t, i)
 		stop := startClientgo(t, i)
 		i.RunWithContext(t.Context()) // logs and returns
@@ -109,9 +96,9 @@ func TestContract_T11_AfterStop(t *testing.T) {
 		stop()
 		require.True(t, i.IsStopped())
 		_, err := i.AddEventHandler((&kit.Recorder{}).Handler())
-		require.ErrorIs(t, err, ErrStopped)
+		require.ErrorIs(t, err, informer.ErrStopped)
 		require.ErrorContains(t, err, "was not added")
-		require.ErrorIs(t, i.AddIndexers(byNamespace), ErrStopped)
+		require.ErrorIs(t, i.AddIndexers(byNamespace), informer.ErrStopped)
 		require.Equal(t, []string{"default/a"}, i.GetStore().ListKeys(), "B96")
 		i.RunWithContext(t.Context())
 		require.True(t, i.IsStopped())
@@ -121,12 +108,12 @@ func TestContract_T11_AfterStop(t *testing.T) {
 // B95: the events that wait for a handler when the informer stops are dropped, and Run returns when
 // the handler has returned.
 func TestContract_B95_StopDropsWhatWaits(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newScript("10", kit.Pod("a", "1"))
-		i, h := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed}), newGated()
-		reg, err := i.Handle(h, HandlerOptions{})
+	synctest.Test(t, func(t *testing.T) {
+		s := rig.NewScript("10", kit.Pod("a", "1"))
+		i, h := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Observe: rig.Observed}), rig.NewGated()
+		reg, err := i.Handle(h, informer.HandlerOptions{})
 		require.NoError(t, err)
-		stop := start(t, i)
+		stop := rig.Start(t, i)
 		s.Send(watch.Modified, kit.Pod("a", "11"))
 		synctest.Wait()
 		stopping := make(chan struct{})
@@ -135,17 +122,17 @@ func TestContract_B95_StopDropsWhatWaits(t *testing.T) {
 		require.False(t, kit.Closed(stopping), "Run waits for the handler")
 		require.True(t, kit.Closed(i.Done()))
 		require.False(t, kit.Closed(reg.Done()))
-		h.open()
+		h.Open()
 		<-stopping
 		require.True(t, kit.Closed(reg.Done()))
-		require.Equal(t, []string{"initial a@1"}, h.take())
+		require.Equal(t, []string{"initial a@1"}, h.Take())
 	})
 }
 
 // D15: a handler that is added late delays no other handler, and its initial adds hold no lock.
 func TestContract_D15_ALateHandlerDelaysNobody(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
+		s := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		i := create(s, 0, nil)
 		early, _ := addRecorder(t, i)
 		startClientgo(t, i)
@@ -173,7 +160,7 @@ func TestContract_D15_ALateHandlerDelaysNobody(t *testing.T) {
 func TestContract_D16_AHandlerThatPanicsGoesOn(t *testing.T) {
 	kit.SurvivePanics(t)
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
+		s := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
 		i := create(s, 0, nil)
 		r := &kit.Recorder{}
 		reg, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -195,19 +182,19 @@ func TestContract_D16_AHandlerThatPanicsGoesOn(t *testing.T) {
 
 func TestContract_D16_PanicsAreObserved(t *testing.T) {
 	kit.SurvivePanics(t)
-	for _, delivery := range deliveries {
-		bubble(t, func(t *testing.T) {
-			s, seen := newScript("10", kit.Pod("a", "1")), newEvents()
-			i := New(sourceOf(s), Options[*corev1.Pod]{Observe: seen.observe})
-			reg, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { panic("on purpose") }),
-				HandlerOptions{Name: "clumsy", Delivery: delivery, Resync: time.Minute})
+	for _, delivery := range rig.Deliveries {
+		synctest.Test(t, func(t *testing.T) {
+			s, seen := rig.NewScript("10", kit.Pod("a", "1")), rig.NewEvents()
+			i := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Observe: seen.Observe})
+			reg, err := i.Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) { panic("on purpose") }),
+				informer.HandlerOptions{Name: "clumsy", Delivery: delivery, Resync: time.Minute})
 			require.NoError(t, err)
-			start(t, i)
+			rig.Start(t, i)
 			s.Send(watch.Modified, kit.Pod("a", "11"))
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			want := HandlerPanicked{Handler: "clumsy", Value: "on purpose"}
-			require.Equal(t, []HandlerPanicked{want, want, want}, of[HandlerPanicked](seen), "initial, event, resync")
+			want := informer.HandlerPanicked{Handler: "clumsy", Value: "on purpose"}
+			require.Equal(t, []informer.HandlerPanicked{want, want, want}, rig.Of[informer.HandlerPanicked](seen), "initial, event, resync")
 			require.True(t, kit.Closed(reg.Synced()))
 			require.Zero(t, reg.Backlog())
 		})
@@ -218,7 +205,7 @@ func TestContract_D16_PanicsAreObserved(t *testing.T) {
 func TestContract_D17_AHandlerTakesItselfOut(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
 		for _, stopping := range []bool{false, true} {
-			s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
+			s := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 			i := create(s, 0, nil)
 			gate, calls := make(chan struct{}), 0
 			var reg cache.ResourceEventHandlerRegistration
@@ -248,10 +235,10 @@ func TestContract_D17_AHandlerTakesItselfOut(t *testing.T) {
 
 // B100: an informer that never runs leaves nothing behind. goleak finds goroutines.
 func TestContract_B100_HandlersOfAnInformerThatNeverRuns(t *testing.T) {
-	i := New(sourceOf(newScript("1")), Options[*corev1.Pod]{})
-	reg, err := i.Handle(&journal{}, HandlerOptions{Resync: time.Second})
+	i := informer.New(rig.SourceOf(rig.NewScript("1")), informer.Options[*corev1.Pod]{})
+	reg, err := i.Handle(&rig.Journal{}, informer.HandlerOptions{Resync: time.Second})
 	require.NoError(t, err)
-	require.Equal(t, "github.com/tidemark-k8s/tidemark/informer.journal", reg.Name())
+	require.Equal(t, "github.com/tidemark-k8s/tidemark/internal/testutil/rig.Journal", reg.Name())
 	require.Zero(t, reg.Backlog())
 	require.False(t, kit.Closed(reg.Done()))
 	reg.Stop()

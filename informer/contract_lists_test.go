@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -23,14 +24,16 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // synced is an informer of any type.
 type synced interface {
 	WaitSynced(ctx context.Context) error
-	Status() Status
+	Status() informer.Status
 }
 
 // clients start informers over client-go's real clients: typed, dynamic and metadata.
@@ -38,30 +41,30 @@ var clients = map[string]func(*testing.T, *rest.Config) synced{
 	"typed": func(t *testing.T, c *rest.Config) synced {
 		client, err := kubernetes.NewForConfig(c)
 		require.NoError(t, err)
-		return begun(t, New(reflector.From(client.CoreV1().Pods("")), Options[*corev1.Pod]{Observe: observed}))
+		return begun(t, informer.New(reflector.From(client.CoreV1().Pods("")), informer.Options[*corev1.Pod]{Observe: rig.Observed}))
 	},
 	"typed, read here": func(t *testing.T, c *rest.Config) synced {
 		c.Wrap(reflector.Wire)
 		client, err := kubernetes.NewForConfig(c)
 		require.NoError(t, err)
-		return begun(t, New(reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), podResource), Options[*corev1.Pod]{Observe: observed}))
+		return begun(t, informer.New(reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), podResource), informer.Options[*corev1.Pod]{Observe: rig.Observed}))
 	},
 	"dynamic": func(t *testing.T, c *rest.Config) synced {
 		client, err := dynamic.NewForConfig(c)
 		require.NoError(t, err)
-		return begun(t, New(reflector.From(client.Resource(podResource)), Options[*unstructured.Unstructured]{Observe: observed}))
+		return begun(t, informer.New(reflector.From(client.Resource(podResource)), informer.Options[*unstructured.Unstructured]{Observe: rig.Observed}))
 	},
 	"metadata": func(t *testing.T, c *rest.Config) synced {
 		client, err := metadata.NewForConfig(c)
 		require.NoError(t, err)
-		return begun(t, New(reflector.From(client.Resource(podResource)), Options[*metav1.PartialObjectMetadata]{Observe: observed}))
+		return begun(t, informer.New(reflector.From(client.Resource(podResource)), informer.Options[*metav1.PartialObjectMetadata]{Observe: rig.Observed}))
 	},
 }
 
 var podResource = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 
-func begun[T Object](t *testing.T, i *Informer[T]) synced {
-	start(t, i)
+func begun[T informer.Object](t *testing.T, i *informer.Informer[T]) synced {
+	rig.Start(t, i)
 	return i
 }
 
@@ -107,7 +110,7 @@ func TestContract_D26_RealClientsOfAServerWithoutVersions(t *testing.T) {
 	} {
 		for kind, client := range clients {
 			t.Run(name+"/"+kind, func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
 					i := client(t, &rest.Config{Host: "http://server", Transport: listing(test.contentType, test.body), QPS: -1})
 					time.Sleep(time.Minute)
 					require.Equal(t, slices.Contains(test.synced, kind), i.Status().Synced, "%v", i.Status().LastError)
@@ -128,7 +131,7 @@ func TestContract_D14_TwoMembersMetadata(t *testing.T) {
 		"the first is not stored": {metadata("a", "2"), "c@3"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				lists := []string{metadata("a", "1"), test.first + "," + metadata("c", "3")}
 				server := &answers{answer: func(r *http.Request) *http.Response {
 					switch {
@@ -144,8 +147,8 @@ func TestContract_D14_TwoMembersMetadata(t *testing.T) {
 				}}
 				client, err := dynamic.NewForConfig(&rest.Config{Host: "http://server", Transport: reflector.Wire(server), QPS: -1})
 				require.NoError(t, err)
-				i := New(reflector.FromDynamic(client, podResource, ""), Options[*unstructured.Unstructured]{Observe: observed})
-				start(t, i)
+				i := informer.New(reflector.FromDynamic(client, podResource, ""), informer.Options[*unstructured.Unstructured]{Observe: rig.Observed})
+				rig.Start(t, i)
 				time.Sleep(10 * time.Second)
 				require.NotZero(t, i.Status().Relists)
 				for u := range i.Indexer().All() {

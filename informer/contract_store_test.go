@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"errors"
@@ -13,20 +13,20 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
-	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
 
 // eachIndexer runs a test with every implementation of client-go's Indexer: a store of its own, and
 // the stores of informers.
 func eachIndexer(t *testing.T, test func(t *testing.T, x cache.Indexer)) {
 	t.Run("NewIndexerWithOptions", func(t *testing.T) {
-		test(t, NewIndexerWithOptions(cache.DeletionHandlingMetaNamespaceKeyFunc, cache.Indexers{}, StoreOptions{}))
+		test(t, informer.NewIndexerWithOptions(cache.DeletionHandlingMetaNamespaceKeyFunc, cache.Indexers{}, informer.StoreOptions{}))
 	})
 	for name, create := range clientgoInformers {
-		t.Run(name, func(t *testing.T) { test(t, create(newScript("1"), 0, cache.Indexers{}).GetIndexer()) })
+		t.Run(name, func(t *testing.T) { test(t, create(rig.NewScript("1"), 0, cache.Indexers{}).GetIndexer()) })
 	}
 }
 
@@ -36,10 +36,10 @@ func byLabels(obj any) (values []string, err error) {
 		return nil, errors.New("not a pod")
 	}
 	if p.Labels["poison"] == "error" {
-		return nil, errPoison
+		return nil, rig.ErrPoison
 	}
 	if p.Labels["poison"] == "panic" {
-		panic(errPoison)
+		panic(rig.ErrPoison)
 	}
 	if p.Labels["poison"] == "exit" {
 		runtime.Goexit()
@@ -167,14 +167,14 @@ func TestContract_D4_InClientgosAPI(t *testing.T) {
 
 func TestContract_D4_TheErrorHandlerHearsOfIndexes(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10", kit.Pod("a", "1", kit.Label("poison", "error")))
+		s := rig.NewScript("10", kit.Pod("a", "1", rig.Sick))
 		i := create(s, 0, cache.Indexers{"labels": byLabels})
 		errs := collectErrors(t, i)
 		r, _ := addRecorder(t, i)
 		startClientgo(t, i)
 		require.Equal(t, []string{"initial a@1"}, r.Take())
 		require.Len(t, *errs, 1)
-		require.ErrorIs(t, (*errs)[0], errPoison)
+		require.ErrorIs(t, (*errs)[0], rig.ErrPoison)
 		require.ErrorContains(t, (*errs)[0], "default/a")
 	})
 }
@@ -184,8 +184,8 @@ func TestContract_D4_TheErrorHandlerHearsOfIndexes(t *testing.T) {
 func TestContract_D5_GetIndexersIsACopy(t *testing.T) {
 	mine := cache.Indexers{"labels": byLabels}
 	for _, x := range []cache.Indexer{
-		NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, mine, StoreOptions{}),
-		clientgoInformers["any"](newScript("1"), 0, mine).GetIndexer(),
+		informer.NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, mine, informer.StoreOptions{}),
+		clientgoInformers["any"](rig.NewScript("1"), 0, mine).GetIndexer(),
 	} {
 		shown := x.GetIndexers()
 		require.Len(t, shown, 1)
@@ -196,8 +196,8 @@ func TestContract_D5_GetIndexersIsACopy(t *testing.T) {
 		require.Len(t, mine, 1)
 	}
 	for _, x := range []cache.Indexer{
-		NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{}),
-		clientgoInformers["any"](newScript("1"), 0, nil).GetIndexer(),
+		informer.NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, informer.StoreOptions{}),
+		clientgoInformers["any"](rig.NewScript("1"), 0, nil).GetIndexer(),
 	} {
 		require.NoError(t, x.AddIndexers(cache.Indexers{"labels": byLabels}), "k/k#110660")
 		require.Len(t, x.GetIndexers(), 1)
@@ -208,7 +208,7 @@ func TestContract_D5_GetIndexersIsACopy(t *testing.T) {
 // an ObjectMeta.
 func TestContract_T18_IndexRunsTheFunctionOnWhatItGets(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		i := create(newScript("10", kit.Pod("a", "1")), 0, byNamespace)
+		i := create(rig.NewScript("10", kit.Pod("a", "1")), 0, byNamespace)
 		startClientgo(t, i)
 		found, err := i.GetIndexer().Index(cache.NamespaceIndex, &metav1.ObjectMeta{Namespace: "default"})
 		require.NoError(t, err)
@@ -239,7 +239,7 @@ func TestIndexOfSeveralValues(t *testing.T) {
 // get no events of these writes, nor of what the first list does to them.
 func TestContract_T19_WritesAtAnyTime(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10", kit.Pod("a", "1"))
+		s := rig.NewScript("10", kit.Pod("a", "1"))
 		i := create(s, 0, byNamespace)
 		r, _ := addRecorder(t, i)
 		require.NoError(t, i.GetIndexer().Add(kit.Pod("mine", "5")))
@@ -280,31 +280,6 @@ func TestContract_T19_WritesAtAnyTime(t *testing.T) {
 	})
 }
 
-// D6: the store's version does not go back while a user replaces the informer's objects.
-func TestReplaceDoesNotTakeTheVersionBack(t *testing.T) {
-	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
-	f.list("1", kit.Pod("a", "1"))
-	store := newInformerStore(f.Core)
-	var wg sync.WaitGroup
-	done := make(chan struct{})
-	wg.Go(func() {
-		for !kit.Closed(done) {
-			_ = store.Replace([]any{kit.Pod("a", "1")}, "")
-			runtime.Gosched() // on one processor the reader below would wait for a time slice
-		}
-	})
-	defer wg.Wait()
-	defer close(done)
-	for n := range 2_000 {
-		version := fmt.Sprint(n + 2)
-		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", version)))
-		for range 20 {
-			runtime.Gosched()
-			require.False(t, object.Older(f.Writer().Indexer().Version(), version), "%s after %s", f.Writer().Indexer().Version(), version)
-		}
-	}
-}
-
 // T21: a store uses the whole string of its key function as the key.
 func TestContract_T21_CustomKeys(t *testing.T) {
 	key := func(obj any) (string, error) {
@@ -314,7 +289,7 @@ func TestContract_T21_CustomKeys(t *testing.T) {
 		}
 		return s, nil
 	}
-	x := NewIndexerWithOptions(key, nil, StoreOptions{})
+	x := informer.NewIndexerWithOptions(key, nil, informer.StoreOptions{})
 	for _, k := range []string{"a/b/c", "/x", "", "a/", "plain"} {
 		require.NoError(t, x.Add(k))
 		got, ok, err := x.GetByKey(k)
@@ -330,7 +305,7 @@ func TestContract_T21_CustomKeys(t *testing.T) {
 }
 
 func TestAnIndexerWithUselessIndexesStillStores(t *testing.T) {
-	x := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, cache.Indexers{"x": nil}, StoreOptions{})
+	x := informer.NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, cache.Indexers{"x": nil}, informer.StoreOptions{})
 	require.NoError(t, x.Add(kit.Pod("a", "1")))
 	require.Len(t, x.List(), 1)
 	_, err := x.ByIndex("x", "y")

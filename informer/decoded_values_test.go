@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unsafe"
 
@@ -29,6 +30,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -147,13 +150,13 @@ func (gadgets) Watch(context.Context, metav1.ListOptions) (watch.Interface, erro
 
 // gadgetsLike returns an informer of so many gadgets with a spec, in which # stands for their number. It
 // has a full state.
-func gadgetsLike(t *testing.T, count int, spec string, o Options[*Gadget]) *Informer[*Gadget] {
+func gadgetsLike(t *testing.T, count int, spec string, o informer.Options[*Gadget]) *informer.Informer[*Gadget] {
 	t.Helper()
-	return gadgetsOf(t, count, spec, o, func(*Informer[*Gadget]) {})
+	return gadgetsOf(t, count, spec, o, func(*informer.Informer[*Gadget]) {})
 }
 
 // gadgetsOf is gadgetsLike, and calls a function with the informer before the informer is started.
-func gadgetsOf(t *testing.T, count int, spec string, o Options[*Gadget], made func(*Informer[*Gadget])) *Informer[*Gadget] {
+func gadgetsOf(t *testing.T, count int, spec string, o informer.Options[*Gadget], made func(*informer.Informer[*Gadget])) *informer.Informer[*Gadget] {
 	t.Helper()
 	var items []string
 	for n := range count {
@@ -166,10 +169,10 @@ func gadgetsOf(t *testing.T, count int, spec string, o Options[*Gadget], made fu
 		ContentConfig: rest.ContentConfig{GroupVersion: &version, NegotiatedSerializer: scheme.Codecs.WithoutConversion()},
 	})
 	require.NoError(t, err)
-	o.Observe = observed
-	i := New(reflector.FromCustomResource[*Gadget](gadgets{client}, version.WithResource("gadgets")), o)
+	o.Observe = rig.Observed
+	i := informer.New(reflector.FromCustomResource[*Gadget](gadgets{client}, version.WithResource("gadgets")), o)
 	made(i)
-	start(t, i)
+	rig.Start(t, i)
 	require.NoError(t, i.WaitSynced(t.Context()))
 	require.Equal(t, count, i.Indexer().Len())
 	return i
@@ -200,7 +203,7 @@ func open(r *http.Request, text string, more ...<-chan string) *http.Response {
 }
 
 // runs runs an informer until the test ends, and waits for its first full state.
-func runs[T Object](t *testing.T, i *Informer[T]) (stop func()) {
+func runs[T informer.Object](t *testing.T, i *informer.Informer[T]) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -227,7 +230,7 @@ func lists(body string) *answers {
 	}}
 }
 
-func gadget[T Object](t *testing.T, i *Informer[T], name string) T {
+func gadget[T informer.Object](t *testing.T, i *informer.Informer[T], name string) T {
 	t.Helper()
 	obj, ok := i.Indexer().Get(indexer.Key{Name: name})
 	require.True(t, ok, name)
@@ -261,12 +264,12 @@ func TestContract_D29_WhatProgramsWriteIntoIsNotShared(t *testing.T) {
 		"a node selector behind a pointer": {
 			func(g *Gadget) { (*g.Spec.Selector.NodeSelector)["disk"] = g.Name }, func(g *Gadget) any { return (*g.Spec.Selector.NodeSelector)["disk"] }},
 	}
-	for name, o := range map[string]Options[*Gadget]{
+	for name, o := range map[string]informer.Options[*Gadget]{
 		"decoded":     {},
 		"transformed": {Transform: func(g *Gadget) (*Gadget, error) { return g, nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				i := gadgetsLike(t, 40, spec, o)
 				for what, w := range writes {
 					for n := range 39 {
@@ -298,8 +301,8 @@ func TestContract_D29_QuantitiesThatAreShared(t *testing.T) {
 	const limits = `{"cpu":"0.5","memory":"2048Mi","disk":"128Mi","pods":"1000"}`
 	var want corev1.ResourceList
 	require.NoError(t, json.Unmarshal([]byte(limits), &want))
-	bubble(t, func(t *testing.T) {
-		i := gadgetsLike(t, 40, `{"limits":`+limits+`}`, Options[*Gadget]{})
+	synctest.Test(t, func(t *testing.T) {
+		i := gadgetsLike(t, 40, `{"limits":`+limits+`}`, informer.Options[*Gadget]{})
 		for n := range 40 {
 			require.Equal(t, want, gadget(t, i, fmt.Sprint("g", n)).Spec.Limits)
 		}
@@ -310,8 +313,8 @@ func TestContract_D29_QuantitiesThatAreShared(t *testing.T) {
 // Two programs that append to shared bytes each get a copy: shared slices have no room.
 func TestSharedBytesHaveNoRoom(t *testing.T) {
 	const spec = `{"hooks":[{"name":"h","config":{"long":"enough for some room behind it"}}]}`
-	bubble(t, func(t *testing.T) {
-		i := gadgetsLike(t, 10, spec, Options[*Gadget]{})
+	synctest.Test(t, func(t *testing.T) {
+		i := gadgetsLike(t, 10, spec, informer.Options[*Gadget]{})
 		var raws [][]byte
 		for n := range 10 {
 			raw := gadget(t, i, fmt.Sprint("g", n)).Spec.Hooks[0].Config.Raw
@@ -326,8 +329,8 @@ func TestSharedBytesHaveNoRoom(t *testing.T) {
 // A type may keep the bytes from which it is decoded.
 func TestTypesMayKeepTheirBytes(t *testing.T) {
 	for _, odd := range []string{"", `"plain":{"a":"b"},"plain":{"c":"d"},`} {
-		bubble(t, func(t *testing.T) {
-			i := gadgetsLike(t, 2000, `{`+odd+`"keeper":{"kept":"by object #"}}`, Options[*Gadget]{})
+		synctest.Test(t, func(t *testing.T) {
+			i := gadgetsLike(t, 2000, `{`+odd+`"keeper":{"kept":"by object #"}}`, informer.Options[*Gadget]{})
 			for n := range 2000 {
 				require.JSONEq(t, fmt.Sprintf(`{"kept":"by object %d"}`, n), string(gadget(t, i, fmt.Sprint("g", n)).Spec.Keeper.Bytes))
 			}
@@ -338,10 +341,10 @@ func TestTypesMayKeepTheirBytes(t *testing.T) {
 // A type that decodes itself may look at the informer: its method is not called under the lock of the
 // shared values.
 func TestTypesThatDecodeThemselvesMayLook(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		looked := 0
-		var i *Informer[*Gadget]
-		gadgetsOf(t, 10, `{"looker":{},"plain":{"a":"b"}}`, Options[*Gadget]{}, func(made *Informer[*Gadget]) {
+		var i *informer.Informer[*Gadget]
+		gadgetsOf(t, 10, `{"looker":{},"plain":{"a":"b"}}`, informer.Options[*Gadget]{}, func(made *informer.Informer[*Gadget]) {
 			i = made
 			at := func() {
 				looked++
@@ -361,8 +364,8 @@ func TestTypesThatDecodeThemselvesMayLook(t *testing.T) {
 // with others; and the objects that it leaves as they are still share it.
 func TestContract_D29_WhatATransformWritesIntoIsNotShared(t *testing.T) {
 	const spec = `{"plain":{"a":"b"},"hooks":[{"name":"h","config":{"a":1}}]}`
-	bubble(t, func(t *testing.T) {
-		i := gadgetsLike(t, 60, spec, Options[*Gadget]{Transform: func(g *Gadget) (*Gadget, error) {
+	synctest.Test(t, func(t *testing.T) {
+		i := gadgetsLike(t, 60, spec, informer.Options[*Gadget]{Transform: func(g *Gadget) (*Gadget, error) {
 			switch number := g.UID[1:]; number[len(number)-1] {
 			case '1':
 				g.Spec.Plain["a"] = g.Name
@@ -409,14 +412,14 @@ func TestContract_D29_WhatATransformWritesIntoIsNotShared(t *testing.T) {
 // A transform may hand its object on, to somebody who only reads it: the object is not written into
 // after the transform has returned.
 func TestWhatATransformHandsOnStaysAsItIs(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		type seen struct {
 			obj   *Gadget
 			plain unsafe.Pointer
 			hooks *hook
 		}
 		var all []seen
-		i := gadgetsLike(t, 20, `{"plain":{"a":"b"},"hooks":[{"name":"h","config":{"a":1}}]}`, Options[*Gadget]{
+		i := gadgetsLike(t, 20, `{"plain":{"a":"b"},"hooks":[{"name":"h","config":{"a":1}}]}`, informer.Options[*Gadget]{
 			Transform: func(g *Gadget) (*Gadget, error) {
 				all = append(all, seen{g, mapAt(g.Spec.Plain), unsafe.SliceData(g.Spec.Hooks)})
 				go func() { _ = len(g.Spec.Plain) + len(g.Spec.Hooks) }() // the race detector looks on
@@ -437,19 +440,19 @@ func TestWhatATransformHandsOnStaysAsItIs(t *testing.T) {
 }
 
 func TestWhatATransformHandsOnStaysAsItIsUntyped(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var all []*unstructured.Unstructured
 		var roots []unsafe.Pointer
 		client := wiredDynamic(t, lists(untypedList("Gadget", 20, `"spec":{"plain":{"a":"b"}}`)))
-		i := New(reflector.FromDynamic(client, schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "gadgets"}, ""), Options[*unstructured.Unstructured]{
-			Observe: observed,
+		i := informer.New(reflector.FromDynamic(client, schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "gadgets"}, ""), informer.Options[*unstructured.Unstructured]{
+			Observe: rig.Observed,
 			Transform: func(u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 				all, roots = append(all, u), append(roots, anyMapAt(u.Object))
 				go func() { _ = len(u.Object) }()
 				return u, nil
 			},
 		})
-		start(t, i)
+		rig.Start(t, i)
 		require.NoError(t, i.WaitSynced(t.Context()))
 		require.Len(t, all, 20)
 		for n, u := range all {
@@ -503,8 +506,8 @@ func TestRemovedSecretsAreForgotten(t *testing.T) {
 				return u, nil
 			}
 			client := wiredDynamic(t, lists(untypedList(of.kind, 20, content)))
-			i := New(reflector.FromDynamic(client, schema.GroupVersionResource{Version: "v1", Resource: of.resource}, ""),
-				Options[*unstructured.Unstructured]{Observe: observed, Transform: transform})
+			i := informer.New(reflector.FromDynamic(client, schema.GroupVersionResource{Version: "v1", Resource: of.resource}, ""),
+				informer.Options[*unstructured.Unstructured]{Observe: rig.Observed, Transform: transform})
 			runs(t, i)
 			requireGone(t, gone, seen)
 			require.Equal(t, 20, i.Indexer().Len())
@@ -532,7 +535,7 @@ func TestDeletedSecretsAreForgotten(t *testing.T) {
 		}
 	}
 	t.Run("untyped", func(t *testing.T) {
-		i := New(reflector.FromDynamic(wiredDynamic(t, transport), schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, ""), Options[*unstructured.Unstructured]{Observe: observed})
+		i := informer.New(reflector.FromDynamic(wiredDynamic(t, transport), schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, ""), informer.Options[*unstructured.Unstructured]{Observe: rig.Observed})
 		stop := runs(t, i)
 		defer stop()
 		gone, seen := make(chan string, 1000), 0
@@ -551,7 +554,7 @@ func TestDeletedSecretsAreForgotten(t *testing.T) {
 	t.Run("typed", func(t *testing.T) {
 		client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://server", Transport: transport, QPS: -1})
 		require.NoError(t, err)
-		i := New(reflector.FromGenerated[*corev1.Secret](client.CoreV1().Secrets(""), corev1.SchemeGroupVersion.WithResource("secrets")), Options[*corev1.Secret]{Observe: observed})
+		i := informer.New(reflector.FromGenerated[*corev1.Secret](client.CoreV1().Secrets(""), corev1.SchemeGroupVersion.WithResource("secrets")), informer.Options[*corev1.Secret]{Observe: rig.Observed})
 		stop := runs(t, i)
 		defer stop()
 		gone, seen := make(chan string, 1000), 0
@@ -584,7 +587,7 @@ func requireGone(t *testing.T, gone <-chan string, count int) {
 // The events behind one whose brackets do not match are not lost with it.
 func TestBracketsThatDoNotMatchSwallowNothing(t *testing.T) {
 	for _, event := range []string{`{"type":"MODIFIED","object":[[}}`, `{"type":"MODIFIED","object":{"a":[}]}}`, `{"x":{"a":{]}}}`} {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			transport := &answers{}
 			listed := 0
 			transport.answer = func(r *http.Request) *http.Response {
@@ -599,8 +602,8 @@ func TestBracketsThatDoNotMatchSwallowNothing(t *testing.T) {
 				}
 				return open(r, "")
 			}
-			i := New(reflector.FromDynamic(wiredDynamic(t, transport), schema.GroupVersionResource{Version: "v1", Resource: "gadgets"}, ""), Options[*unstructured.Unstructured]{Observe: observed})
-			start(t, i)
+			i := informer.New(reflector.FromDynamic(wiredDynamic(t, transport), schema.GroupVersionResource{Version: "v1", Resource: "gadgets"}, ""), informer.Options[*unstructured.Unstructured]{Observe: rig.Observed})
+			rig.Start(t, i)
 			require.NoError(t, i.WaitSynced(t.Context()))
 			time.Sleep(time.Minute) // the watch would last five
 			require.Equal(t, 2, i.Indexer().Len())
@@ -632,9 +635,9 @@ func (gadgetFake) Watch(context.Context, metav1.ListOptions) (watch.Interface, e
 func TestDroppedFieldsBehindTheKeysOfMaps(t *testing.T) {
 	const spec = `{"parts":{"a":{"name":"n","secret":"s"},"b":{"name":"n","secret":"s"}},"plain":{"token":"t","other":"o"}}`
 	wanted := gadgetSpec{Parts: map[string]gadgetPart{"a": {Name: "n"}, "b": {"n", "s"}}, Plain: map[string]string{"other": "o"}}
-	o := Options[*Gadget]{Observe: observed, Decoding: reflector.Decoding{Drop: []string{"spec.parts.a.secret", "spec.plain.token"}}}
+	o := informer.Options[*Gadget]{Observe: rig.Observed, Decoding: reflector.Decoding{Drop: []string{"spec.parts.a.secret", "spec.plain.token"}}}
 	t.Run("by the reflector", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			i := gadgetsLike(t, 5, spec, o)
 			for g := range i.Indexer().All() {
 				require.Equal(t, wanted, g.Spec)
@@ -642,11 +645,11 @@ func TestDroppedFieldsBehindTheKeysOfMaps(t *testing.T) {
 		})
 	})
 	t.Run("by a fake", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			g := Gadget{ObjectMeta: metav1.ObjectMeta{Name: "g", ResourceVersion: "1"}}
 			require.NoError(t, json.Unmarshal([]byte(spec), &g.Spec))
-			i := New(sourceOf(gadgetFake{&gadgetItems{ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: []Gadget{g}}}), o)
-			start(t, i)
+			i := informer.New(rig.SourceOf(gadgetFake{&gadgetItems{ListMeta: metav1.ListMeta{ResourceVersion: "1"}, Items: []Gadget{g}}}), o)
+			rig.Start(t, i)
 			require.NoError(t, i.WaitSynced(t.Context()))
 			require.Equal(t, wanted, gadget(t, i, "g").Spec)
 			require.Len(t, g.Spec.Plain, 2, "the fake's object stays as it is")

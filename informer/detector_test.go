@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"os"
@@ -12,46 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
-
-// finds requires that the detector finds a write into an object.
-func finds(t *testing.T, f *testCore, wrote string) {
-	t.Helper()
-	defer func() { require.Contains(t, recover(), "cache pods modified: a program has written into "+wrote+"\n") }()
-	f.Compare()
-}
-
-// What was decoded for a reader or a handler is watched as well, and stored objects are.
-func TestADetectorSeesPackedObjects(t *testing.T) {
-	unverified(t)
-	t.Setenv("TIDEMARK_VERIFY", "1")
-	for name, get := range map[string]func(f *testCore) *corev1.Pod{
-		"that was kept":    func(f *testCore) *corev1.Pod { return podAt(t, f.Core, "a") },
-		"that was decoded": func(f *testCore) *corev1.Pod { coolDown(f); return podAt(t, f.Core, "a") },
-		"of a handler": func(f *testCore) *corev1.Pod {
-			coolDown(f)
-			return f.ForHandler(storedAt(t, f, "a")).(*corev1.Pod)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := packedIn(NewBudget(1 << 20))
-			o.Name = "pods"
-			f := newTestCore(t, o, 1)
-			f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"))
-			p := get(f)
-			f.Compare()
-			p.Spec.NodeName = "n1"
-			finds(t, f, ".Spec.NodeName of default/a")
-		})
-	}
-}
-
-func storedAt(t *testing.T, f *testCore, name string) any {
-	t.Helper()
-	stored, ok := f.Writer().Stored(named(name))
-	require.True(t, ok)
-	return stored
-}
 
 const detectorCase = "TIDEMARK_TEST_DETECTOR"
 
@@ -86,7 +48,7 @@ func TestContract_T15_TheMutationDetector(t *testing.T) {
 // none.
 func mutate(t *testing.T, which string) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10", kit.Pod("a", "1"))
+		s := rig.NewScript("10", kit.Pod("a", "1"))
 		i := create(s, 0, nil)
 		startClientgo(t, i)
 		s.Send(watch.Added, kit.Pod("b", "11"))

@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"testing"
@@ -9,26 +9,28 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // What a program has put into the store before the first full state is told to nobody, nor what becomes of it: each
 // handler gets the first full state.
 func TestContract_T19_AStoreFilledByHandBeforeTheFirstList(t *testing.T) {
-	for _, delivery := range []Delivery{Every, Latest} {
+	for _, delivery := range []informer.Delivery{informer.Every, informer.Latest} {
 		synctest.Test(t, func(t *testing.T) {
-			i, j := New(sourceOf(newScript("10", kit.Pod("both", "5"), kit.Pod("listed", "6"))), Options[*corev1.Pod]{Observe: observed}), &journal{}
-			reg, err := i.Handle(j, HandlerOptions{Delivery: delivery})
+			i, j := informer.New(rig.SourceOf(rig.NewScript("10", kit.Pod("both", "5"), kit.Pod("listed", "6"))), informer.Options[*corev1.Pod]{Observe: rig.Observed}), &rig.Journal{}
+			reg, err := i.Handle(j, informer.HandlerOptions{Delivery: delivery})
 			require.NoError(t, err)
 			r, _ := addRecorder(t, i.Shared())
 			x := i.Shared().GetIndexer()
 			require.NoError(t, x.Add(kit.Pod("both", "1")))
 			require.NoError(t, x.Add(kit.Pod("only", "2")))
 			require.Equal(t, 2, i.Indexer().Len())
-			starts(t, i)
+			rig.Starts(t, i)
 			synctest.Wait()
-			require.ElementsMatch(t, []string{"initial both@5", "initial listed@6"}, j.take())
+			require.ElementsMatch(t, []string{"initial both@5", "initial listed@6"}, j.Take())
 			require.ElementsMatch(t, []string{"initial both@5", "initial listed@6"}, r.Take())
 			require.True(t, kit.Closed(reg.Synced()))
 			require.Equal(t, 2, i.Indexer().Len())
@@ -46,18 +48,18 @@ func TestContract_D33_WaitDeliveredDoesNotCountWhatWasWrittenByHand(t *testing.T
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newScript("60", kit.Pod("a", "5"))
-				s.Fail(errPoison)
-				i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
+				s := rig.NewScript("60", kit.Pod("a", "5"))
+				s.Fail(rig.ErrPoison)
+				i := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Observe: rig.Observed})
 				require.NoError(t, write(i.Shared().GetIndexer()))
 				require.Equal(t, "100", i.Shared().GetIndexer().LastStoreSyncResourceVersion(), "B39")
 				require.Empty(t, i.Shared().LastSyncResourceVersion(), "D6")
 				require.Empty(t, i.Indexer().Version())
-				starts(t, i)
+				rig.Starts(t, i)
 				waited := make(chan error, 1)
 				go func() { waited <- i.WaitDelivered(t.Context(), "50") }()
 				synctest.Wait()
-				pends(t, waited)
+				rig.Pends(t, waited)
 				s.Fail(nil)
 				require.NoError(t, <-waited)
 				require.Equal(t, "60", i.Indexer().Version())
@@ -76,33 +78,33 @@ func TestContract_B7_T19_TheDeleteOfAnObjectRemovedByHand(t *testing.T) {
 		"replace": func(x cache.Indexer, _ *corev1.Pod) error { return x.Replace(nil, "") },
 	}
 	for name, remove := range removals {
-		for _, o := range []Options[*corev1.Pod]{{}, packedCold()} {
-			for _, delivery := range []Delivery{Every, Latest} {
+		for _, o := range []informer.Options[*corev1.Pod]{{}, rig.PackedCold()} {
+			for _, delivery := range []informer.Delivery{informer.Every, informer.Latest} {
 				t.Run(name, func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
-						o.Transform, o.Observe = failByLabel, observed
-						s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-						i, j, keys := New(sourceOf(s), o), &journal{}, &keyJournal{}
-						_, err := i.Handle(j, HandlerOptions{Delivery: delivery})
+						o.Transform, o.Observe = rig.FailByLabel, rig.Observed
+						s := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
+						i, j, keys := informer.New(rig.SourceOf(s), o), &rig.Journal{}, &rig.KeyJournal{}
+						_, err := i.Handle(j, informer.HandlerOptions{Delivery: delivery})
 						require.NoError(t, err)
-						_, err = i.HandleKeys(keys.handle, HandlerOptions{Delivery: delivery})
+						_, err = i.HandleKeys(keys.Handle, informer.HandlerOptions{Delivery: delivery})
 						require.NoError(t, err)
 						r, _ := addRecorder(t, i.Shared())
-						starts(t, i)
-						require.Len(t, j.take(), 2)
-						require.Len(t, keys.take(), 2)
+						rig.Starts(t, i)
+						require.Len(t, j.Take(), 2)
+						require.Len(t, keys.Take(), 2)
 						r.Take()
 						for _, p := range []*corev1.Pod{kit.Pod("a", "1"), kit.Pod("b", "2")} {
 							require.NoError(t, remove(i.Shared().GetIndexer(), p))
 						}
 						require.Zero(t, i.Indexer().Len())
-						require.Empty(t, j.take())
+						require.Empty(t, j.Take())
 						s.Send(watch.Deleted, kit.Pod("a", "11"))
-						s.Send(watch.Deleted, kit.Pod("b", "12", sick))
+						s.Send(watch.Deleted, kit.Pod("b", "12", rig.Sick))
 						synctest.Wait()
-						require.Equal(t, []string{"delete a@11"}, j.take(), "nothing is left of b")
+						require.Equal(t, []string{"delete a@11"}, j.Take(), "nothing is left of b")
 						require.Equal(t, []string{"delete a@11"}, r.Take())
-						require.Equal(t, []string{"a"}, keys.take())
+						require.Equal(t, []string{"a"}, keys.Take())
 					})
 				})
 			}
@@ -113,28 +115,28 @@ func TestContract_B7_T19_TheDeleteOfAnObjectRemovedByHand(t *testing.T) {
 // A full state brings back what was removed by hand.
 func TestContract_T19_ObjectsRemovedByHandComeBackWithTheNextList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
-		i, j := startWithJournal(t, s, Options[*corev1.Pod]{})
-		require.Len(t, j.take(), 2)
+		s := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
+		i, j := rig.StartWithJournal(t, s, informer.Options[*corev1.Pod]{})
+		require.Len(t, j.Take(), 2)
 		for _, name := range []string{"a", "b"} {
 			require.NoError(t, i.Shared().GetIndexer().Delete(kit.Pod(name, "1")))
 		}
 		s.Set("20", kit.Pod("a", "1"))
 		s.Expire()
 		synctest.Wait()
-		require.Equal(t, []string{"add a@1"}, j.take())
+		require.Equal(t, []string{"add a@1"}, j.Take())
 	})
 }
 
 // With several sources the delete may be late (D27), so no handler gets it.
 func TestContract_D27_T19_TheDeleteOfAnObjectRemovedByHandFromOneOfTwoSources(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s, other := newScript("10", kit.Pod("a", "1")), newScript("10")
-		i, j := Join([]reflector.Source{sourceOf(s), sourceOf(other)}, Options[*corev1.Pod]{Observe: observed}), &journal{}
-		j.mustHandle(t, i)
-		start(t, i)
+	synctest.Test(t, func(t *testing.T) {
+		s, other := rig.NewScript("10", kit.Pod("a", "1")), rig.NewScript("10")
+		i, j := informer.Join([]reflector.Source{rig.SourceOf(s), rig.SourceOf(other)}, informer.Options[*corev1.Pod]{Observe: rig.Observed}), &rig.Journal{}
+		handles(t, i, j)
+		rig.Start(t, i)
 		synctest.Wait()
-		require.Equal(t, []string{"initial a@1"}, j.take())
+		require.Equal(t, []string{"initial a@1"}, j.Take())
 		require.NoError(t, i.Shared().GetIndexer().Delete(kit.Pod("a", "1")))
 		other.Set("20")
 		other.Expire()
@@ -142,7 +144,7 @@ func TestContract_D27_T19_TheDeleteOfAnObjectRemovedByHandFromOneOfTwoSources(t 
 		require.Equal(t, 3, i.Status().Totals.Lists)
 		s.Send(watch.Deleted, kit.Pod("a", "21"))
 		synctest.Wait()
-		require.Empty(t, j.take())
+		require.Empty(t, j.Take())
 		require.Zero(t, i.Indexer().Len())
 	})
 }

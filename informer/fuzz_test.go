@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"fmt"
@@ -10,25 +10,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
-
-// The changes that each handler gets add up to the store, in random histories.
-func FuzzHandlers(f *testing.F) {
-	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
-		kit.SurvivePanics(t)
-		bubble(t, func(t *testing.T) {
-			l := newHandlerHistory(t, r, Options[*corev1.Pod]{})
-			l.register()
-			l.start()
-			for more() && !t.Failed() {
-				l.step()
-			}
-			l.rest()
-		})
-	})
-}
 
 // storeTwins are a store of this module and a store of client-go, which must give the same answers.
 type storeTwins struct {
@@ -46,12 +32,12 @@ func wholeKey(obj any) (string, error) {
 	if p, ok := obj.(*corev1.Pod); ok {
 		return p.Namespace + p.Name, nil
 	}
-	return "", errPoison
+	return "", rig.ErrPoison
 }
 
 func newStoreTwins(t *testing.T, r *rand.Rand) *storeTwins {
 	key := []cache.KeyFunc{wholeKey, cache.MetaNamespaceKeyFunc, cache.DeletionHandlingMetaNamespaceKeyFunc}[r.IntN(3)]
-	return &storeTwins{t: t, rand: r, ours: NewIndexerWithOptions(key, cache.Indexers{}, StoreOptions{}), theirs: cache.NewIndexer(key, cache.Indexers{})}
+	return &storeTwins{t: t, rand: r, ours: informer.NewIndexerWithOptions(key, cache.Indexers{}, informer.StoreOptions{}), theirs: cache.NewIndexer(key, cache.Indexers{})}
 }
 
 // byWords is an index function that returns several values, some of them twice.

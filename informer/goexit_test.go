@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"context"
@@ -19,8 +19,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
 	"github.com/tidemark-k8s/tidemark/informer/internal/limits"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -28,7 +31,7 @@ var exits = kit.Label("poison", "exit")
 
 // exiting is a source whose lists or watches end their goroutines while it says so.
 type exiting struct {
-	*script
+	*rig.Script
 	lists, watches atomic.Bool
 }
 
@@ -36,14 +39,14 @@ func (e *exiting) List(ctx context.Context, o metav1.ListOptions) (kruntime.Obje
 	if e.lists.Load() {
 		runtime.Goexit()
 	}
-	return e.script.List(ctx, o)
+	return e.Script.List(ctx, o)
 }
 
 func (e *exiting) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	if e.watches.Load() {
 		runtime.Goexit()
 	}
-	return e.script.Watch(ctx, o)
+	return e.Script.Watch(ctx, o)
 }
 
 // D28: if a function ends a goroutine of a run, the run ends: Run and all waits return ErrExited. What is stored stays
@@ -84,29 +87,29 @@ func TestContract_D28_AFunctionThatEndsTheRun(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				s := &exiting{script: newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}
+			synctest.Test(t, func(t *testing.T) {
+				s := &exiting{Script: rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}
 				var observes atomic.Bool
 				in := func(where string, p *corev1.Pod) {
 					if p.Labels["in"] == where {
 						runtime.Goexit()
 					}
 				}
-				i := New(sourceOf(s), Options[*corev1.Pod]{
+				i := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{
 					Name:      "pods",
 					Transform: func(p *corev1.Pod) (*corev1.Pod, error) { in("transform", p); return p, nil },
 					Indexes: []indexer.Index[*corev1.Pod]{{Name: "in", Append: func(values []string, p *corev1.Pod) []string {
 						in("index", p)
 						return append(values, p.Labels["in"])
 					}}},
-					Observe: func(Event) {
+					Observe: func(informer.Event) {
 						if observes.Load() {
 							runtime.Goexit()
 						}
 					},
 				})
-				j := &journal{}
-				reg, err := i.Handle(j, HandlerOptions{})
+				j := &rig.Journal{}
+				reg, err := i.Handle(j, informer.HandlerOptions{})
 				require.NoError(t, err)
 				wait, err := i.Start(t.Context())
 				require.NoError(t, err)
@@ -121,25 +124,25 @@ func TestContract_D28_AFunctionThatEndsTheRun(t *testing.T) {
 				synctest.Wait()
 				row.exit(s, &observes)
 				err = wait()
-				require.ErrorIs(t, err, ErrExited)
+				require.ErrorIs(t, err, informer.ErrExited)
 				require.ErrorContains(t, err, "informer pods: ")
 				for _, word := range row.says {
 					require.ErrorContains(t, err, word)
 				}
 				for range cap(waits) {
 					err := <-waits
-					require.ErrorIs(t, err, ErrExited)
-					require.ErrorIs(t, err, ErrStopped)
+					require.ErrorIs(t, err, informer.ErrExited)
+					require.ErrorIs(t, err, informer.ErrStopped)
 				}
-				require.ErrorIs(t, i.WaitFresh(t.Context()), ErrExited)
+				require.ErrorIs(t, i.WaitFresh(t.Context()), informer.ErrExited)
 				st := i.Status()
 				require.Equal(t, err.Error(), st.LastError.Error())
 				require.True(t, st.Stopped && !st.Running && !st.Watching)
 				require.True(t, kit.Closed(i.Done()) && kit.Closed(reg.Done()))
-				require.Equal(t, "a@11", kit.Text(stored(t, i, "a")))
+				require.Equal(t, "a@11", kit.Text(rig.Stored(t, i, "a")))
 				require.Equal(t, 2, i.Indexer().Len(), "nothing of what was broken off shows")
 				require.Equal(t, "11", st.Version)
-				require.ElementsMatch(t, []string{"initial a@1", "initial b@2", "update a@1 a@11"}, j.take())
+				require.ElementsMatch(t, []string{"initial a@1", "initial b@2", "update a@1 a@11"}, j.Take())
 			})
 		})
 	}
@@ -150,31 +153,31 @@ func TestContract_D28_AFunctionThatEndsTheRun(t *testing.T) {
 func TestContract_D28_TheFirstFullState(t *testing.T) {
 	for _, in := range []string{"transform", "index"} {
 		t.Run(in, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("in", in)), kit.Pod("c", "3"))
+			synctest.Test(t, func(t *testing.T) {
+				s := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("in", in)), kit.Pod("c", "3"))
 				exit := func(where string, p *corev1.Pod) {
 					if p.Labels["in"] == where {
 						runtime.Goexit()
 					}
 				}
-				i := New(sourceOf(s), Options[*corev1.Pod]{
-					Observe:   observed,
+				i := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{
+					Observe:   rig.Observed,
 					Transform: func(p *corev1.Pod) (*corev1.Pod, error) { exit("transform", p); return p, nil },
 					Indexes: []indexer.Index[*corev1.Pod]{{Name: "in", Append: func(values []string, p *corev1.Pod) []string {
 						exit("index", p)
 						return values
 					}}},
 				})
-				j := &journal{}
-				_, err := i.Handle(j, HandlerOptions{})
+				j := &rig.Journal{}
+				_, err := i.Handle(j, informer.HandlerOptions{})
 				require.NoError(t, err)
 				wait, err := i.Start(t.Context())
 				require.NoError(t, err)
-				require.ErrorIs(t, i.WaitSynced(t.Context()), ErrExited)
-				require.ErrorIs(t, wait(), ErrExited)
+				require.ErrorIs(t, i.WaitSynced(t.Context()), informer.ErrExited)
+				require.ErrorIs(t, wait(), informer.ErrExited)
 				require.Zero(t, i.Indexer().Len())
 				require.Empty(t, i.Status().Version)
-				require.Empty(t, j.take())
+				require.Empty(t, j.Take())
 			})
 		})
 	}
@@ -182,9 +185,9 @@ func TestContract_D28_TheFirstFullState(t *testing.T) {
 
 // D28: a function that ends its goroutine when it is to make the source ends the run. No wait hangs because of it.
 func TestContract_D28_ASourceThatIsNotMade(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		makers := []func() (reflector.Source, error){func() (reflector.Source, error) { runtime.Goexit(); return reflector.Source{}, nil }}
-		i, _ := As[*corev1.Pod](JoinShared(makers, reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: observed}))
+		i, _ := informer.As[*corev1.Pod](informer.JoinShared(makers, reflect.TypeFor[*corev1.Pod](), informer.Options[any]{Observe: rig.Observed}))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		early := make(chan error, 1)
@@ -192,9 +195,9 @@ func TestContract_D28_ASourceThatIsNotMade(t *testing.T) {
 		synctest.Wait()
 		wait, err := i.Start(ctx)
 		require.NoError(t, err)
-		require.ErrorIs(t, wait(), ErrExited)
-		require.ErrorIs(t, <-early, ErrExited)
-		require.ErrorIs(t, i.WaitFor(ctx, kit.Pod("a", "99")), ErrExited)
+		require.ErrorIs(t, wait(), informer.ErrExited)
+		require.ErrorIs(t, <-early, informer.ErrExited)
+		require.ErrorIs(t, i.WaitFor(ctx, kit.Pod("a", "99")), informer.ErrExited)
 		require.NoError(t, ctx.Err())
 	})
 }
@@ -222,8 +225,8 @@ func TestContract_D28_ClientgosRun(t *testing.T) {
 	for _, in := range []string{"transform", "index"} {
 		t.Run(in, func(t *testing.T) {
 			errs := captured(t)
-			bubble(t, func(t *testing.T) {
-				s := newScript("10", kit.Pod("a", "1"))
+			synctest.Test(t, func(t *testing.T) {
+				s := rig.NewScript("10", kit.Pod("a", "1"))
 				i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, cache.Indexers{"labels": func(obj any) ([]string, error) {
 					if in == "index" {
 						return byLabels(obj)
@@ -231,7 +234,7 @@ func TestContract_D28_ClientgosRun(t *testing.T) {
 					return nil, nil
 				}})
 				if in == "transform" {
-					require.NoError(t, i.SetTransform(func(obj any) (any, error) { return failByLabel(obj.(*corev1.Pod)) }))
+					require.NoError(t, i.SetTransform(func(obj any) (any, error) { return rig.FailByLabel(obj.(*corev1.Pod)) }))
 				}
 				r, _ := addRecorder(t, i)
 				ended := make(chan struct{})
@@ -240,7 +243,7 @@ func TestContract_D28_ClientgosRun(t *testing.T) {
 				s.Send(watch.Added, kit.Pod("b", "11", exits))
 				<-ended
 				require.True(t, i.IsStopped())
-				require.ErrorIs(t, errs()[len(errs())-1], ErrExited)
+				require.ErrorIs(t, errs()[len(errs())-1], informer.ErrExited)
 				require.Equal(t, []string{"initial a@1"}, r.Take())
 				require.Equal(t, []string{"default/a"}, i.GetStore().ListKeys())
 			})
@@ -251,11 +254,11 @@ func TestContract_D28_ClientgosRun(t *testing.T) {
 // D28: so does the run of an informer with a single handler.
 func TestContract_D28_ATransformOfAnInformerThatNobodyShares(t *testing.T) {
 	errs := captured(t)
-	bubble(t, func(t *testing.T) {
-		s, r := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), &kit.Recorder{}
-		_, c := ForOneHandler(cache.InformerOptions{
+	synctest.Test(t, func(t *testing.T) {
+		s, r := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), &kit.Recorder{}
+		_, c := informer.ForOneHandler(cache.InformerOptions{
 			ListerWatcher: kit.ListerWatcher{Source: s}, ObjectType: &corev1.Pod{}, Handler: r.Handler(),
-			Transform: func(obj any) (any, error) { return failByLabel(obj.(*corev1.Pod)) },
+			Transform: func(obj any) (any, error) { return rig.FailByLabel(obj.(*corev1.Pod)) },
 		})
 		ended := make(chan struct{})
 		go func() { defer close(ended); c.RunWithContext(t.Context()) }()
@@ -270,16 +273,16 @@ func TestContract_D28_ATransformOfAnInformerThatNobodyShares(t *testing.T) {
 // D28: a watch error handler that ends its goroutine ends the run.
 func TestContract_D28_AWatchErrorHandler(t *testing.T) {
 	errs := captured(t)
-	bubble(t, func(t *testing.T) {
-		s := newScript("10", kit.Pod("a", "1"))
-		i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil).(Shared)
+	synctest.Test(t, func(t *testing.T) {
+		s := rig.NewScript("10", kit.Pod("a", "1"))
+		i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil).(informer.Shared)
 		calls := 0
 		require.NoError(t, i.SetWatchErrorHandler(func(*cache.Reflector, error) { calls++; runtime.Goexit() }))
 		wait, err := i.Start(t.Context())
 		require.NoError(t, err)
 		synctest.Wait()
 		s.Expire()
-		require.ErrorIs(t, wait(), ErrExited)
+		require.ErrorIs(t, wait(), informer.ErrExited)
 		require.Equal(t, 1, calls)
 		require.Empty(t, errs(), "Start returns it")
 	})
@@ -289,7 +292,7 @@ func TestContract_D28_AWatchErrorHandler(t *testing.T) {
 // the informer goes on.
 func TestContract_D28_WritesOfUsers(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10", kit.Pod("z", "9"))
+		s := rig.NewScript("10", kit.Pod("z", "9"))
 		i := create(s, 0, cache.Indexers{"labels": byLabels})
 		errs := collectErrors(t, i)
 		r, _ := addRecorder(t, i)
@@ -310,13 +313,13 @@ func TestContract_D28_WritesOfUsers(t *testing.T) {
 			require.NoError(t, x.Replace(nil, ""))
 			time.Sleep(2 * limits.RepeatEvery) // an object's error is told once in this time
 			*errs = nil
-			require.False(t, apart(row.write), how)
+			require.False(t, rig.Apart(row.write), how)
 			require.ElementsMatch(t, row.holds, x.ListKeys(), how)
 			require.Len(t, *errs, 1)
-			require.ErrorIs(t, (*errs)[0], ErrExited)
+			require.ErrorIs(t, (*errs)[0], informer.ErrExited)
 		}
 		require.NoError(t, x.Add(a))
-		require.False(t, apart(func() {
+		require.False(t, rig.Apart(func() {
 			_ = i.AddIndexers(cache.Indexers{"late": func(any) ([]string, error) { runtime.Goexit(); return nil, nil }})
 		}))
 		require.NotContains(t, x.GetIndexers(), "late")
@@ -329,20 +332,20 @@ func TestContract_D28_WritesOfUsers(t *testing.T) {
 
 // D28: an observer that ends a user's goroutine ends no run.
 func TestContract_D28_AnObserverOnAUsersGoroutine(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newScript("10", kit.Pod("a", "1"))
-		i, j := startWithJournal(t, s, Options[*corev1.Pod]{Observe: func(e Event) {
+	synctest.Test(t, func(t *testing.T) {
+		s := rig.NewScript("10", kit.Pod("a", "1"))
+		i, j := rig.StartWithJournal(t, s, informer.Options[*corev1.Pod]{Observe: func(e informer.Event) {
 			if _, ok := e.(*indexer.IndexError); ok {
 				runtime.Goexit()
 			}
 		}})
-		require.False(t, apart(func() {
-			_ = i.Shared().AddIndexers(cache.Indexers{"fails": func(any) ([]string, error) { return nil, errPoison }})
+		require.False(t, rig.Apart(func() {
+			_ = i.Shared().AddIndexers(cache.Indexers{"fails": func(any) ([]string, error) { return nil, rig.ErrPoison }})
 		}))
 		require.Contains(t, i.Shared().GetIndexer().GetIndexers(), "fails", "the index is added; its failure was told too late")
 		require.NoError(t, i.Shared().GetIndexer().Delete(kit.Pod("a", "1")))
 		require.True(t, i.Status().Watching)
-		require.Equal(t, []string{"initial a@1"}, j.take())
+		require.Equal(t, []string{"initial a@1"}, j.Take())
 	})
 }
 
@@ -362,11 +365,11 @@ func goroutines() int {
 // that of Run.
 func TestTheGoroutinesOfAnInformer(t *testing.T) {
 	const handlers = 10
-	i := New(sourceOf(newScript("10", kit.Pod("a", "1"))), Options[*corev1.Pod]{
-		Observe: observed,
+	i := informer.New(rig.SourceOf(rig.NewScript("10", kit.Pod("a", "1"))), informer.Options[*corev1.Pod]{
+		Observe: rig.Observed,
 	})
 	for range handlers {
-		_, err := i.Handle(HandlerFunc[*corev1.Pod](forget[*corev1.Pod]), HandlerOptions{})
+		_, err := i.Handle(rig.Idle{}, informer.HandlerOptions{})
 		require.NoError(t, err)
 	}
 	before := goroutines()
@@ -377,4 +380,26 @@ func TestTheGoroutinesOfAnInformer(t *testing.T) {
 	require.Equal(t, handlers+3, goroutines()-before)
 	cancel()
 	run.Wait()
+}
+
+// A store without an informer reports that an index function has ended the goroutine of a write, and
+// holds no lock.
+func TestAFreeStoreTellsOfAGoexit(t *testing.T) {
+	for name, write := range map[string]func(s *clientgostore.Free){
+		"add": func(s *clientgostore.Free) { _ = s.Add(kit.Pod("a", "1", exits)) },
+		"transaction": func(s *clientgostore.Free) {
+			_ = s.Transaction(cache.Transaction{Type: cache.TransactionTypeAdd, Object: kit.Pod("b", "1", exits)})
+		},
+		"replace": func(s *clientgostore.Free) { _ = s.Replace([]any{kit.Pod("c", "1"), kit.Pod("d", "1", exits)}, "1") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := clientgostore.NewFree(cache.MetaNamespaceKeyFunc, cache.Indexers{"labels": byLabels})
+			var told error
+			s.Failed = func(err error) { told = err }
+			require.False(t, rig.Apart(func() { write(s) }))
+			require.ErrorIs(t, told, informer.ErrExited)
+			require.Empty(t, s.List())
+			require.NoError(t, s.Add(kit.Pod("e", "1")))
+		})
+	}
 }

@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"context"
@@ -10,62 +10,55 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
 
 // exitsOn is a journal that ends its goroutine on some changes.
 type exitsOn struct {
-	journal
-	when func(Change[*corev1.Pod]) bool
+	rig.Journal
+	when func(informer.Change[*corev1.Pod]) bool
 }
 
-func (h *exitsOn) Handle(c Change[*corev1.Pod]) {
-	h.journal.Handle(c)
+func (h *exitsOn) Handle(c informer.Change[*corev1.Pod]) {
+	h.Journal.Handle(c)
 	if h.when(c) {
 		runtime.Goexit()
 	}
 }
 
-// noCrash fails the test if a crash is reported to utilruntime. A handler that ends its goroutine
-// is no crash: a test's handler may call t.FailNow.
-func noCrash(t *testing.T) {
-	handlers := utilruntime.PanicHandlers
-	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, p any) { t.Errorf("a crash is reported: %v", p) }}
-	t.Cleanup(func() { utilruntime.PanicHandlers = handlers })
-}
-
 // D28: a handler that ends its goroutine ends the run, for all handlers and waits.
 func TestContract_D28_AHandlerThatEndsItsGoroutine(t *testing.T) {
-	noCrash(t)
+	kit.NoPanics(t)
 	moments := map[string]struct {
-		when   func(Change[*corev1.Pod]) bool
+		when   func(informer.Change[*corev1.Pod]) bool
 		told   int
 		synced bool
 	}{
-		"at the beginning":                {func(Change[*corev1.Pod]) bool { return true }, 1, false},
+		"at the beginning":                {func(informer.Change[*corev1.Pod]) bool { return true }, 1, false},
 		"at the end of the initial state": {nil, 3, false}, // counted below
-		"when told of a delete":           {func(c Change[*corev1.Pod]) bool { return c.Kind == Deleted }, 5, true},
-		"in a resync":                     {func(c Change[*corev1.Pod]) bool { return c.Kind == Updated && c.Old == c.New }, 7, true},
+		"when told of a delete":           {func(c informer.Change[*corev1.Pod]) bool { return c.Kind == informer.Deleted }, 5, true},
+		"in a resync":                     {func(c informer.Change[*corev1.Pod]) bool { return c.Kind == informer.Updated && c.Old == c.New }, 7, true},
 	}
 	for when, moment := range moments {
-		for _, delivery := range deliveries {
+		for _, delivery := range rig.Deliveries {
 			t.Run(when, func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
 					told := 0
-					s, h := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3")), &exitsOn{when: moment.when}
+					s, h := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3")), &exitsOn{when: moment.when}
 					if when == "at the end of the initial state" {
-						h.when = func(Change[*corev1.Pod]) bool { told++; return told == 3 }
+						h.when = func(informer.Change[*corev1.Pod]) bool { told++; return told == 3 }
 					}
-					i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed})
-					r, err := i.Handle(h, HandlerOptions{Delivery: delivery, Resync: time.Hour})
+					i := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Observe: rig.Observed})
+					r, err := i.Handle(h, informer.HandlerOptions{Delivery: delivery, Resync: time.Hour})
 					require.NoError(t, err)
-					other, err := i.Handle(&journal{}, HandlerOptions{Delivery: delivery})
+					other, err := i.Handle(&rig.Journal{}, informer.HandlerOptions{Delivery: delivery})
 					require.NoError(t, err)
-					delivered := waiting(t.Context(), i, "99")
+					delivered := rig.Waiting(t.Context(), i, "99")
 					wait, err := i.Start(t.Context())
 					require.NoError(t, err)
 					synctest.Wait()
@@ -75,11 +68,11 @@ func TestContract_D28_AHandlerThatEndsItsGoroutine(t *testing.T) {
 							synctest.Wait()
 						}
 					}
-					require.ErrorIs(t, wait(), ErrExited)
-					require.ErrorIs(t, <-delivered, ErrExited)
-					require.ErrorIs(t, i.Status().LastError, ErrExited)
+					require.ErrorIs(t, wait(), informer.ErrExited)
+					require.ErrorIs(t, <-delivered, informer.ErrExited)
+					require.ErrorIs(t, i.Status().LastError, informer.ErrExited)
 					require.True(t, i.Status().Stopped)
-					require.Len(t, h.take(), moment.told)
+					require.Len(t, h.Take(), moment.told)
 					require.Equal(t, moment.synced, kit.Closed(r.Synced()))
 					require.True(t, kit.Closed(r.Done()) && kit.Closed(other.Done()))
 				})
@@ -88,72 +81,49 @@ func TestContract_D28_AHandlerThatEndsItsGoroutine(t *testing.T) {
 	}
 }
 
-// D28: a batch function that ends its goroutine does the same; the rest of its batch is not delivered.
-func TestContract_D28_ABatchFunction(t *testing.T) {
-	noCrash(t)
-	eachDelivery(t, func(t *testing.T, d Delivery) {
-		f := newTestCore(t, Options[*corev1.Pod]{Observe: func(Event) {}}, 1)
-		var told []string
-		f.joinsBatch(func(b Batch[*corev1.Pod]) {
-			for c := range b.All() {
-				if told = append(told, line(c)); c.New.Name == "p001" {
-					runtime.Goexit()
-				}
-			}
-		}, 4, HandlerOptions{Delivery: d})
-		f.start()
-		f.list("1")
-		deltas, lines := adds(0, 7)
-		f.apply(deltas...)
-		synctest.Wait()
-		require.Equal(t, lines[:2], told)
-		require.ErrorIs(t, f.ExitError(), ErrExited)
-	})
-}
-
 // D28: an observer that ends the goroutine of a handler ends the run.
 func TestContract_D28_AnObserverOfAHandler(t *testing.T) {
 	kit.SurvivePanics(t)
-	bubble(t, func(t *testing.T) {
-		s, j := newScript("10", kit.Pod("a", "1")), &journal{}
-		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: func(e Event) {
-			if _, ok := e.(HandlerPanicked); ok {
+	synctest.Test(t, func(t *testing.T) {
+		s, j := rig.NewScript("10", kit.Pod("a", "1")), &rig.Journal{}
+		i := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Observe: func(e informer.Event) {
+			if _, ok := e.(informer.HandlerPanicked); ok {
 				runtime.Goexit()
 			}
 		}})
-		_, err := i.Handle(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
+		_, err := i.Handle(informer.HandlerFunc[*corev1.Pod](func(c informer.Change[*corev1.Pod]) {
 			j.Handle(c)
 			panic("on purpose")
-		}), HandlerOptions{})
+		}), informer.HandlerOptions{})
 		require.NoError(t, err)
 		wait, err := i.Start(t.Context())
 		require.NoError(t, err)
-		require.ErrorIs(t, wait(), ErrExited)
-		require.Equal(t, []string{"initial a@1"}, j.take())
+		require.ErrorIs(t, wait(), informer.ErrExited)
+		require.Equal(t, []string{"initial a@1"}, j.Take())
 	})
 }
 
 // D28: the event at which that happened counts as delivered, also if none follows.
 func TestContract_D28_AnObserverOfAHandlersLastEvent(t *testing.T) {
 	kit.SurvivePanics(t)
-	bubble(t, func(t *testing.T) {
-		s := newScript("10", kit.Pod("a", "1"))
-		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: func(e Event) {
-			if _, ok := e.(HandlerPanicked); ok {
+	synctest.Test(t, func(t *testing.T) {
+		s := rig.NewScript("10", kit.Pod("a", "1"))
+		i := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Observe: func(e informer.Event) {
+			if _, ok := e.(informer.HandlerPanicked); ok {
 				runtime.Goexit()
 			}
 		}})
-		r, err := i.Handle(HandlerFunc[*corev1.Pod](func(c Change[*corev1.Pod]) {
-			if c.Kind == Deleted {
+		r, err := i.Handle(informer.HandlerFunc[*corev1.Pod](func(c informer.Change[*corev1.Pod]) {
+			if c.Kind == informer.Deleted {
 				panic("on purpose")
 			}
-		}), HandlerOptions{})
+		}), informer.HandlerOptions{})
 		require.NoError(t, err)
 		wait, err := i.Start(t.Context())
 		require.NoError(t, err)
 		synctest.Wait()
 		s.Send(watch.Deleted, kit.Pod("a", "11"))
-		require.ErrorIs(t, wait(), ErrExited)
+		require.ErrorIs(t, wait(), informer.ErrExited)
 		require.Zero(t, r.Backlog())
 	})
 }
@@ -163,14 +133,14 @@ func TestContract_D28_AnObserverOfAHandlersLastEvent(t *testing.T) {
 func TestAHandlerThatEndsItsGoroutineAtTheEnd(t *testing.T) {
 	for _, end := range []string{"of the registration", "of the run"} {
 		t.Run(end, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				i := New(sourceOf(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))), Options[*corev1.Pod]{Observe: observed})
+			synctest.Test(t, func(t *testing.T) {
+				i := informer.New(rig.SourceOf(rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))), informer.Options[*corev1.Pod]{Observe: rig.Observed})
 				gate, told := make(chan struct{}), 0
-				r, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
+				r, err := i.Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) {
 					told++
 					<-gate
 					runtime.Goexit()
-				}), HandlerOptions{})
+				}), informer.HandlerOptions{})
 				require.NoError(t, err)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -188,7 +158,7 @@ func TestAHandlerThatEndsItsGoroutineAtTheEnd(t *testing.T) {
 				if err := wait(); end == "of the run" {
 					require.NoError(t, err)
 				} else {
-					require.ErrorIs(t, err, ErrExited)
+					require.ErrorIs(t, err, informer.ErrExited)
 				}
 				require.Equal(t, 1, told)
 			})
@@ -198,9 +168,9 @@ func TestAHandlerThatEndsItsGoroutineAtTheEnd(t *testing.T) {
 
 // D28: so does a handler of client-go's API.
 func TestContract_D28_AHandlerOfClientgosThatEndsItsGoroutine(t *testing.T) {
-	noCrash(t)
+	kit.NoPanics(t)
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
-		s := newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
+		s := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		i := create(s, 0, nil)
 		r := &kit.Recorder{}
 		inner := r.Handler()

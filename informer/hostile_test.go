@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -21,14 +22,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
 
-	"github.com/tidemark-k8s/tidemark/deltafifo"
-	"github.com/tidemark-k8s/tidemark/indexer"
-	"github.com/tidemark-k8s/tidemark/informer/internal/limits"
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -52,12 +52,12 @@ func says(code int, body string, headers ...string) *http.Response {
 }
 
 // dynamically returns an informer over client-go's dynamic client and a transport.
-func dynamically(t *testing.T, transport http.RoundTripper) *Informer[*unstructured.Unstructured] {
+func dynamically(t *testing.T, transport http.RoundTripper) *informer.Informer[*unstructured.Unstructured] {
 	t.Helper()
 	client, err := dynamic.NewForConfig(&rest.Config{Host: "http://server", Transport: transport, QPS: -1})
 	require.NoError(t, err)
 	gvr := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
-	return New(reflector.From(client.Resource(gvr)), Options[*unstructured.Unstructured]{Observe: observed})
+	return informer.New(reflector.From(client.Resource(gvr)), informer.Options[*unstructured.Unstructured]{Observe: rig.Observed})
 }
 
 const aPod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"n","resourceVersion":"5"}}`
@@ -82,7 +82,7 @@ func TestAnswersThatAreNoLists(t *testing.T) {
 		"a message of megabytes": {code: 500, body: `{"kind":"Status","apiVersion":"v1","status":"Failure","code":500,"message":"` + strings.Repeat("x", 1<<17) + `"}`, most: 300},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				var hostile atomic.Bool
 				transport := &answers{}
 				transport.answer = func(r *http.Request) *http.Response {
@@ -99,7 +99,7 @@ func TestAnswersThatAreNoLists(t *testing.T) {
 					return says(200, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"4"},"items":[`+aPod+`]}`)
 				}
 				i := dynamically(t, transport)
-				start(t, i)
+				rig.Start(t, i)
 				require.NoError(t, i.WaitSynced(t.Context()))
 				hostile.Store(true)
 				requestsBefore, errorsBefore := transport.n.Load(), i.Status().Errors
@@ -118,10 +118,10 @@ func TestAnswersThatAreNoLists(t *testing.T) {
 
 // client-go waits within a call for as long as Retry-After says. The informer gives up such a call.
 func TestRetryAfterAYearWithinTheClient(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		transport := &answers{answer: func(*http.Request) *http.Response { return says(429, "", "Retry-After", "31536000") }}
 		i := dynamically(t, transport)
-		start(t, i)
+		rig.Start(t, i)
 		time.Sleep(time.Hour)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -163,7 +163,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 // A list that unpacks to more bytes than a bounded transport allows fails with the transport's
 // error, and is not read much further than the bound.
 func TestAnAnswerThatUnpacksWithoutEnd(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		bomb := &bytes.Buffer{}
 		packed := gzip.NewWriter(bomb)
 		_, err := packed.Write(make([]byte, 8<<20))
@@ -180,7 +180,7 @@ func TestAnAnswerThatUnpacksWithoutEnd(t *testing.T) {
 			return answer
 		}}, 1 << 20}
 		i := dynamically(t, transport)
-		start(t, i)
+		rig.Start(t, i)
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		require.ErrorContains(t, i.WaitSynced(ctx), errTooLong.Error())
@@ -195,76 +195,10 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The number of log lines is bounded, however many objects fail, and the log says how many lines
-// are missing.
-func TestTheLogIsNotFlooded(t *testing.T) {
-	log := kit.CaptureLog(t)
-	bubble(t, func(t *testing.T) {
-		const objects = 5000
-		f := newTestCore(t, Options[*corev1.Pod]{Transform: failByLabel}, 1)
-		f.ObserveWith(klog.NewContext(t.Context(), log.Logger()), nil)
-		storm := func() {
-			for i := range objects {
-				f.write(t, deltaOf(deltafifo.Modified, kit.Pod(fmt.Sprint(i), "7", kit.Label("poison", "error"))))
-			}
-		}
-		storm()
-		require.Equal(t, limits.MaxLines, log.Count("quarantined"))
-		require.Equal(t, 1, log.Count("Too many lines"))
-		require.EqualValues(t, objects, f.Status().Quarantined, "all of them are counted")
-		time.Sleep(time.Minute)
-		storm()
-		require.Equal(t, 2*limits.MaxLines, log.Count("quarantined"))
-		require.Equal(t, 1, log.Count(fmt.Sprintf("lines=%d", objects-limits.MaxLines)), "what is missing is told")
-		require.LessOrEqual(t, log.Count(""), 2*limits.MaxLines+3)
-	})
-}
-
-// Objects are stored under any name, also under empty and very long ones, and no name hides
-// another. Only error texts are cut.
-func TestNamesThatAreNone(t *testing.T) {
-	long := strings.Repeat("x", 2<<20)
-	f := newTestCore(t, Options[*corev1.Pod]{Transform: failByLabel}, 1)
-	keys := []indexer.Key{
-		{}, {Namespace: "n"}, {Name: "a"}, {Namespace: "a/b", Name: "c"}, {Namespace: "a", Name: "b/c"}, {Name: "a/b/c"},
-		{Namespace: "..", Name: "."}, {Namespace: long, Name: "a"}, {Namespace: "n", Name: long}, {Namespace: "n", Name: "\x00\xff\n"},
-	}
-	for i, key := range keys {
-		f.write(t, deltaOf(deltafifo.Added, kit.Pod(key.Name, fmt.Sprint(i+1), func(p *corev1.Pod) { p.Namespace = key.Namespace })))
-	}
-	require.Equal(t, len(keys), f.Writer().Indexer().Len())
-	for i, key := range keys {
-		obj, ok := podsIn(f.Core).Get(key)
-		require.True(t, ok)
-		require.Equal(t, fmt.Sprint(i+1), obj.ResourceVersion)
-	}
-	seen := newEvents()
-	f.ObserveWith(t.Context(), seen.observe)
-	f.write(t, deltaOf(deltafifo.Modified, kit.Pod(long, "9", kit.Label("poison", "panic"))))
-	told := of[*QuarantineError](seen)
-	require.Len(t, told, 1)
-	require.Less(t, len(told[0].Error()), 2*object.MaxText+100)
-}
-
-// If a list holds the same key many times, the last object is stored.
-func TestOneKeyManyTimesInAList(t *testing.T) {
-	f := newTestCore(t, Options[*corev1.Pod]{}, 1)
-	pods := make([]*corev1.Pod, 10_000)
-	for i := range pods {
-		pods[i] = kit.Pod("a", fmt.Sprint(i+1))
-	}
-	for range 2 {
-		f.list("20000", pods...)
-		require.Equal(t, 1, f.Writer().Indexer().Len())
-		a, _ := podsIn(f.Core).Get(named("a"))
-		require.Equal(t, "10000", a.ResourceVersion)
-	}
-}
-
 // Managed fields that the transform removes do not stay in memory.
 func TestManagedFieldsOfMegabytes(t *testing.T) {
-	s := newScript("10")
-	i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
+	s := rig.NewScript("10")
+	i := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Observe: rig.Observed, Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 		p.ManagedFields = nil
 		return p, nil
 	}})
@@ -280,8 +214,8 @@ func TestManagedFieldsOfMegabytes(t *testing.T) {
 			p.ManagedFields = []metav1.ManagedFieldsEntry{{FieldsV1: metav1.NewFieldsV1(strings.Repeat("x", 1<<20))}}
 		}))
 	}
-	eventually(t, func() bool { return i.Indexer().Len() == objects }, "all are stored")
-	eventually(t, func() bool { return heap()-before < 10<<20 }, "the bytes are garbage")
+	rig.Eventually(t, func() bool { return i.Indexer().Len() == objects }, "all are stored")
+	rig.Eventually(t, func() bool { return heap()-before < 10<<20 }, "the bytes are garbage")
 }
 
 func heap() int64 {
@@ -289,4 +223,50 @@ func heap() int64 {
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc) //nolint:gosec // it fits
+}
+
+// watchesHTML answers lists with a pod, refuses streams, and answers watches with a page of HTML.
+func watchesHTML(r *http.Request) *http.Response {
+	answer := says(200, "<html>sign in</html>", "Content-Type", "text/html")
+	switch {
+	case r.URL.Query().Get("sendInitialEvents") != "":
+		answer = says(400, "")
+	case r.URL.Query().Get("watch") == "":
+		answer = says(200, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"4"},"items":[`+aPod+`]}`)
+	}
+	answer.Request = r
+	return answer
+}
+
+// A page of HTML in place of a watch is a decoding error and not a broken connection, whether this
+// module or client-go decodes it. The informer keeps its objects and retries with growing delays.
+func TestAWatchAnsweredWithHTML(t *testing.T) {
+	for name, start := range map[string]func(*testing.T, http.RoundTripper) func() informer.Status{
+		"decoded here": func(t *testing.T, transport http.RoundTripper) func() informer.Status {
+			client := kubernetes.NewForConfigOrDie(&rest.Config{Host: "http://server", Transport: transport, QPS: -1})
+			pods := reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), schema.GroupVersionResource{Version: "v1", Resource: "pods"})
+			i := informer.New(pods, informer.Options[*corev1.Pod]{Observe: rig.Observed})
+			rig.Start(t, i)
+			return i.Status
+		},
+		"decoded by client-go": func(t *testing.T, transport http.RoundTripper) func() informer.Status {
+			i := dynamically(t, transport)
+			rig.Start(t, i)
+			return i.Status
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				status := start(t, &answers{answer: watchesHTML})
+				time.Sleep(time.Hour)
+				st := status()
+				require.True(t, st.Synced)
+				require.Equal(t, 1, st.Objects)
+				require.Equal(t, map[reflector.ErrorClass]int{reflector.ErrorDecode: st.Errors}, st.Totals.Errors)
+				require.Contains(t, strings.ToLower(st.LastError.Error()), "html")
+				require.Greater(t, st.Totals.Waits, 60, "a minute is the longest delay")
+				require.Less(t, st.Totals.Waits, 120, "half a minute the shortest, in the long run")
+			})
+		})
+	}
 }

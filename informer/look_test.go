@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"context"
@@ -18,15 +18,17 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
 
 // looksAt makes an onlooker look at all that an informer shows. An index function must not ask for
 // lists: it is called in a write section, which lists wait for.
-func looksAt(o *kit.Onlooker, i *Informer[*corev1.Pod], handlers ...Registration) {
+func looksAt(o *kit.Onlooker, i *informer.Informer[*corev1.Pod], handlers ...informer.Registration) {
 	shared := i.Shared()
 	o.At(func() { i.Status() })
-	o.At(func() { i.Indexer().Get(named("a")) })
+	o.At(func() { i.Indexer().Get(rig.Named("a")) })
 	o.At(func() { _, _, _ = shared.GetStore().GetByKey("default/a") })
 	o.At(func() { _, _ = i.Lister().Namespace("default").Get("a") })
 	o.At(func() { _ = i.Indexer().Len() })
@@ -60,32 +62,32 @@ func looksAt(o *kit.Onlooker, i *Informer[*corev1.Pod], handlers ...Registration
 
 // lookingSource looks in each request.
 type lookingSource struct {
-	*script
+	*rig.Script
 	o *kit.Onlooker
 }
 
 func (s lookingSource) List(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	s.o.Look("source")
-	return s.script.List(ctx, o)
+	return s.Script.List(ctx, o)
 }
 
 func (s lookingSource) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	s.o.Look("source")
-	return s.script.Watch(ctx, o)
+	return s.Script.Watch(ctx, o)
 }
 
 // onlooking is an informer whose callbacks look at the informer, and fail now and then.
 type onlooking struct {
-	*Informer[*corev1.Pod]
-	s *script
+	*informer.Informer[*corev1.Pod]
+	s *rig.Script
 	o *kit.Onlooker
 }
 
-func newOnlooking(t *testing.T, o Options[*corev1.Pod]) *onlooking {
-	f := &onlooking{s: newScript("10", kit.Pod("a", "1"), kit.Pod("poisoned", "2", kit.Label("poison", "error"))), o: &kit.Onlooker{}}
+func newOnlooking(t *testing.T, o informer.Options[*corev1.Pod]) *onlooking {
+	f := &onlooking{s: rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("poisoned", "2", rig.Sick)), o: &kit.Onlooker{}}
 	o.Transform = func(p *corev1.Pod) (*corev1.Pod, error) {
 		f.o.Look("transform")
-		return failByLabel(p)
+		return rig.FailByLabel(p)
 	}
 	o.Indexes = []indexer.Index[*corev1.Pod]{{Name: "looking", Append: func(values []string, p *corev1.Pod) []string {
 		f.o.Look("index function")
@@ -95,20 +97,20 @@ func newOnlooking(t *testing.T, o Options[*corev1.Pod]) *onlooking {
 		return append(values, p.Name)
 	}}}
 	o.Resync = time.Minute
-	f.Informer = New(sourceOf(lookingSource{f.s, f.o}), o)
-	var all []Registration
-	for _, delivery := range deliveries {
-		r, err := f.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
+	f.Informer = informer.New(rig.SourceOf(lookingSource{f.s, f.o}), o)
+	var all []informer.Registration
+	for _, delivery := range rig.Deliveries {
+		r, err := f.Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) {
 			f.o.Look("handler")
 			time.Sleep(time.Second) // it lags
-		}), HandlerOptions{Delivery: delivery})
+		}), informer.HandlerOptions{Delivery: delivery})
 		require.NoError(t, err)
 		all = append(all, r)
-		r, err = f.HandleBatch(func(Batch[*corev1.Pod]) { f.o.Look("batch") }, 10, HandlerOptions{Delivery: delivery})
+		r, err = f.HandleBatch(func(informer.Batch[*corev1.Pod]) { f.o.Look("batch") }, 10, informer.HandlerOptions{Delivery: delivery})
 		require.NoError(t, err)
 		all = append(all, r)
 	}
-	_, err := f.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { panic("on purpose") }), HandlerOptions{})
+	_, err := f.Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) { panic("on purpose") }), informer.HandlerOptions{})
 	require.NoError(t, err)
 	_, err = f.Shared().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(any) { f.o.Look("client-go's handler") },
@@ -150,9 +152,9 @@ func TestAProgramThatLooksAtTheInformer(t *testing.T) {
 	kit.SurvivePanics(t)
 	always := []string{"source", "transform", "index function", "handler", "batch", "client-go's handler"}
 	t.Run("with an observer", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
 			var f *onlooking
-			f = newOnlooking(t, Options[*corev1.Pod]{Observe: func(Event) {
+			f = newOnlooking(t, informer.Options[*corev1.Pod]{Observe: func(informer.Event) {
 				if f != nil {
 					f.o.Look("observer")
 				}
@@ -164,8 +166,8 @@ func TestAProgramThatLooksAtTheInformer(t *testing.T) {
 		})
 	})
 	t.Run("with a watch error handler", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			f := newOnlooking(t, Options[*corev1.Pod]{})
+		synctest.Test(t, func(t *testing.T) {
+			f := newOnlooking(t, informer.Options[*corev1.Pod]{})
 			require.NoError(t, f.Shared().SetWatchErrorHandler(func(*cache.Reflector, error) { f.o.Look("watch error handler") }))
 			f.live(t)
 			for _, callback := range append(always, "watch error handler", "logger") {
@@ -174,8 +176,8 @@ func TestAProgramThatLooksAtTheInformer(t *testing.T) {
 		})
 	})
 	t.Run("with a logger", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			f := newOnlooking(t, Options[*corev1.Pod]{})
+		synctest.Test(t, func(t *testing.T) {
+			f := newOnlooking(t, informer.Options[*corev1.Pod]{})
 			f.live(t)
 			for _, callback := range append(always, "logger") {
 				require.NotZero(t, f.o.Looked()[callback], callback)
@@ -188,8 +190,8 @@ func TestAProgramThatLooksAtTheInformer(t *testing.T) {
 func TestALoggerThatCallsTheInformer(t *testing.T) {
 	kit.EndsSoon(t)
 	t.Run("with its first line", func(t *testing.T) {
-		bubble(t, func(t *testing.T) {
-			i, o := New(sourceOf(newScript("10")), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{{
+		synctest.Test(t, func(t *testing.T) {
+			i, o := informer.New(rig.SourceOf(rig.NewScript("10")), informer.Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{{
 				Name: "failing", Append: func([]string, *corev1.Pod) []string { panic("on purpose") },
 			}}}), &kit.Onlooker{}
 			klog.SetLoggerWithOptions(o.Logger(), klog.ContextualLogger(true))
@@ -211,7 +213,7 @@ func TestALoggerThatCallsTheInformer(t *testing.T) {
 		})
 	})
 	t.Run("with the line about resyncs", func(t *testing.T) {
-		i, o := New(sourceOf(newScript("10")), Options[*corev1.Pod]{Observe: observed}).Shared(), &kit.Onlooker{}
+		i, o := informer.New(rig.SourceOf(rig.NewScript("10")), informer.Options[*corev1.Pod]{Observe: rig.Observed}).Shared(), &kit.Onlooker{}
 		add := func() {
 			period, logger := time.Minute, o.Logger()
 			_, err := i.AddEventHandlerWithOptions(cache.ResourceEventHandlerFuncs{}, cache.HandlerOptions{ResyncPeriod: &period, Logger: &logger})

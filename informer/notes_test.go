@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"context"
@@ -17,19 +17,21 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/klog/v2"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // streamless is a script whose answers about streams are chosen by the test.
 type streamless struct {
-	*script
+	*rig.Script
 	streaming reflector.Streaming
 	stream    func() (watch.Interface, error)
 }
 
 func (s streamless) source() reflector.Source {
-	source := sourceOf(s)
+	source := rig.SourceOf(s)
 	source.Streams = s.streaming
 	return source
 }
@@ -38,7 +40,7 @@ func (s streamless) Watch(ctx context.Context, o metav1.ListOptions) (watch.Inte
 	if o.SendInitialEvents != nil {
 		return s.stream()
 	}
-	return s.script.Watch(ctx, o)
+	return s.Script.Watch(ctx, o)
 }
 
 // errNotStreaming is the error of a server without WatchList.
@@ -47,8 +49,8 @@ var errNotStreaming = apierrors.NewInvalid(schema.GroupKind{Group: "meta.k8s.io"
 // A source without versions is noted once in Status, over several lists.
 func TestAnUnknownHistoryIsNotedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := newScript("", kit.Pod("a", ""))
-		i := New(sourceOf(source), Options[*corev1.Pod]{Observe: observed})
+		source := rig.NewScript("", kit.Pod("a", ""))
+		i := informer.New(rig.SourceOf(source), informer.Options[*corev1.Pod]{Observe: rig.Observed})
 		require.Empty(t, i.Status().Notes)
 		ctx, cancel := context.WithCancel(t.Context())
 		wait, err := i.Start(ctx)
@@ -76,9 +78,9 @@ func TestAServerThatDoesNotStreamIsNoError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				source.script = newScript("5", kit.Pod("a", "3"))
+				source.Script = rig.NewScript("5", kit.Pod("a", "3"))
 				log := &kit.Log{}
-				i := New(source.source(), Options[*corev1.Pod]{})
+				i := informer.New(source.source(), informer.Options[*corev1.Pod]{})
 				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), log.Logger()))
 				defer cancel()
 				wait, err := i.Start(ctx)
@@ -137,7 +139,7 @@ func TestContract_D10_ABrokenStreamIsNoted(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					log := &kit.Log{}
-					i := New(streamless{newScript("5", kit.Pod("a", "3")), streaming, stream}.source(), Options[*corev1.Pod]{})
+					i := informer.New(streamless{rig.NewScript("5", kit.Pod("a", "3")), streaming, stream}.source(), informer.Options[*corev1.Pod]{})
 					ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), log.Logger()))
 					defer cancel()
 					wait, err := i.Start(ctx)
@@ -158,4 +160,24 @@ func TestContract_D10_ABrokenStreamIsNoted(t *testing.T) {
 			})
 		}
 	}
+}
+
+// StreamPatience is the time after which a silent stream is followed by a list, and patience must
+// not be negative.
+func TestPatienceOfTheOptions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		silent := func() (watch.Interface, error) { return watch.NewFake(), nil }
+		source := streamless{rig.NewScript("5", kit.Pod("a", "3")), reflector.StreamingSupported, silent}.source()
+		i := informer.New(source, informer.Options[*corev1.Pod]{Observe: rig.Observed, StreamPatience: 42 * time.Second})
+		ctx, cancel := context.WithCancel(t.Context())
+		wait, err := i.Start(ctx)
+		require.NoError(t, err)
+		start := time.Now()
+		require.NoError(t, i.WaitSynced(ctx))
+		require.Equal(t, 42*time.Second, time.Since(start))
+		cancel()
+		require.NoError(t, wait())
+		i = informer.New(source, informer.Options[*corev1.Pod]{Observe: rig.Observed, ListPatience: -1})
+		require.ErrorIs(t, i.Run(t.Context()), informer.ErrOutOfRange)
+	})
 }

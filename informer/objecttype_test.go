@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"context"
@@ -17,9 +17,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
-	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -48,7 +49,7 @@ func newSpeaking(name, version string) []runtime.Object {
 
 // mixed is a source whose lists hold objects of several types.
 type mixed struct {
-	*script
+	*rig.Script
 	objects []runtime.Object
 }
 
@@ -60,47 +61,47 @@ func (m *mixed) List(context.Context, metav1.ListOptions) (runtime.Object, error
 	return list, nil
 }
 
-func newMixed(objects ...runtime.Object) *mixed { return &mixed{newScript("10"), objects} }
+func newMixed(objects ...runtime.Object) *mixed { return &mixed{rig.NewScript("10"), objects} }
 
 // ofPods makes informers of pods: the compiler knows the type of the first, and only the running
 // program the type of the others.
-var ofPods = map[string]func(s kit.Source, observe func(Event)) *Informer[*corev1.Pod]{
-	"known to the compiler": func(s kit.Source, observe func(Event)) *Informer[*corev1.Pod] {
-		return New(sourceOf(s), Options[*corev1.Pod]{Observe: observe})
+var ofPods = map[string]func(s kit.Source, observe func(informer.Event)) *informer.Informer[*corev1.Pod]{
+	"known to the compiler": func(s kit.Source, observe func(informer.Event)) *informer.Informer[*corev1.Pod] {
+		return informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Observe: observe})
 	},
-	"known at run time": func(s kit.Source, observe func(Event)) *Informer[*corev1.Pod] {
-		i, _ := As[*corev1.Pod](JoinShared(lateOf(s), reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: observe}))
+	"known at run time": func(s kit.Source, observe func(informer.Event)) *informer.Informer[*corev1.Pod] {
+		i, _ := informer.As[*corev1.Pod](informer.JoinShared(rig.LateOf(s), reflect.TypeFor[*corev1.Pod](), informer.Options[any]{Observe: observe}))
 		return i
 	},
-	"of a manager": func(s kit.Source, observe func(Event)) *Informer[*corev1.Pod] {
-		i, _ := As[*corev1.Pod](sharedOf(nil, &corev1.Pod{}, clientgoSettings{source: sourceOf(s), options: engine.Options{Observe: observe}, metrics: newMetrics(cache.InformerNameAndResource{}, nil), typed: true}))
+	"of a manager": func(s kit.Source, observe func(informer.Event)) *informer.Informer[*corev1.Pod] {
+		i, _ := informer.As[*corev1.Pod](informer.ForManager(rig.SourceOf(s), engine.Options{Observe: observe}))
 		return i
 	},
 }
 
-func eachOfPods(t *testing.T, test func(t *testing.T, create func(kit.Source, func(Event)) *Informer[*corev1.Pod])) {
+func eachOfPods(t *testing.T, test func(t *testing.T, create func(kit.Source, func(informer.Event)) *informer.Informer[*corev1.Pod])) {
 	for name, create := range ofPods {
-		t.Run(name, func(t *testing.T) { bubble(t, func(t *testing.T) { test(t, create) }) })
+		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { test(t, create) }) })
 	}
 }
 
 // D25: objects of another type are left out of lists and watches, and each is reported.
 func TestContract_D25_WhatIsDecoded(t *testing.T) {
-	eachOfPods(t, func(t *testing.T, create func(kit.Source, func(Event)) *Informer[*corev1.Pod]) {
-		seen := newEvents()
+	eachOfPods(t, func(t *testing.T, create func(kit.Source, func(informer.Event)) *informer.Informer[*corev1.Pod]) {
+		seen := rig.NewEvents()
 		s := newMixed(kit.Pod("a", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "2"}})
-		i := create(s, seen.observe)
-		start(t, i)
+		i := create(s, seen.Observe)
+		rig.Start(t, i)
 		require.NoError(t, i.WaitSynced(t.Context()))
-		require.Equal(t, []indexer.Key{named("a")}, i.Indexer().Keys())
-		skipped := of[reflector.Skipped](seen)
+		require.Equal(t, []indexer.Key{rig.Named("a")}, i.Indexer().Keys())
+		skipped := rig.Of[reflector.Skipped](seen)
 		require.Len(t, skipped, 1)
-		require.ErrorIs(t, skipped[0].Err, ErrType)
+		require.ErrorIs(t, skipped[0].Err, informer.ErrType)
 		s.Send(watch.Modified, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}})
 		s.Send(watch.Modified, kit.Pod("a", "11"))
 		require.NoError(t, i.WaitDelivered(t.Context(), "11"))
-		require.Len(t, of[reflector.Skipped](seen), 1)
-		a, _ := i.Indexer().Get(named("a"))
+		require.Len(t, rig.Of[reflector.Skipped](seen), 1)
+		a, _ := i.Indexer().Get(rig.Named("a"))
 		require.Equal(t, "11", a.ResourceVersion)
 	})
 }
@@ -113,20 +114,20 @@ func TestContract_D25_WhatATransformMakes(t *testing.T) {
 		"a typed nil":  func(any) (any, error) { return (*corev1.Pod)(nil), nil },
 	} {
 		t.Run(made, func(t *testing.T) {
-			eachOfPods(t, func(t *testing.T, create func(kit.Source, func(Event)) *Informer[*corev1.Pod]) {
-				seen := newEvents()
-				i := create(newScript("10", kit.Pod("a", "1")), seen.observe)
+			eachOfPods(t, func(t *testing.T, create func(kit.Source, func(informer.Event)) *informer.Informer[*corev1.Pod]) {
+				seen := rig.NewEvents()
+				i := create(rig.NewScript("10", kit.Pod("a", "1")), seen.Observe)
 				require.NoError(t, i.Shared().SetTransform(transform))
-				start(t, i)
+				rig.Start(t, i)
 				require.NoError(t, i.WaitSynced(t.Context()))
 				require.Zero(t, i.Indexer().Len())
-				failed := of[*QuarantineError](seen)
+				failed := rig.Of[*informer.QuarantineError](seen)
 				require.Len(t, failed, 1)
-				require.ErrorIs(t, failed[0], ErrTransform)
+				require.ErrorIs(t, failed[0], informer.ErrTransform)
 				if made == "a typed nil" {
 					require.ErrorContains(t, failed[0], "the transform failed: it returned nil")
 				} else {
-					require.ErrorIs(t, failed[0], ErrType)
+					require.ErrorIs(t, failed[0], informer.ErrType)
 				}
 			})
 		})
@@ -135,19 +136,19 @@ func TestContract_D25_WhatATransformMakes(t *testing.T) {
 
 // D25: the store refuses objects of another type that a user writes through client-go's API.
 func TestContract_D25_WhatAUserWrites(t *testing.T) {
-	eachOfPods(t, func(t *testing.T, create func(kit.Source, func(Event)) *Informer[*corev1.Pod]) {
-		i := create(silentSource{}, observed)
+	eachOfPods(t, func(t *testing.T, create func(kit.Source, func(informer.Event)) *informer.Informer[*corev1.Pod]) {
+		i := create(rig.Silent{}, rig.Observed)
 		store := i.Shared().GetIndexer()
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
-		require.ErrorIs(t, store.Add(node), ErrType)
-		require.ErrorIs(t, store.Update(node), ErrType)
-		require.ErrorIs(t, store.Replace([]any{kit.Pod("a", "1"), node}, "1"), ErrType)
+		require.ErrorIs(t, store.Add(node), informer.ErrType)
+		require.ErrorIs(t, store.Update(node), informer.ErrType)
+		require.ErrorIs(t, store.Replace([]any{kit.Pod("a", "1"), node}, "1"), informer.ErrType)
 		failed := store.(cache.TransactionStore).Transaction(
 			cache.Transaction{Type: cache.TransactionTypeAdd, Object: node}, cache.Transaction{Type: cache.TransactionTypeAdd, Object: kit.Pod("b", "1")})
 		require.Equal(t, []int{1}, failed.SuccessfulIndices)
-		require.ErrorIs(t, failed.Errors[0], ErrType)
+		require.ErrorIs(t, failed.Errors[0], informer.ErrType)
 		require.NoError(t, store.Delete(node), "a delete stores nothing")
-		require.Equal(t, []indexer.Key{named("b")}, i.Indexer().Keys())
+		require.Equal(t, []indexer.Key{rig.Named("b")}, i.Indexer().Keys())
 		require.NoError(t, store.Add(kit.Pod("b", "2")))
 	})
 }
@@ -155,15 +156,17 @@ func TestContract_D25_WhatAUserWrites(t *testing.T) {
 // D25: an informer of an interface type holds all objects that implement the interface, and no
 // others.
 func TestContract_D25_AnInterfaceType(t *testing.T) {
-	for name, create := range map[string]func(kit.Source) *Informer[speaker]{
-		"known to the compiler": func(s kit.Source) *Informer[speaker] { return New(sourceOf(s), Options[speaker]{Observe: observed}) },
-		"known at run time": func(s kit.Source) *Informer[speaker] {
-			i, _ := As[speaker](JoinShared(lateOf(s), reflect.TypeFor[speaker](), Options[any]{Observe: observed}))
+	for name, create := range map[string]func(kit.Source) *informer.Informer[speaker]{
+		"known to the compiler": func(s kit.Source) *informer.Informer[speaker] {
+			return informer.New(rig.SourceOf(s), informer.Options[speaker]{Observe: rig.Observed})
+		},
+		"known at run time": func(s kit.Source) *informer.Informer[speaker] {
+			i, _ := informer.As[speaker](informer.JoinShared(rig.LateOf(s), reflect.TypeFor[speaker](), informer.Options[any]{Observe: rig.Observed}))
 			return i
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				s := newMixed(append(newSpeaking("a", "1"), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}})...)
 				i := create(s)
 				require.NoError(t, i.AddIndexes(indexer.Index[speaker]{Name: "speaks", Append: func(v []string, o speaker) []string { return append(v, o.speak()) }}))
@@ -174,13 +177,13 @@ func TestContract_D25_AnInterfaceType(t *testing.T) {
 					return o, nil
 				}))
 				var told []string
-				_, err := i.Handle(Funcs[speaker]{
+				_, err := i.Handle(informer.Funcs[speaker]{
 					Added:   func(o speaker) { told = append(told, "add "+o.speak()) },
 					Updated: func(_, o speaker) { told = append(told, "update "+o.speak()) },
 					Deleted: func(o speaker) { told = append(told, "delete "+o.speak()) },
-				}, HandlerOptions{})
+				}, informer.HandlerOptions{})
 				require.NoError(t, err)
-				start(t, i)
+				rig.Start(t, i)
 				require.NoError(t, i.WaitSynced(t.Context()))
 				require.Equal(t, 2, i.Indexer().Len())
 				found := slices.Collect(i.Indexer().By("speaks", "node"))
@@ -193,8 +196,8 @@ func TestContract_D25_AnInterfaceType(t *testing.T) {
 				slices.Sort(told)
 				require.Equal(t, []string{"add node", "add pod", "delete node", "update pod"}, told)
 				require.Equal(t, 1, i.Status().Quarantined)
-				require.ErrorIs(t, i.Shared().GetStore().Add(&corev1.Service{}), ErrType)
-				_, ok := As[*speakingPod](i.Shared())
+				require.ErrorIs(t, i.Shared().GetStore().Add(&corev1.Service{}), informer.ErrType)
+				_, ok := informer.As[*speakingPod](i.Shared())
 				require.False(t, ok, "of another type")
 			})
 		})
@@ -203,7 +206,7 @@ func TestContract_D25_AnInterfaceType(t *testing.T) {
 
 // D25: As refuses an informer of client-go's constructors, which promise no type.
 func TestContract_D25_AsOfAnInformerOfAnything(t *testing.T) {
-	_, ok := As[*corev1.Pod](newShared(kit.ListerWatcher{Source: silentSource{}}, &corev1.Pod{}, 0, nil))
+	_, ok := informer.As[*corev1.Pod](newShared(kit.ListerWatcher{Source: rig.Silent{}}, &corev1.Pod{}, 0, nil))
 	require.False(t, ok)
 }
 
@@ -212,9 +215,9 @@ func TestContract_D25_AsOfAnInformerOfAnything(t *testing.T) {
 func TestContract_D25_AsOfAManagersInformer(t *testing.T) {
 	type is struct{ pod, unstructured, metadata bool }
 	typesOf := func(i cache.SharedIndexInformer) (found is) {
-		_, found.pod = As[*corev1.Pod](i)
-		_, found.unstructured = As[*unstructured.Unstructured](i)
-		_, found.metadata = As[*metav1.PartialObjectMetadata](i)
+		_, found.pod = informer.As[*corev1.Pod](i)
+		_, found.unstructured = informer.As[*unstructured.Unstructured](i)
+		_, found.metadata = informer.As[*metav1.PartialObjectMetadata](i)
 		return found
 	}
 	for _, row := range []struct {
@@ -226,35 +229,16 @@ func TestContract_D25_AsOfAManagersInformer(t *testing.T) {
 		{&metav1.PartialObjectMetadata{}, is{metadata: true}},
 		{nil, is{}},
 	} {
-		require.Equal(t, row.want, typesOf(ForControllerRuntime(kit.ListerWatcher{Source: silentSource{}}, row.example, 0, nil)), "%T", row.example)
-	}
-}
-
-// Calls of a handler do not allocate, whatever the handler's type is.
-func TestTypedHandlersAreToldWithoutAllocation(t *testing.T) {
-	a := newSpeaking("a", "1")[0]
-	for name, to := range map[string]engine.Receiver{
-		"a handler of pointers":    receiverOf[*speakingPod](HandlerFunc[*speakingPod](func(Change[*speakingPod]) {})),
-		"functions of pointers":    receiverOf[*speakingPod](Funcs[*speakingPod]{Updated: func(_, _ *speakingPod) {}}),
-		"a handler of interfaces":  receiverOf[speaker](HandlerFunc[speaker](func(Change[speaker]) {})),
-		"functions of interfaces":  receiverOf[speaker](Funcs[speaker]{Updated: func(_, _ speaker) {}}),
-		"a function of keys":       &keyReceiver{handle: func(indexer.Key) {}},
-		"client-go's kind of them": &clientgoReceiver{cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, _ any) {}}, nil},
-	} {
-		const runs = 100
-		b := batchOf(slices.Repeat([]eventlog.Event{{
-			Pair: eventlog.Pair{Old: a, New: a}, Header: eventlog.Header{Kind: eventlog.Updated},
-		}}, runs+1)...)
-		require.Zero(t, testing.AllocsPerRun(runs, func() { to.CallHandler(b) }), name)
+		require.Equal(t, row.want, typesOf(informer.ForControllerRuntime(kit.ListerWatcher{Source: rig.Silent{}}, row.example, 0, nil)), "%T", row.example)
 	}
 }
 
 // Shared, GetIndexer and GetStore return one value per informer, without allocation.
 func TestClientgosInformerAndItsStoreAreMadeOnce(t *testing.T) {
-	i := New(sourceOf(silentSource{}), Options[*corev1.Pod]{})
+	i := informer.New(rig.SourceOf(rig.Silent{}), informer.Options[*corev1.Pod]{})
 	require.NoError(t, i.Shared().GetStore().Add(kit.Pod("a", "1")))
 	require.Same(t, i.Shared(), i.Shared())
-	again, ok := As[*corev1.Pod](i.Shared())
+	again, ok := informer.As[*corev1.Pod](i.Shared())
 	require.True(t, ok)
 	require.Same(t, i, again)
 	require.Same(t, i.Shared().GetIndexer(), i.Shared().GetStore())
@@ -277,12 +261,12 @@ func TestClientgosInformerAndItsStoreAreMadeOnce(t *testing.T) {
 
 // Status counts the objects of another type that lists and watches have brought.
 func TestTheStatusCountsObjectsOfAnotherType(t *testing.T) {
-	eachOfPods(t, func(t *testing.T, create func(kit.Source, func(Event)) *Informer[*corev1.Pod]) {
+	eachOfPods(t, func(t *testing.T, create func(kit.Source, func(informer.Event)) *informer.Informer[*corev1.Pod]) {
 		s := newMixed(kit.Pod("a", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ResourceVersion: "2"}})
-		seen := newEvents()
-		i := create(s, seen.observe)
+		seen := rig.NewEvents()
+		i := create(s, seen.Observe)
 		require.Zero(t, i.Status().LeftOut)
-		start(t, i)
+		rig.Start(t, i)
 		require.NoError(t, i.WaitSynced(t.Context()))
 		synctest.Wait()
 		for range 2 { // asking changes nothing
@@ -290,13 +274,13 @@ func TestTheStatusCountsObjectsOfAnotherType(t *testing.T) {
 			require.Equal(t, 1, st.LeftOut)
 			require.NoError(t, st.LastError, "the list did not fail")
 		}
-		require.ErrorContains(t, of[reflector.Skipped](seen)[0].Err, "*v1.Node")
+		require.ErrorContains(t, rig.Of[reflector.Skipped](seen)[0].Err, "*v1.Node")
 		time.Sleep(time.Second)
 		s.Send(watch.Added, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s", ResourceVersion: "11"}})
 		synctest.Wait()
 		st := i.Status()
 		require.Equal(t, 2, st.LeftOut)
-		require.ErrorContains(t, of[reflector.Skipped](seen)[0].Err, "v1.Service")
+		require.ErrorContains(t, rig.Of[reflector.Skipped](seen)[0].Err, "v1.Service")
 		require.Equal(t, 1, st.Objects)
 	})
 }
@@ -304,23 +288,23 @@ func TestTheStatusCountsObjectsOfAnotherType(t *testing.T) {
 // Status also counts results of the transform that are of another type, but no other failures of
 // the transform.
 func TestTheStatusCountsWhatATransformMakesOfAnotherType(t *testing.T) {
-	eachOfPods(t, func(t *testing.T, create func(kit.Source, func(Event)) *Informer[*corev1.Pod]) {
-		seen := newEvents()
-		i := create(newScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), seen.observe)
+	eachOfPods(t, func(t *testing.T, create func(kit.Source, func(informer.Event)) *informer.Informer[*corev1.Pod]) {
+		seen := rig.NewEvents()
+		i := create(rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), seen.Observe)
 		require.NoError(t, i.Shared().SetTransform(func(obj any) (any, error) {
 			if obj.(*corev1.Pod).Name == "b" {
-				return nil, errPoison
+				return nil, rig.ErrPoison
 			}
 			return &corev1.Service{}, nil
 		}))
-		start(t, i)
+		rig.Start(t, i)
 		require.NoError(t, i.WaitSynced(t.Context()))
 		synctest.Wait()
 		st := i.Status()
 		require.Equal(t, 2, st.Quarantined)
 		require.Equal(t, 1, st.LeftOut)
-		failed := of[*QuarantineError](seen)
-		require.ErrorIs(t, failed[0], ErrType)
+		failed := rig.Of[*informer.QuarantineError](seen)
+		require.ErrorIs(t, failed[0], informer.ErrType)
 		require.ErrorContains(t, failed[0], "default/a")
 		require.ErrorContains(t, failed[0], "*v1.Service")
 	})

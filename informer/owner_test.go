@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"sync"
@@ -9,14 +9,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
 
 // Handlers that are added while their view ends either end with the view or are refused.
 func TestLentViewsEndWithAllTheirHandlers(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		i := New(sourceOf(newScript("10", kit.Pod("a", "1"))), Options[*corev1.Pod]{Observe: observed})
-		cancel, wait := starts(t, i)
+	synctest.Test(t, func(t *testing.T) {
+		i := informer.New(rig.SourceOf(rig.NewScript("10", kit.Pod("a", "1"))), informer.Options[*corev1.Pod]{Observe: rig.Observed})
+		cancel, wait := rig.Starts(t, i)
 		for range 20 {
 			lent, end := i.Lend()
 			var adding sync.WaitGroup
@@ -24,12 +26,12 @@ func TestLentViewsEndWithAllTheirHandlers(t *testing.T) {
 				adding.Go(func() {
 					var err error
 					if n%2 == 0 {
-						_, err = lent.Handle(&journal{}, HandlerOptions{})
+						_, err = lent.Handle(&rig.Journal{}, informer.HandlerOptions{})
 					} else {
 						_, err = lent.Shared().AddEventHandler(cache.ResourceEventHandlerFuncs{})
 					}
 					if err != nil {
-						require.ErrorIs(t, err, ErrStopped)
+						require.ErrorIs(t, err, informer.ErrStopped)
 					}
 				})
 			}
@@ -45,21 +47,21 @@ func TestLentViewsEndWithAllTheirHandlers(t *testing.T) {
 // A lent view has the informer's indexer and store. A view lent from a lent view does not end with
 // it.
 func TestLentViewsAreTheInformer(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		i := New(sourceOf(newScript("10", kit.Pod("a", "1"))), Options[*corev1.Pod]{Observe: observed})
+	synctest.Test(t, func(t *testing.T) {
+		i := informer.New(rig.SourceOf(rig.NewScript("10", kit.Pod("a", "1"))), informer.Options[*corev1.Pod]{Observe: rig.Observed})
 		lent, end := i.Lend()
 		again, endAgain := lent.Lend()
 		require.Same(t, i.Indexer(), again.Indexer())
 		require.Same(t, i.Shared().GetIndexer(), lent.Shared().GetIndexer())
-		shown, ok := As[*corev1.Pod](lent.Shared())
+		shown, ok := informer.As[*corev1.Pod](lent.Shared())
 		require.True(t, ok)
 		require.Same(t, lent, shown)
 
-		var own, ofLent, ofAgain journal
-		own.mustHandle(t, i)
-		ofLent.mustHandle(t, lent)
-		ofAgain.mustHandle(t, again)
-		starts(t, i)
+		var own, ofLent, ofAgain rig.Journal
+		handles(t, i, &own)
+		handles(t, lent, &ofLent)
+		handles(t, again, &ofAgain)
+		rig.Starts(t, i)
 		require.Len(t, i.Status().Handlers, 3)
 		end()
 		end()
@@ -67,12 +69,13 @@ func TestLentViewsAreTheInformer(t *testing.T) {
 		require.Len(t, i.Status().Handlers, 2)
 		endAgain()
 		require.Len(t, i.Status().Handlers, 1)
-		require.Len(t, own.take(), 1)
+		require.Len(t, own.Take(), 1)
 	})
 }
 
-func (j *journal) mustHandle(t *testing.T, i *Informer[*corev1.Pod]) {
+// handles adds a journal as a handler.
+func handles(t *testing.T, i *informer.Informer[*corev1.Pod], j *rig.Journal) {
 	t.Helper()
-	_, err := i.Handle(j, HandlerOptions{})
+	_, err := i.Handle(j, informer.HandlerOptions{})
 	require.NoError(t, err)
 }

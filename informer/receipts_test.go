@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"testing"
@@ -10,22 +10,24 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
 
 // D19: an answer of the server confirms the store once it is applied. While an index function is stuck,
 // the store is as old as it is, whatever arrives.
 func TestContract_D19_WhatIsNotAppliedConfirmsNothing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s, gate := newScript("10", kit.Pod("a", "1")), make(chan struct{})
+	synctest.Test(t, func(t *testing.T) {
+		s, gate := rig.NewScript("10", kit.Pod("a", "1")), make(chan struct{})
 		stuck := indexer.Index[*corev1.Pod]{Name: "stuck", Append: func(values []string, p *corev1.Pod) []string {
 			if p.Labels["stuck"] != "" {
 				<-gate
 			}
 			return values
 		}}
-		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed, Indexes: []indexer.Index[*corev1.Pod]{stuck}})
-		start(t, i)
+		i := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Observe: rig.Observed, Indexes: []indexer.Index[*corev1.Pod]{stuck}})
+		rig.Start(t, i)
 		synctest.Wait()
 		confirmed := time.Now()
 		require.Equal(t, confirmed, i.Status().Confirmed)
@@ -52,10 +54,10 @@ func TestContract_D19_WhatIsNotAppliedConfirmsNothing(t *testing.T) {
 
 // D19: neither does a full state that waits in the queue.
 func TestContract_D19_AQueuedFullStateConfirmsNothing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s, gate := newScript("10", kit.Pod("a", "1")), make(chan struct{})
+	synctest.Test(t, func(t *testing.T) {
+		s, gate := rig.NewScript("10", kit.Pod("a", "1")), make(chan struct{})
 		// With a transform no stored object is looked up for the full state, which would wait for the store.
-		i := New(sourceOf(s), Options[*corev1.Pod]{Observe: observed, Transform: failByLabel, Indexes: []indexer.Index[*corev1.Pod]{{
+		i := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Observe: rig.Observed, Transform: rig.FailByLabel, Indexes: []indexer.Index[*corev1.Pod]{{
 			Name: "stuck", Append: func(values []string, p *corev1.Pod) []string {
 				if p.Labels["stuck"] != "" {
 					<-gate
@@ -63,7 +65,7 @@ func TestContract_D19_AQueuedFullStateConfirmsNothing(t *testing.T) {
 				return values
 			},
 		}}})
-		start(t, i)
+		rig.Start(t, i)
 		synctest.Wait()
 		confirmed := time.Now()
 		time.Sleep(time.Second)
@@ -79,6 +81,6 @@ func TestContract_D19_AQueuedFullStateConfirmsNothing(t *testing.T) {
 		close(gate)
 		synctest.Wait()
 		require.True(t, i.Status().Confirmed.After(confirmed))
-		require.Equal(t, []string{"default/a"}, spell(i.Indexer().Keys()))
+		require.Equal(t, []string{"default/a"}, rig.Spell(i.Indexer().Keys()))
 	})
 }

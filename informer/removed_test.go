@@ -1,11 +1,9 @@
-package informer
+package informer_test
 
 import (
 	"fmt"
 	"reflect"
 	"runtime"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,8 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/informer"
+	"github.com/tidemark-k8s/tidemark/informer/internal/delivery"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
 
 // stuckHandler is a handler whose calls wait for the test, and a function that removes it.
@@ -41,16 +41,16 @@ const resyncs = time.Hour
 // resynced every hour.
 var apis = map[string]func(t *testing.T, s kit.Source, h *stuckHandler) cache.SharedIndexInformer{
 	"Handle, every change": func(t *testing.T, s kit.Source, h *stuckHandler) cache.SharedIndexInformer {
-		return h.register(t, New(sourceOf(s), Options[*corev1.Pod]{Observe: observed}), Every)
+		return h.register(t, informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Observe: rig.Observed}), informer.Every)
 	},
 	"Handle, the latest": func(t *testing.T, s kit.Source, h *stuckHandler) cache.SharedIndexInformer {
-		return h.register(t, New(sourceOf(s), Options[*corev1.Pod]{Observe: observed}), Latest)
+		return h.register(t, informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Observe: rig.Observed}), informer.Latest)
 	},
 	"Handle, of a type known at run time": func(t *testing.T, s kit.Source, h *stuckHandler) cache.SharedIndexInformer {
-		shared := JoinShared(lateOf(s), reflect.TypeFor[*corev1.Pod](), Options[any]{Observe: observed})
-		i, ok := As[*corev1.Pod](shared)
+		shared := informer.JoinShared(rig.LateOf(s), reflect.TypeFor[*corev1.Pod](), informer.Options[any]{Observe: rig.Observed})
+		i, ok := informer.As[*corev1.Pod](shared)
 		require.True(t, ok)
-		return h.register(t, i, Every)
+		return h.register(t, i, informer.Every)
 	},
 	"AddEventHandler": func(t *testing.T, s kit.Source, h *stuckHandler) cache.SharedIndexInformer {
 		i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, resyncs, nil)
@@ -65,8 +65,8 @@ var apis = map[string]func(t *testing.T, s kit.Source, h *stuckHandler) cache.Sh
 	},
 }
 
-func (h *stuckHandler) register(t *testing.T, i *Informer[*corev1.Pod], d Delivery) cache.SharedIndexInformer {
-	r, err := i.Handle(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { h.told() }), HandlerOptions{Delivery: d, Resync: resyncs})
+func (h *stuckHandler) register(t *testing.T, i *informer.Informer[*corev1.Pod], d informer.Delivery) cache.SharedIndexInformer {
+	r, err := i.Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) { h.told() }), informer.HandlerOptions{Delivery: d, Resync: resyncs})
 	require.NoError(t, err)
 	h.remove = r.Stop
 	return i.Shared()
@@ -79,7 +79,7 @@ func TestAHandlerThatIsStuckAndRemovedHoldsOneEvent(t *testing.T) {
 		for _, where := range []string{"the initial state", "the log", "a resync"} {
 			for _, company := range []string{"alone", "beside another handler"} {
 				t.Run(fmt.Sprintf("%s, in %s, %s", api, where, company), func(t *testing.T) {
-					bubble(t, func(t *testing.T) { stuckAndRemoved(t, api, where, company) })
+					synctest.Test(t, func(t *testing.T) { stuckAndRemoved(t, api, where, company) })
 				})
 			}
 		}
@@ -87,12 +87,12 @@ func TestAHandlerThatIsStuckAndRemovedHoldsOneEvent(t *testing.T) {
 }
 
 func stuckAndRemoved(t *testing.T, api, where, company string) {
-	const objects = 2*burst + 2
+	const objects = 2*delivery.Burst + 2
 	var pods []*corev1.Pod
 	for n := range objects {
 		pods = append(pods, kit.Pod(fmt.Sprint(n), "1"))
 	}
-	s, h := newScript("10", pods...), &stuckHandler{gate: make(chan struct{})}
+	s, h := rig.NewScript("10", pods...), &stuckHandler{gate: make(chan struct{})}
 	defer close(h.gate)
 	i := apis[api](t, s, h)
 	if company != "alone" {
@@ -100,15 +100,15 @@ func stuckAndRemoved(t *testing.T, api, where, company string) {
 		require.NoError(t, err)
 	}
 	startClientgo(t, i)
-	var g ghosts
+	var g kit.Ghosts
 	for _, obj := range i.GetStore().List() {
-		g.watch(obj.(*corev1.Pod))
+		g.Watch(obj.(*corev1.Pod))
 	}
 	version := 10
 	update := func() {
 		for n := range objects {
 			version++
-			s.Send(watch.Modified, g.watch(kit.Pod(fmt.Sprint(n), fmt.Sprint(version))))
+			s.Send(watch.Modified, g.Watch(kit.Pod(fmt.Sprint(n), fmt.Sprint(version))))
 		}
 		synctest.Wait()
 	}
@@ -127,46 +127,6 @@ func stuckAndRemoved(t *testing.T, api, where, company string) {
 	update()
 	update()
 	g = g[:len(g)-objects] // the last objects are in the store
-	require.LessOrEqual(t, g.left(), 2, "the old and the new object of one event")
+	require.LessOrEqual(t, g.Left(), 2, "the old and the new object of one event")
 	runtime.KeepAlive(h)
-}
-
-// Whatever a registration is doing when it is stopped, at most one more call follows, and other
-// handlers get every change.
-func TestHandlersStopAtAnyMoment(t *testing.T) {
-	for _, delivery := range deliveries {
-		f := newTestCore(t, Options[*corev1.Pod]{}, 1)
-		var told atomic.Int64
-		want := int64(1)
-		stays := f.register(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) { told.Add(1) }), HandlerOptions{})
-		f.start()
-		f.list("1", kit.Pod("a", "1"))
-		for n := range 100 {
-			var after atomic.Int64
-			var ended atomic.Bool
-			leaves := f.register(HandlerFunc[*corev1.Pod](func(Change[*corev1.Pod]) {
-				if ended.Load() {
-					after.Add(1)
-				}
-			}), HandlerOptions{Delivery: delivery, Resync: time.Nanosecond})
-			var stopping sync.WaitGroup
-			stopping.Go(func() {
-				for range n * 30 {
-					runtime.Gosched()
-				}
-				leaves.Stop()
-				ended.Store(true)
-			})
-			for range 50 {
-				want++
-				f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", fmt.Sprint(want))))
-			}
-			stopping.Wait()
-			<-leaves.Done()
-			require.LessOrEqual(t, after.Load(), int64(1))
-			require.Zero(t, leaves.Backlog())
-		}
-		f.settled(stays)
-		require.Equal(t, want, told.Load())
-	}
 }

@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"errors"
@@ -13,14 +13,16 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/clientgostore"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
 
 // GetIndexers of client-go's API also returns the indexes that were declared with types.
 func TestIndexesWithTypesAreShownToClientgo(t *testing.T) {
 	byName := indexer.Index[*corev1.Pod]{Name: "name", Append: func(values []string, p *corev1.Pod) []string { return append(values, p.Name) }}
-	i := New(sourceOf(newScript("1")), Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byName}})
+	i := informer.New(rig.SourceOf(rig.NewScript("1")), informer.Options[*corev1.Pod]{Indexes: []indexer.Index[*corev1.Pod]{byName}})
 	x := i.Shared().GetIndexer()
 	require.NoError(t, x.Add(kit.Pod("a", "1")))
 	require.ElementsMatch(t, []string{"name", indexer.NamespaceIndex}, keysOf(x.GetIndexers()))
@@ -46,7 +48,7 @@ func keysOf(ix cache.Indexers) (names []string) {
 
 // An index and its function become visible together, once the index is filled.
 func TestAnIndexIsNeverVisibleWithoutItsFunction(t *testing.T) {
-	x := NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, StoreOptions{})
+	x := informer.NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, nil, informer.StoreOptions{})
 	seen := 0
 	require.NoError(t, x.AddIndexers(cache.Indexers{"app": byLabels}))
 	late := cache.Indexers{"late": func(any) ([]string, error) {
@@ -69,7 +71,7 @@ func TestAnIndexIsNeverVisibleWithoutItsFunction(t *testing.T) {
 
 // The key of a cluster-scoped object is its name, even if the name holds a slash.
 func TestAClusterScopedObjectWithASlashInItsName(t *testing.T) {
-	x := New(sourceOf(newScript("1")), Options[*corev1.Node]{}).Shared().GetIndexer()
+	x := informer.New(rig.SourceOf(rig.NewScript("1")), informer.Options[*corev1.Node]{}).Shared().GetIndexer()
 	node := func(version string) *corev1.Node {
 		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "rack/7", ResourceVersion: version}}
 	}
@@ -95,15 +97,15 @@ func TestAnIndexFunctionThatFailsInAStoreWithoutInformerIsNotSilent(t *testing.T
 	s.Failed = func(err error) { told = append(told, err) }
 	for _, poison := range []string{"error", "panic"} {
 		bad := kit.Pod("a", "1", kit.Label("poison", poison))
-		require.ErrorIs(t, s.Add(bad), errPoison)
-		require.ErrorIs(t, s.Update(bad), errPoison)
+		require.ErrorIs(t, s.Add(bad), rig.ErrPoison)
+		require.ErrorIs(t, s.Update(bad), rig.ErrPoison)
 		require.Empty(t, told, "who is told it by an error")
 
 		require.NoError(t, s.Replace([]any{bad, kit.Pod("b", "1")}, "1"))
 		require.Nil(t, s.Transaction(cache.Transaction{Type: cache.TransactionTypeUpdate, Object: bad}))
 		require.Len(t, told, 2)
 		for _, err := range told {
-			require.ErrorIs(t, err, errPoison)
+			require.ErrorIs(t, err, rig.ErrPoison)
 			var index *indexer.IndexError
 			require.True(t, errors.As(err, &index))
 			require.True(t, strings.Contains(index.Error(), `"app"`))
@@ -119,12 +121,12 @@ func TestAnIndexAddedLaterToAStoreWithoutInformerIsNotSilent(t *testing.T) {
 	s := clientgostore.NewFree(cache.MetaNamespaceKeyFunc, nil)
 	var told []error
 	s.Failed = func(err error) { told = append(told, err) }
-	require.NoError(t, s.Add(kit.Pod("bad", "1", kit.Label("poison", "error"))))
+	require.NoError(t, s.Add(kit.Pod("bad", "1", rig.Sick)))
 	require.NoError(t, s.Add(kit.Pod("good", "1")))
 	require.Empty(t, told)
 	require.NoError(t, s.AddIndexers(cache.Indexers{"app": byLabels}))
 	require.Len(t, told, 1)
-	require.ErrorIs(t, told[0], errPoison)
+	require.ErrorIs(t, told[0], rig.ErrPoison)
 	var index *indexer.IndexError
 	require.ErrorAs(t, told[0], &index)
 	require.Equal(t, "bad", index.Key.Name)
@@ -135,7 +137,7 @@ func TestAnIndexWithoutAFunctionIsReported(t *testing.T) {
 	var lines strings.Builder
 	klog.SetSlogLogger(slog.New(slog.NewTextHandler(&lines, nil)))
 	defer klog.SetLogger(klog.Logger{}) // as in TestMain
-	NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, cache.Indexers{"unmade": nil}, StoreOptions{})
+	informer.NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, cache.Indexers{"unmade": nil}, informer.StoreOptions{})
 	require.Contains(t, lines.String(), "unmade")
 	require.Contains(t, lines.String(), indexer.ErrIndexInvalid.Error())
 }
@@ -146,8 +148,8 @@ func TestAnIndexWithoutANameOrAFunction(t *testing.T) {
 	byName := func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Name}, nil }
 	for name, x := range map[string]cache.Indexer{
 		"clientgo": cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{"": byName, "other": byName}),
-		"free":     NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, cache.Indexers{"": byName, "none": nil, "other": byName}, StoreOptions{}),
-		"informer": newShared(kit.ListerWatcher{Source: newScript("1")}, &corev1.Pod{}, 0, cache.Indexers{"": byName, "other": byName}).GetIndexer(),
+		"free":     informer.NewIndexerWithOptions(cache.MetaNamespaceKeyFunc, cache.Indexers{"": byName, "none": nil, "other": byName}, informer.StoreOptions{}),
+		"informer": newShared(kit.ListerWatcher{Source: rig.NewScript("1")}, &corev1.Pod{}, 0, cache.Indexers{"": byName, "other": byName}).GetIndexer(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, x.Add(kit.Pod("a", "1")))

@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"context"
@@ -10,7 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -19,7 +21,7 @@ import (
 func TestContract_D8_RunWaitsForTheTransform(t *testing.T) {
 	for _, moment := range []string{"a list", "a watch", "a delete", "another source"} {
 		t.Run(moment, func(t *testing.T) {
-			bubble(t, func(t *testing.T) { runWaitsForTheTransform(t, moment) })
+			synctest.Test(t, func(t *testing.T) { runWaitsForTheTransform(t, moment) })
 		})
 	}
 }
@@ -33,16 +35,16 @@ func runWaitsForTheTransform(t *testing.T, moment string) {
 		calls++
 		return p, nil
 	}
-	s, sources := newScript("10", kit.Pod("a", "1")), []reflector.Source{}
+	s, sources := rig.NewScript("10", kit.Pod("a", "1")), []reflector.Source{}
 	switch moment {
 	case "a list":
 		s.Set("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("stuck", "x")), kit.Pod("c", "3"))
 	case "another source":
-		sources = append(sources, sourceOf(newScript("10")))
+		sources = append(sources, rig.SourceOf(rig.NewScript("10")))
 	}
-	j := &journal{}
-	i := Join(append(sources, sourceOf(s)), Options[*corev1.Pod]{Transform: transform, Observe: observed})
-	_, err := i.Handle(j, HandlerOptions{})
+	j := &rig.Journal{}
+	i := informer.Join(append(sources, rig.SourceOf(s)), informer.Options[*corev1.Pod]{Transform: transform, Observe: rig.Observed})
+	_, err := i.Handle(j, informer.HandlerOptions{})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -56,7 +58,7 @@ func runWaitsForTheTransform(t *testing.T, moment string) {
 		s.Send(watch.Deleted, kit.Pod("a", "11", kit.Label("stuck", "x")))
 	}
 	synctest.Wait()
-	before, lines := i.Status(), j.take()
+	before, lines := i.Status(), j.Take()
 	cancel()
 	time.Sleep(time.Hour)
 	require.True(t, i.Status().Running)
@@ -69,25 +71,5 @@ func runWaitsForTheTransform(t *testing.T, moment string) {
 	require.Equal(t, before.Version, after.Version)
 	require.Zero(t, after.Quarantined)
 	require.NotContains(t, lines, "add b@11")
-	require.Empty(t, j.take())
-}
-
-// D8: Run also waits for a transform that got the answer of a write.
-func TestContract_D8_RunWaitsForTheTransformOfAnAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		w := newWriting(t, Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
-			if p.ResourceVersion == "9" {
-				<-gate
-			}
-			return p, nil
-		}})
-		w.says("a!9")
-		ended := make(chan struct{})
-		go func() { defer close(ended); w.Wait(w.in...) }()
-		synctest.Wait()
-		require.False(t, kit.Closed(ended))
-		close(gate)
-		<-ended
-	})
+	require.Empty(t, j.Take())
 }

@@ -1,15 +1,18 @@
-package informer
+package informer_test
 
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
@@ -33,18 +36,18 @@ func TestTransformDrops(t *testing.T) {
 		"one that drops after another": {[]func(any) (any, error){func(any) (any, error) { panic("replaced") }, transform}, known, 0, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				calls = 0
 				pod := kit.Pod("a", "1")
 				pod.Labels, pod.Spec.NodeName = map[string]string{"app": "web"}, "n1"
-				o := Options[any]{TransformDrops: func(func(any) (any, error)) []string { return row.drops }}
+				o := informer.Options[any]{TransformDrops: func(func(any) (any, error)) []string { return row.drops }}
 				o.Drop = []string{"metadata.labels"}
-				i := sharedOf(nil, &corev1.Pod{}, clientgoSettings{source: sourceOf(newScript("1", pod)), options: engine.Options(o), typed: true})
+				i := informer.ForManager(rig.SourceOf(rig.NewScript("1", pod)), engine.Options(o))
 				for _, f := range row.transforms {
 					require.NoError(t, i.SetTransform(f))
 				}
-				typed, _ := As[*corev1.Pod](i)
-				start(t, typed)
+				typed, _ := informer.As[*corev1.Pod](i)
+				rig.Start(t, typed)
 				require.NoError(t, typed.WaitSynced(t.Context()))
 				got, err := typed.Lister().Namespace(pod.Namespace).Get(pod.Name)
 				require.NoError(t, err)
@@ -58,13 +61,15 @@ func TestTransformDrops(t *testing.T) {
 
 // A field that cannot be dropped ends the run, and a wait says why.
 func TestTransformDropsWhatIsNeeded(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		o := Options[any]{Observe: observed, TransformDrops: func(func(any) (any, error)) []string { return []string{"metadata.name"} }}
-		i := sharedOf(nil, &corev1.Pod{}, clientgoSettings{source: sourceOf(newScript("1")), options: engine.Options(o), typed: true})
+	synctest.Test(t, func(t *testing.T) {
+		o := informer.Options[any]{Observe: rig.Observed, TransformDrops: func(func(any) (any, error)) []string { return []string{"metadata.name"} }}
+		i := informer.ForManager(rig.SourceOf(rig.NewScript("1")), engine.Options(o))
 		require.NoError(t, i.SetTransform(func(o any) (any, error) { return o, nil }))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		require.ErrorIs(t, i.core.Run(ctx), reflector.ErrBadOptions)
+		wait, err := i.Start(ctx)
+		require.NoError(t, err)
+		require.ErrorIs(t, wait(), reflector.ErrBadOptions)
 		require.ErrorIs(t, i.WaitSynced(ctx), reflector.ErrBadOptions)
 		require.NoError(t, ctx.Err())
 	})

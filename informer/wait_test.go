@@ -1,4 +1,4 @@
-package informer
+package informer_test
 
 import (
 	"cmp"
@@ -19,15 +19,17 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // waitRig is an informer of the pod a, and what goes wrong with it.
 type waitRig struct {
-	*script
+	*rig.Script
 	t      *testing.T
-	i      *Informer[*corev1.Pod]
+	i      *informer.Informer[*corev1.Pod]
 	ctx    context.Context // of the wait
 	cancel context.CancelFunc
 	stop   func() // stops the informer
@@ -37,7 +39,7 @@ type waitRig struct {
 
 // newWaitRig returns a rig whose pod and lists have a version.
 func newWaitRig(t *testing.T, version string) *waitRig {
-	w := &waitRig{script: newScript(version, kit.Pod("a", version)), t: t}
+	w := &waitRig{Script: rig.NewScript(version, kit.Pod("a", version)), t: t}
 	w.OnWatch = func(_ context.Context, o metav1.ListOptions) (watch.Interface, error) {
 		if o.SendInitialEvents != nil {
 			return nil, apierrors.NewBadRequest("no stream")
@@ -45,7 +47,7 @@ func newWaitRig(t *testing.T, version string) *waitRig {
 		return nil, nil
 	}
 	w.OnList = w.onList
-	source := sourceOf(w.script)
+	source := rig.SourceOf(w.Script)
 	source.Streams = reflector.StreamingUnknown // so that WaitFresh asks for the newest version
 	source.Tweak = func(o *metav1.ListOptions) { o.FieldSelector = "metadata.name=a" }
 	w.reads(source)
@@ -56,7 +58,7 @@ func newWaitRig(t *testing.T, version string) *waitRig {
 
 // reads makes the informer, of a source.
 func (w *waitRig) reads(s reflector.Source) {
-	w.i = New(s, Options[*corev1.Pod]{Name: "pods", Observe: observed})
+	w.i = informer.New(s, informer.Options[*corev1.Pod]{Name: "pods", Observe: rig.Observed})
 }
 
 func (w *waitRig) onList(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -76,7 +78,7 @@ func (w *waitRig) onList(ctx context.Context, o metav1.ListOptions) (runtime.Obj
 
 // run runs the informer until it watches.
 func (w *waitRig) run() {
-	w.stop = start(w.t, w.i)
+	w.stop = rig.Start(w.t, w.i)
 	time.Sleep(time.Minute)
 	synctest.Wait()
 }
@@ -109,13 +111,13 @@ func withUndecodable(t *testing.T) reflector.Source {
 }
 
 // allWaits are the waits for version 10 or another one.
-var allWaits = map[string]func(i *Informer[*corev1.Pod], ctx context.Context, version string) error{
-	"WaitSynced": func(i *Informer[*corev1.Pod], ctx context.Context, _ string) error { return i.WaitSynced(ctx) },
-	"WaitFor": func(i *Informer[*corev1.Pod], ctx context.Context, version string) error {
+var allWaits = map[string]func(i *informer.Informer[*corev1.Pod], ctx context.Context, version string) error{
+	"WaitSynced": func(i *informer.Informer[*corev1.Pod], ctx context.Context, _ string) error { return i.WaitSynced(ctx) },
+	"WaitFor": func(i *informer.Informer[*corev1.Pod], ctx context.Context, version string) error {
 		return i.WaitFor(ctx, kit.Pod("a", version))
 	},
-	"WaitFresh": func(i *Informer[*corev1.Pod], ctx context.Context, _ string) error { return i.WaitFresh(ctx) },
-	"WaitDelivered": func(i *Informer[*corev1.Pod], ctx context.Context, version string) error {
+	"WaitFresh": func(i *informer.Informer[*corev1.Pod], ctx context.Context, _ string) error { return i.WaitFresh(ctx) },
+	"WaitDelivered": func(i *informer.Informer[*corev1.Pod], ctx context.Context, version string) error {
 		return i.WaitDelivered(ctx, version)
 	},
 }
@@ -201,7 +203,7 @@ func TestContract_D33_TheWaits(t *testing.T) {
 			want:   map[string]string{"WaitSynced": begins, "WaitFor": begins, "WaitFresh": begins, "WaitDelivered": begins},
 		},
 		"an informer that does not sync": {
-			before: func(w *waitRig) { w.Fail(errPoison); start(w.t, w.i) },
+			before: func(w *waitRig) { w.Fail(rig.ErrPoison); rig.Start(w.t, w.i) },
 			during: func(w *waitRig) { time.Sleep(time.Second); w.cancel() },
 			want: map[string]string{
 				"WaitSynced": "the informer is not synced" + ended + "; last error: ", "WaitFor": "the informer is not synced" + ended + "; last error: ",
@@ -211,7 +213,7 @@ func TestContract_D33_TheWaits(t *testing.T) {
 	} {
 		for wait, call := range allWaits {
 			t.Run(name+"/"+wait, func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
 					version := cmp.Or(row.version, "10")
 					w := newWaitRig(t, version)
 					if row.before != nil {
@@ -239,7 +241,7 @@ func TestContract_D33_TheWaits(t *testing.T) {
 
 // WaitFor returns nil for an object that is stored, whatever the context.
 func TestWaitForWithAnEndedContext(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		w := newWaitRig(t, "10")
 		w.run()
 		w.cancel()
@@ -251,7 +253,7 @@ func TestWaitForWithAnEndedContext(t *testing.T) {
 
 // D33: WaitFresh waits until the source is watched, and returns when the watch opens.
 func TestContract_D33_WaitFreshOfASourceThatIsNotWatchedYet(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		w, open := newWaitRig(t, "10"), make(chan struct{})
 		refuses := w.OnWatch
 		w.OnWatch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
@@ -264,7 +266,7 @@ func TestContract_D33_WaitFreshOfASourceThatIsNotWatchedYet(t *testing.T) {
 		require.NoError(t, w.i.WaitSynced(w.ctx))
 		result := make(chan error, 1)
 		go func() { result <- w.i.WaitFresh(w.ctx) }()
-		pends(t, result)
+		rig.Pends(t, result)
 		close(open)
 		synctest.Wait()
 		require.Len(t, result, 1)
@@ -274,7 +276,7 @@ func TestContract_D33_WaitFreshOfASourceThatIsNotWatchedYet(t *testing.T) {
 
 // D23, D33: WaitFresh waits until the reflector has noticed that the server was set back.
 func TestContract_D33_WaitFreshOfAServerThatWasSetBack(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		w := newWaitRig(t, "10")
 		w.run()
 		w.restored.Store(true)
@@ -282,7 +284,7 @@ func TestContract_D33_WaitFreshOfAServerThatWasSetBack(t *testing.T) {
 		result := make(chan error, 1)
 		go func() { result <- w.i.WaitFresh(w.ctx) }()
 		time.Sleep(time.Second)
-		pends(t, result)
+		rig.Pends(t, result)
 		w.Expire()
 		require.NoError(t, <-result)
 		require.Equal(t, "5", w.i.Indexer().Version())
@@ -291,7 +293,7 @@ func TestContract_D33_WaitFreshOfAServerThatWasSetBack(t *testing.T) {
 
 // A question that is never answered does not keep later ones from being asked: the calls wait for the next answer.
 func TestWaitFreshAfterAQuestionThatIsNeverAnswered(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		var hung atomic.Bool
 		never := make(chan struct{})
 		w := newWaitRig(t, "10")

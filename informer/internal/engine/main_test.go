@@ -5,9 +5,12 @@ import (
 
 	"go.uber.org/goleak"
 	"k8s.io/klog/v2"
+
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 func TestMain(m *testing.M) {
 	klog.SetLogger(klog.Logger{}) // drops all lines: many tests fail on purpose
+	kit.AllowWrites()
 	goleak.VerifyTestMain(m)
 }
