@@ -9,11 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The benchmarks measure the cost of a server for a test. Targets, for an operation on an idle
-// machine: less than 1 ms for BenchmarkStart, 20 ms for BenchmarkSeed, 300 ms for
-// BenchmarkClientset. Times depend on the machine, so no test compares them.
+// The benchmarks measure what a server costs a test. The targets for an operation on an idle machine are 1 ms
+// for BenchmarkStart, 20 ms for BenchmarkSeed, and 300 ms for BenchmarkClientset. Times depend on the
+// machine, so no test compares them.
 
-// manyPods returns 1,000 pods as a cluster has them.
+// manyPods returns 1,000 pods like those of a cluster.
 func manyPods() []*corev1.Pod {
 	pods := make([]*corev1.Pod, 1000)
 	for i := range pods {
@@ -23,7 +23,7 @@ func manyPods() []*corev1.Pod {
 	return pods
 }
 
-// New, StartInMemory and Close.
+// BenchmarkStart measures New, StartInMemory and Close.
 func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		s := New(Options{})
@@ -32,7 +32,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// 1,000 objects by Create.
+// BenchmarkSeed creates 1,000 objects with Create.
 func BenchmarkSeed(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
@@ -47,7 +47,7 @@ func BenchmarkSeed(b *testing.B) {
 	}
 }
 
-// 1,000 objects by a clientset.
+// BenchmarkClientset creates 1,000 objects with a clientset.
 func BenchmarkClientset(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
@@ -65,7 +65,7 @@ func BenchmarkClientset(b *testing.B) {
 	}
 }
 
-// A hundred tests, each with a server of its own, and no port.
+// A hundred parallel tests can each have a server, because a server needs no port.
 func TestServersInParallel(t *testing.T) {
 	for i := range 100 {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

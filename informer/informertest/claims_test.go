@@ -17,10 +17,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/claims"
 )
 
-// The faithful behaviour that README.md promises, as scripts that a real server passes as well.
+// The scripts show the faithful behavior that README.md promises. A real server also passes them.
 func TestClaims(t *testing.T) { playHere(t, Options{}, "testdata/claims/*.txt") }
 
-// What a server does with the feature gate ShardedListAndWatch.
+// These scripts need the feature gate ShardedListAndWatch.
 func TestClaims_Sharded(t *testing.T) {
 	playHere(t, Options{ShardedListAndWatch: true}, "testdata/claims/sharded/*.txt")
 }
@@ -48,9 +48,8 @@ func playHere(t *testing.T, o Options, scripts string) {
 	})
 }
 
-// TestClaimsOfARealServer plays the scripts on the cluster of a kubeconfig,
-// such as the one that make controlplane prints. It makes namespaces and
-// deletes them.
+// TestClaimsOfARealServer plays the scripts on the cluster of a kubeconfig, such as the one that make
+// controlplane prints. It creates namespaces and deletes them.
 func TestClaimsOfARealServer(t *testing.T) {
 	const variable = "CLAIMS_KUBECONFIG"
 	kubeconfig := os.Getenv(variable)
@@ -74,7 +73,7 @@ func playAll(t *testing.T, scripts string, s claims.Server) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			script, err := os.ReadFile(name)
 			require.NoError(t, err)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for an event that does not come
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // in case an event is missing
 			defer cancel()
 			require.NoError(t, s.Play(ctx, string(script)))
 		})

@@ -19,13 +19,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// client-go's own informer follows the model through all its changes: with lists and with streams,
-// over a Source and over HTTP. That proves the model faithful enough.
+// client-go's informer follows the model through all of its changes, with lists and with streams, over a
+// Source and over HTTP. So the model is faithful enough for it.
 
 // requestGate lets requests pass unless it is locked.
 type requestGate struct{ sync.RWMutex }
 
-// listWatch is a source for client-go, behind the gate.
+// listWatch is a source for client-go behind the gate.
 func (g *requestGate) listWatch(s reflector.Source) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -41,7 +41,7 @@ func (g *requestGate) listWatch(s reflector.Source) *cache.ListWatch {
 	}
 }
 
-// stored describes the content of an informer.
+// stored describes the objects of an informer.
 func stored(i cache.SharedIndexInformer) map[string]string {
 	found := map[string]string{}
 	for _, obj := range i.GetStore().List() {
@@ -51,7 +51,7 @@ func stored(i cache.SharedIndexInformer) map[string]string {
 	return found
 }
 
-// changes puts an informer through everything that a server does.
+// changes makes every kind of change that an informer must follow.
 func changes(t *testing.T, s *Server, g *requestGate, i cache.SharedIndexInformer, settle func(want map[string]string)) {
 	t.Helper()
 	want := map[string]string{}
@@ -79,7 +79,7 @@ func changes(t *testing.T, s *Server, g *requestGate, i cache.SharedIndexInforme
 	require.NoError(t, s.Delete(t.Context(), newPod("a", "3")))
 	delete(want, "a/3")
 	put(s.Update, newPod("a", "4", "x", "y"))
-	s.Compact() // it missed both, and cannot catch up
+	s.Compact() // the informer has missed both changes, and must list again
 	g.Unlock()
 	settle(want)
 }
@@ -106,7 +106,7 @@ func TestInformerOfClientGoOnSource(t *testing.T) {
 func TestInformerOfClientGoOverHTTP(t *testing.T) {
 	for name, o := range ways {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // they wait for client-go's back-off
+			t.Parallel() // the tests wait for client-go's back-off
 			s := startServer(t, o)
 			var g requestGate
 			lw := g.listWatch(reflector.From(newClient(t, s.ClientConfig()).CoreV1().Pods("")))
@@ -119,7 +119,7 @@ func TestInformerOfClientGoOverHTTP(t *testing.T) {
 	}
 }
 
-// assertWay checks, by the requests, that an informer listed, or streamed, at least twice.
+// assertWay checks in the requests that an informer has listed, or streamed, at least twice.
 func assertWay(t *testing.T, o Options, r map[string]int) {
 	t.Helper()
 	assert.GreaterOrEqual(t, r["watchlist"], 2, "it is always tried first")

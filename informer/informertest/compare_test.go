@@ -13,7 +13,7 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// The comparison with fake clientsets in README.md.
+// This test checks the comparison with fake clientsets in README.md.
 func TestComparisonWithFakeClientsets(t *testing.T) {
 	s := startServer(t, Options{})
 	for who, client := range map[string]kubernetes.Interface{"informertest": newClient(t, s.ClientConfig()), "a fake": fake.NewClientset()} {

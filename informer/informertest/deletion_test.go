@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// newHosted returns a pod on a node, with a grace period of its own.
+// newHosted returns a pod on a node, with its own grace period.
 func newHosted(name string, period int64) *corev1.Pod {
 	p := newPod("a", name)
 	p.Spec.NodeName, p.Spec.TerminationGracePeriodSeconds = "n1", &period
@@ -70,7 +70,7 @@ func version(t *testing.T, obj apiObject) uint64 {
 	return v
 }
 
-// A pod that a test deletes is gone at once, by one change, whatever its grace period.
+// A pod that a test deletes is removed at once, in one change, whatever its grace period.
 func TestATestDeletesWithoutGrace(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
 		ctx := t.Context()
@@ -79,9 +79,9 @@ func TestATestDeletesWithoutGrace(t *testing.T) {
 		require.NoError(t, s.Delete(ctx, newPod("a", "p")))
 		require.Equal(t, []string{"DELETED a/p@3"}, ready(w))
 
-		// It also ends the grace period that a client's deletion has begun.
+		// Delete also ends a grace period that a client's deletion has started.
 		require.NoError(t, s.Create(ctx, newHosted("q", 30)))
-		s.mu.Lock() // the watch reads beside
+		s.mu.Lock() // the watch reads at the same time
 		s.model.remove(t, "q", time.Now(), nil)
 		s.mu.Unlock()
 		require.NoError(t, s.Delete(ctx, newPod("a", "q")))
@@ -89,8 +89,8 @@ func TestATestDeletesWithoutGrace(t *testing.T) {
 	})
 }
 
-// A namespace that a test has made has the finalizers that the test gives it. The test ends it as the
-// controller of a cluster does.
+// A namespace that the server's methods create has the finalizers that the test gives it. The test ends its
+// deletion, as a namespace controller would.
 func TestATestPlaysTheNamespaceController(t *testing.T) {
 	s := startServer(t, Options{})
 	ctx, client := t.Context(), newClient(t, s.ClientConfig()).CoreV1().Namespaces()

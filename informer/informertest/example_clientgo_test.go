@@ -14,9 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// A controller on client-go's own informers is tested as it is. This one applies a
-// label to each pod that it hears of; the test looks at the requests that it
-// has sent.
+// A controller that uses client-go's informers needs no change for the test. This one labels each pod, and
+// the test checks the requests that it has sent.
 func Example_clientGo() {
 	server := informertest.New(informertest.Options{})
 	defer server.Close()

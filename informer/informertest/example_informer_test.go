@@ -11,8 +11,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// A unit test of an informer and its handler: the test writes to the server,
-// causes an outage, and prints the handler's events.
+// A unit test of an informer and its handler writes to the server, causes an outage, and prints the handler's
+// events.
 func ExampleServer_Source() {
 	server := informertest.New(informertest.Options{})
 	defer server.Close()
@@ -34,12 +34,12 @@ func ExampleServer_Source() {
 		fmt.Println(err)
 	}
 	fmt.Println(<-told)
-	server.CutWatches() // the informer misses the next change,
+	server.CutWatches() // so the informer misses the next change,
 	pod.Labels = map[string]string{"app": "shop"}
 	if err := server.Update(ctx, pod); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(<-told) // and finds it with a new watch
+	fmt.Println(<-told) // and gets it from a new watch
 
 	cancel()
 	fmt.Println(<-done)
@@ -49,8 +49,8 @@ func ExampleServer_Source() {
 	// <nil>
 }
 
-// A test of a controller whose server fails once. Settle waits for the
-// informer and its handlers, so that nothing has to sleep.
+// The server of this controller fails once. Settle waits for the informer and its handlers, so the test never
+// sleeps.
 func ExampleServer_Settle() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// A real clientset talks to the server over HTTP.
+// A real clientset sends requests to the server over HTTP.
 func Example() {
 	ctx := context.Background()
 	server := informertest.New(informertest.Options{})
@@ -47,8 +47,8 @@ func Example() {
 	// Output: 1 pod, at version 2
 }
 
-// A source needs no network. A test causes events at once that take minutes in a
-// cluster: here the history expires, and with it the watch.
+// A source needs no network. A test can cause events that take minutes in a cluster: here the history
+// expires, and so does the watch.
 func ExampleServer_Compact() {
 	ctx := context.Background()
 	server := informertest.New(informertest.Options{})
@@ -73,8 +73,7 @@ func ExampleServer_Compact() {
 	// Output: ERROR too old resource version: 1 (2)
 }
 
-// A CRD needs no Go type. The dynamic client, whose objects are maps, works
-// with it as on a cluster.
+// A CRD needs no Go type. The dynamic client, whose objects are maps, works as with a cluster.
 func ExampleServer_Register() {
 	ctx := context.Background()
 	server := informertest.New(informertest.Options{})
@@ -115,8 +114,7 @@ func ExampleServer_Register() {
 	// Output: map[schedule:daily] map[phase:Scheduled] 3
 }
 
-// The first update is a conflict, as if somebody else had been faster; the
-// second one succeeds.
+// The first update is a conflict, as if another client had written first. The second update succeeds.
 func ExampleServer_Intercept() {
 	ctx := context.Background()
 	server := informertest.New(informertest.Options{})

@@ -10,31 +10,31 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// fault affects some requests before they are served.
+// fault changes how the server handles some requests.
 type fault struct {
-	// meet returns the answer to a request, nil to let it pass.
+	// meet returns the answer to a request, or nil to let the request pass.
 	meet func(context.Context, Request) error
-	// holds selects watches that get no events while the fault lasts; nil for none.
+	// holds selects the watches that get no events until the fault is undone; nil selects none.
 	holds *Request
 	// over is closed when the fault is undone.
 	over chan struct{}
 }
 
-// Intercept calls f with each request of any client before it is served. If f returns an error, it
-// is the answer: over HTTP it should be one of k8s.io/apimachinery/pkg/api/errors; any other is a
-// 500. F may wait, and should end with ctx; it may call the server. So a request can fail once, or
-// at random, or after some event. Undo ends the interception for later requests; it may be called
-// twice.
+// Intercept calls f with each client's request before the server handles it. If f returns an error, that
+// error is the answer. Over HTTP, it should be an error of k8s.io/apimachinery/pkg/api/errors; any other
+// error becomes a 500. f may call the server. It may also wait, and should then return when ctx ends. So a
+// request can fail once, at random, or after an event. Undo ends the interception for later requests, and may
+// be called twice.
 //
-// The other faults are built on Intercept. A request meets all faults, the oldest first. Calls of
-// the server's own methods meet none.
+// If several faults are active, a request passes through them in the order in which they began. Calls of the
+// server's own methods are not affected.
 func (s *Server) Intercept(f func(ctx context.Context, r Request) error) (undo func()) {
 	return s.inject(&fault{meet: f, over: make(chan struct{})})
 }
 
-// Stall makes requests wait, like a server that hangs: they get no answer, and no connection
-// breaks. Open watches of these requests get no events either. After resume everything continues,
-// and the watches get the events of the meantime.
+// Stall makes requests wait, like a server that hangs: the requests get no answer, and no connection breaks.
+// Open watches that the pattern selects get no events. After resume everything continues, and the watches get
+// the events that they have missed.
 func (s *Server) Stall(these Request) (resume func()) {
 	over := make(chan struct{})
 	return s.inject(&fault{over: over, holds: &these, meet: func(ctx context.Context, r Request) error {
@@ -50,8 +50,8 @@ func (s *Server) Stall(these Request) (resume func()) {
 	}})
 }
 
-// Forbid refuses requests with 403, like a role that lacks a rule. As in a cluster, open watches go
-// on: see [Server.CutWatches].
+// Forbid refuses requests with 403, like a role without the necessary rule. As in a cluster, open watches
+// continue. End them with [Server.CutWatches].
 func (s *Server) Forbid(these Request) (allow func()) {
 	return s.Intercept(func(_ context.Context, r Request) error {
 		if !r.is(these) {
@@ -73,7 +73,7 @@ func (s *Server) inject(f *fault) (undo func()) {
 	})
 }
 
-// heldLocked returns the channel that a watch waits for before it gets more events, nil if nothing
+// heldLocked returns a channel that is closed when the fault that holds a watch is undone, or nil if no fault
 // holds it.
 func (s *Server) heldLocked(r Request) <-chan struct{} {
 	for _, f := range s.faults {
@@ -84,7 +84,7 @@ func (s *Server) heldLocked(r Request) <-chan struct{} {
 	return nil
 }
 
-// errForbidden is worded as the RBAC authorizer words it.
+// errForbidden has the text of the RBAC authorizer's error.
 func errForbidden(r Request) error {
 	resource := r.Resource
 	if r.Subresource != "" {

@@ -19,8 +19,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// inBothShells runs a test in a bubble on the pods of namespace a: through a Source, and through a
-// clientset over pipes.
+// inBothShells runs a test on the pods of namespace a in a bubble: with a Source, and with a clientset over
+// pipes.
 func inBothShells(t *testing.T, test func(t *testing.T, s *Server, podsOfA reflector.Source)) {
 	t.Helper()
 	t.Run("source", func(t *testing.T) {
@@ -34,7 +34,7 @@ func inBothShells(t *testing.T, test func(t *testing.T, s *Server, podsOfA refle
 	})
 }
 
-// listLater starts a list, and returns a function that waits for its result.
+// listLater starts a list request, and returns a function that waits for its result.
 func listLater(t *testing.T, source reflector.Source) <-chan error {
 	result := make(chan error, 1)
 	go func() {
@@ -149,7 +149,7 @@ func TestInterceptMayFailWithAnything(t *testing.T) {
 	})
 }
 
-// A clientset and its watches work in a bubble, where time passes at once.
+// A clientset and its watches work in a bubble, where time passes without waiting.
 func TestClientsetInABubble(t *testing.T) {
 	inBubble(t, Options{BookmarkInterval: time.Minute}, func(t *testing.T, s *Server) {
 		c := s.ClientConfig()

@@ -23,8 +23,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// An informer survives any answers of a server, and mirrors the server once the answers are valid
-// again.
+// An informer survives all answers of a server, and mirrors the server once the answers are valid again.
 func FuzzAnswers(f *testing.F) {
 	chance.Fuzz(f, func(t *testing.T, more func() bool, r *rand.Rand) {
 		inBubble(t, Options{NoWatchList: r.IntN(2) == 0, BookmarkInterval: 10 * time.Minute}, func(t *testing.T, s *Server) {
@@ -50,8 +49,8 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// expectConvergence runs an informer for an hour. Its store, and its handler's objects, must equal
-// the server's at the end.
+// expectConvergence runs an informer for an hour. At the end, its store and its handler's objects must equal
+// the server's.
 func expectConvergence[T informer.Object](t *testing.T, s *Server, source reflector.Source, o informer.Options[T]) {
 	var trouble []string
 	o.Observe = func(e informer.Event) {
@@ -87,8 +86,8 @@ func expectConvergence[T informer.Object](t *testing.T, s *Server, source reflec
 	require.Equal(t, want, told, "what the handler was told")
 }
 
-// junkServer answers with junk while it has some. Then it expires the client's version, and hands
-// over to the server.
+// junkServer answers with junk as long as it has junk. Then it expires the client's version, and passes
+// requests to the server.
 type junkServer struct {
 	junk   junk
 	next   http.RoundTripper
@@ -117,7 +116,7 @@ func respond(request *http.Request, code int, header http.Header, body io.ReadCl
 	}
 }
 
-// junk makes random answers: some valid, some nearly valid, and some not at all.
+// junk makes random answers: valid ones, nearly valid ones, and nonsense.
 type junk struct {
 	*rand.Rand
 	more func() bool
@@ -144,7 +143,7 @@ func (j junk) answer(request *http.Request, watch bool) (*http.Response, error) 
 	return respond(request, code, header, body), nil
 }
 
-// junkBody ends, or brings nothing more until it is closed.
+// junkBody ends, or hangs until it is closed.
 type junkBody struct {
 	text   *strings.Reader
 	closed chan struct{}
@@ -219,7 +218,7 @@ func (j junk) version() string {
 	return j.pick(`"1"`, `"3"`, `"5"`, `"99"`, `"0"`, `""`, `"x"`, `"-1"`, `"18446744073709551616"`, `"007"`)
 }
 
-// fields makes the fields of an object. Some may be missing, or have any value.
+// fields makes the fields of an object. Some may be missing, and some may have arbitrary values.
 func (j junk) fields(pairs ...string) string {
 	var spelled []string
 	for i := 0; i < len(pairs); i += 2 {
@@ -235,7 +234,7 @@ func (j junk) fields(pairs ...string) string {
 	return "{" + strings.Join(spelled, ",") + "}"
 }
 
-// value makes a JSON value, or nearly one.
+// value makes a JSON value, or a nearly valid one.
 func (j junk) value(depth int) string {
 	n := j.IntN(10)
 	if depth > 3 {

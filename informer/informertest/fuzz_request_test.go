@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// seedRequests are requests of all kinds: method, target, Content-Type and body.
+// seedRequests has requests of all kinds: method, target, Content-Type and body.
 var seedRequests = [][4]string{
 	{"GET", "/api/v1/pods"},
 	{"GET", "/api/v1/pods?limit=1"},
@@ -82,7 +82,7 @@ var seedRequests = [][4]string{
 	{"PATCH", "/api/v1/namespaces/a/finalize", "application/merge-patch+json", `{"spec":null}`},
 }
 
-// The server answers any HTTP request in the form of a real server, and works afterwards.
+// The server answers every HTTP request in the form of a real server, and still works afterward.
 func FuzzRequest(f *testing.F) {
 	for _, r := range seedRequests {
 		f.Add(r[0], r[1], r[2], "", r[3])
@@ -92,7 +92,7 @@ func FuzzRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, target, media, accept, body string) {
 		u, err := url.ParseRequestURI(target)
 		if err != nil || strings.HasPrefix(target, "//") {
-			return // net/http refuses it
+			return // net/http rejects it
 		}
 		inBubble(t, Options{ShardedListAndWatch: true}, func(t *testing.T, s *Server) {
 			addObjects(t, s)
@@ -120,7 +120,7 @@ type readCloser struct{ *strings.Reader }
 
 func (readCloser) Close() error { return nil }
 
-// addObjects creates some objects of different kinds.
+// addObjects creates objects of several kinds.
 func addObjects(t *testing.T, s *Server) {
 	require.NoError(t, s.Register(cronKind))
 	pod := newPod("a", "p", "app", "web")
@@ -137,7 +137,7 @@ func addObjects(t *testing.T, s *Server) {
 	}
 }
 
-// serveOne serves one request; a watch for two seconds.
+// serveOne serves one request. A watch lasts two seconds.
 func serveOne(t *testing.T, s *Server, request *http.Request) *httptest.ResponseRecorder {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
@@ -153,11 +153,11 @@ func serveOne(t *testing.T, s *Server, request *http.Request) *httptest.Response
 	return answer
 }
 
-// checkAnswer checks an answer as a client does.
+// checkAnswer checks an answer as a client would.
 func checkAnswer(t *testing.T, answer *httptest.ResponseRecorder) {
 	body := answer.Body.Bytes()
 	if answer.Header().Get("Content-Type") == runtime.ContentTypeJSON {
-		for _, line := range bytes.Split(bytes.TrimSpace(body), []byte("\n")) { // a watch has several
+		for _, line := range bytes.Split(bytes.TrimSpace(body), []byte("\n")) { // a watch has several lines
 			require.True(t, json.Valid(line), "%s", line)
 		}
 	}
@@ -167,14 +167,14 @@ func checkAnswer(t *testing.T, answer *httptest.ResponseRecorder) {
 	var status metav1.Status
 	require.NoError(t, json.Unmarshal(body, &status), "%s", body)
 	switch status.Reason {
-	case metav1.StatusReasonTimeout: // a version of the future
-	case "": // errPlain, which a real server says so too
+	case metav1.StatusReasonTimeout: // a version from the future
+	case "": // errPlain, as from a real server
 	default:
 		t.Errorf("%d: %s", answer.Code, body)
 	}
 }
 
-// checkUsable lists and watches all objects, in all forms.
+// checkUsable lists and watches all objects in all forms.
 func checkUsable(t *testing.T, s *Server) {
 	s.mu.Lock()
 	s.model.check()

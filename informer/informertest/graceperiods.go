@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// beginDeletion gives an object a deletionTimestamp, at the end of its grace period.
+// beginDeletion sets an object's deletionTimestamp to the end of its grace period.
 func beginDeletion(obj apiObject, now metav1.Time, period int64) {
 	obj.SetDeletionTimestamp(&metav1.Time{Time: now.Add(time.Duration(period) * time.Second)})
 	obj.SetDeletionGracePeriodSeconds(&period)
@@ -16,8 +16,8 @@ func beginDeletion(obj apiObject, now metav1.Time, period int64) {
 	}
 }
 
-// markGracefully is mark for an object of a kind with grace periods. A client may ask for a period. A
-// later deletion can shorten the period, and does nothing else.
+// markGracefully is mark for kinds with grace periods. A client may ask for a period. A later deletion can
+// only shorten the period.
 func (k kind) markGracefully(old apiObject, now metav1.Time, asked *int64, finalizers []string) (marked apiObject, kept bool) {
 	if asked != nil && *asked < 0 {
 		asked = new(int64(1))
@@ -36,8 +36,8 @@ func (k kind) markGracefully(old apiObject, now metav1.Time, asked *int64, final
 	return marked, len(finalizers) > 0 || *marked.GetDeletionGracePeriodSeconds() > 0
 }
 
-// shorten shortens the grace period of an object. The period does not end in the past: if it would, and
-// the client has asked for one at all, a second is left.
+// shorten shortens an object's grace period. If the new period would end in the past, it ends now; its length
+// is then one second, or zero if the client has asked for zero.
 func shorten(obj apiObject, now metav1.Time, period int64) {
 	had := *obj.GetDeletionGracePeriodSeconds()
 	end := metav1.Time{Time: obj.GetDeletionTimestamp().Add(time.Duration(period-had) * time.Second)}
@@ -48,7 +48,7 @@ func shorten(obj apiObject, now metav1.Time, period int64) {
 	obj.SetDeletionGracePeriodSeconds(&period)
 }
 
-// podGrace returns the grace period of a pod: none, unless it runs on a node.
+// podGrace returns the grace period of a pod. A pod that does not run on a node has none.
 func podGrace(obj apiObject, asked *int64) int64 {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok || pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Start listens on a free port of 127.0.0.1, for clients made from [Server.ClientConfig]. If the
-// server listens already, Start does nothing.
+// Start listens on a free port of 127.0.0.1, for clients made from [Server.ClientConfig]. If the server
+// already listens, Start does nothing.
 func (s *Server) Start() error {
 	return s.listen(func() (endpoint, error) {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -27,9 +27,8 @@ func (s *Server) Start() error {
 	})
 }
 
-// StartInMemory is Start over pipes within the process instead of sockets. It serves only clients
-// made from [Server.ClientConfig]. They work inside a testing/synctest bubble too, if they are made
-// in the bubble.
+// StartInMemory is Start with pipes within the process instead of sockets. It serves only clients made from
+// [Server.ClientConfig]. If they are made inside a testing/synctest bubble, they also work there.
 func (s *Server) StartInMemory() error {
 	return s.listen(func() (endpoint, error) {
 		p := newPipes()
@@ -37,14 +36,14 @@ func (s *Server) StartInMemory() error {
 	})
 }
 
-// endpoint is the server's listener, with its URL and a function that connects clients to it.
+// endpoint is the server's listener, its URL, and a function that connects clients to it.
 type endpoint struct {
 	net.Listener
 	url  string
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// listen opens an endpoint and serves HTTP there, unless the server listens already.
+// listen opens an endpoint and serves HTTP on it, unless the server already listens.
 func (s *Server) listen(open func() (endpoint, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,9 +63,9 @@ func (s *Server) listen(open func() (endpoint, error)) error {
 	return nil
 }
 
-// ClientConfig returns the configuration of a clientset for the server, over HTTP and JSON, without
-// a rate limit. With another ContentConfig the client may use protobuf too. A config made before
-// the server was started has no usable Host.
+// ClientConfig returns the configuration of a client of the server, over HTTP and JSON, without a rate limit.
+// A client that changes the ContentConfig may use protobuf. Start the server first: before that, the Host
+// cannot be used.
 func (s *Server) ClientConfig() *rest.Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +92,7 @@ func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, e
 	return dial(ctx, network, address)
 }
 
-// ServeHTTP serves the API on any listener.
+// ServeHTTP serves the API on a listener of the caller's choice.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.enter() {
 		writeError(w, r, ErrClosed)

@@ -59,7 +59,7 @@ func TestClientsetApplies(t *testing.T) {
 	assert.Equal(t, []string{"Apply web"}, managers(applied))
 }
 
-// Objects have no managed fields before an apply; managed fields set by a client are kept.
+// Objects have no managed fields before an apply. Managed fields that a client sets are kept.
 func TestManagedFieldsBeginWithAnApply(t *testing.T) {
 	s := startServer(t, Options{})
 	ctx, pods := t.Context(), newClient(t, s.ClientConfig()).CoreV1().Pods("a")
@@ -134,7 +134,7 @@ func TestAllKindsAreApplied(t *testing.T) {
 	}
 }
 
-// A CRD may have a Go type without a schema.
+// A CRD may have a Go type that has no schema.
 func TestTypedCRDsAreApplied(t *testing.T) {
 	kind := Kind{
 		GVR:        schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "gadgets"},

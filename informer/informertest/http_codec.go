@@ -21,7 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxBody is the largest body of a request, as in a real server.
+// maxBody is kube-apiserver's limit for the body of a request.
 const maxBody = 3 << 20
 
 // statusGVK is the kind of answers without an object.
@@ -45,7 +45,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// mediaType returns the format of a request's body, by default JSON.
+// mediaType returns the format of a request's body. The default is JSON.
 func mediaType(r *http.Request) string {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
@@ -69,8 +69,8 @@ func decoder(media string, scheme *runtime.Scheme) (runtime.Decoder, error) {
 	return nil, errMediaType(runtime.ContentTypeJSON, runtime.ContentTypeProtobuf)
 }
 
-// decode reads an object of a kind. A body that does not name its kind is of the path's kind, if that
-// has a Go type.
+// decode reads an object of a kind. If the body does not name its kind, and the path's kind has a Go type,
+// the object is of that kind.
 func (s *Server) decode(k kind, media string, body []byte) (apiObject, error) {
 	if media == runtime.ContentTypeProtobuf && !k.protobuf() {
 		return nil, errMediaType(runtime.ContentTypeJSON)
@@ -89,7 +89,7 @@ func (s *Server) decode(k kind, media string, body []byte) (apiObject, error) {
 	return decoded.(apiObject), nil // the type of k.object
 }
 
-// patchForm returns the form of a patch, if the kind accepts it.
+// patchForm returns the patch type of a request, or an error if the kind does not accept it.
 func patchForm(k kind, r *http.Request) (types.PatchType, error) {
 	form := types.PatchType(mediaType(r))
 	if forms := k.patches(); !slices.Contains(forms, form) {
@@ -98,14 +98,14 @@ func patchForm(k kind, r *http.Request) (types.PatchType, error) {
 	return form, nil
 }
 
-// readDeleteOptions reads the options of a deletion, from the query if there is no body.
+// readDeleteOptions reads the options of a deletion from the body or, if there is no body, from the query.
 func readDeleteOptions(r *http.Request, body []byte) (o metav1.DeleteOptions, err error) {
 	if len(body) == 0 {
 		err = scheme.ParameterCodec.DecodeParameters(r.URL.Query(), metav1.SchemeGroupVersion, &o)
 	} else {
 		var d runtime.Decoder
-		// Each API group has its own name for DeleteOptions. With an empty scheme, the decoder
-		// accepts all of them.
+		// Each API group has its own name for DeleteOptions. With an empty scheme, the decoder accepts all of
+		// these names.
 		if d, err = decoder(mediaType(r), runtime.NewScheme()); err != nil {
 			return o, err
 		}
@@ -135,8 +135,8 @@ func write(w http.ResponseWriter, code int, media string, text []byte) {
 	_, _ = w.Write(text) // fails if the client is gone
 }
 
-// writeError answers with the status of an error. An error without a status becomes a 500, or a 503
-// after Close.
+// writeError answers with the status of an error. Without a status, the answer is a 500, or a 503 after
+// Close.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	var known apierrors.APIStatus
 	switch {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/metadata"
 )
 
-// All clients can delete collections, with the options in any form.
+// All clients can delete collections, and send the options in any form.
 func TestClientsDeleteCollections(t *testing.T) {
 	s := startServer(t, Options{})
 	ctx := t.Context()

@@ -17,7 +17,7 @@ func healthy(path string) bool {
 	return slices.Contains([]string{"/readyz", "/livez", "/healthz"}, path)
 }
 
-// discover answers a discovery request; it returns nil for other paths.
+// discover answers a discovery request. It returns nil for any other path.
 func (s *Server) discover(path string) any {
 	switch path {
 	case "/version":
@@ -54,7 +54,7 @@ func serveDiscovery(found any, w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, found)
 }
 
-// serverVersion names the Kubernetes version that the model follows.
+// serverVersion returns the Kubernetes version that the model follows.
 func serverVersion() *apiversion.Info {
 	return &apiversion.Info{
 		Major: "1", Minor: "37", GitVersion: "v1.37.2+informertest", GitTreeState: "clean",
@@ -62,10 +62,9 @@ func serverVersion() *apiversion.Info {
 	}
 }
 
-// discoverGroups lists all groups except the core group, which has no name. The first version of
-// each is the preferred one. If two groups have a resource of the same name, clients choose by the
-// order of groups: groups with stable versions come first, and "extensions", which no server has
-// any more, comes late.
+// discoverGroups lists all groups except the core group, which has no name. A group's first version is the
+// preferred one. If two groups have a resource of the same name, clients choose the first group. So groups
+// with stable versions come first, and "extensions", which servers no longer have, comes late.
 func (s *Server) discoverGroups() *metav1.APIGroupList {
 	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
 	for gv := range s.served() {
@@ -91,10 +90,10 @@ func (s *Server) discoverGroups() *metav1.APIGroupList {
 	return list
 }
 
-// compareVersions is positive if a is to be preferred.
+// compareVersions returns a positive number if clients prefer version a to version b.
 func compareVersions(a, b string) int { return apiversion.CompareKubeAwareVersionStrings(a, b) }
 
-// discoverResources lists the resources of a group in a version.
+// discoverResources lists the resources of a group and version.
 func (s *Server) discoverResources(gv schema.GroupVersion) any {
 	kinds := s.served()[gv]
 	if kinds == nil {
@@ -108,7 +107,7 @@ func (s *Server) discoverResources(gv schema.GroupVersion) any {
 	return list
 }
 
-// resourcesOf lists the resource of a kind, and its subresources.
+// resourcesOf returns the resource of a kind and its subresources.
 func resourcesOf(k kind) []metav1.APIResource {
 	main := metav1.APIResource{
 		Name:         k.GVR.Resource,

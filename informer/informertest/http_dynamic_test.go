@@ -32,7 +32,7 @@ func newCron(namespace, name, schedule string) *unstructured.Unstructured {
 		"apiVersion": "example.com/v1",
 		"kind":       "Cron",
 		"metadata":   map[string]any{"namespace": namespace, "name": name},
-		"spec":       map[string]any{"schedule": schedule, "tries": 3}, // an int, which a deep copy would not take
+		"spec":       map[string]any{"schedule": schedule, "tries": 3}, // an int, which a deep copy would not accept
 	}}
 }
 
@@ -149,7 +149,7 @@ func TestDynamicClientOfBuiltinKind(t *testing.T) {
 	assert.Equal(t, "n1", stored.Spec.NodeName)
 }
 
-// A source hands out unstructured objects as a dynamic client would.
+// A source returns unstructured objects as a dynamic client would.
 func TestSourceOfCRD(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
 		require.NoError(t, s.Register(cronKind))
@@ -195,7 +195,7 @@ func TestUnstructuredThatIsRefused(t *testing.T) {
 		assert.Error(t, s.Update(t.Context(), cron), name)
 	}
 	for body, code := range map[string]int{
-		`{"metadata":{"name":"c"}}`: 400, // of a CRD, the kind must be said
+		`{"metadata":{"name":"c"}}`: 400, // an object of a CRD must name its kind
 		`{"kind":"Cron","apiVersion":"example.com/v2","metadata":{"name":"c"}}`: 400,
 		`{"kind":"Cron","apiVersion":"example.com/v1","metadata":null}`:         422,
 		`{"kind":"Cron","apiVersion":"example.com/v1","metadata":{"name":"c"}}`: 201,

@@ -11,22 +11,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// exchange is a request for a served resource, and its answer.
+// exchange is a request for a resource that the server has, and its answer.
 type exchange struct {
 	*Server
 	target
-	// kind is the kind of the resource, seen the kind of the view's objects.
+	// kind is the kind of the resource. seen is the kind of the view's objects.
 	kind, seen kind
 	view       view
-	// options are the options of a list or a watch, or select the objects of a deletion.
+	// options are the options of a list or a watch. For the deletion of a collection, they select the
+	// objects.
 	options internalversion.ListOptions
 	form    form
 	w       http.ResponseWriter
 	r       *http.Request
 }
 
-// exchange determines the resource, the view and the options of a request, and the form of its
-// answer.
+// exchange reads the resource, the view and the options from a request, and chooses the form of the answer.
 func (s *Server) exchange(t target, w http.ResponseWriter, r *http.Request) (*exchange, error) {
 	x := &exchange{Server: s, target: t, w: w, r: r}
 	var err error
@@ -43,8 +43,7 @@ func (s *Server) exchange(t target, w http.ResponseWriter, r *http.Request) (*ex
 	return x, err
 }
 
-// kindAt returns the kind and the view at a path. A namespaced object has no path without its
-// namespace.
+// kindAt returns the kind and the view of a path. The path of a namespaced object must name the namespace.
 func (s *Server) kindAt(t target) (kind, view, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,8 +66,8 @@ func (x *exchange) lists() bool {
 	return x.reads() && !x.options.Watch || x.name == "" && x.r.Method == http.MethodDelete
 }
 
-// allows reports whether the request can be answered in a form. A list cannot be had as one partial
-// object, nor an object as a partial list.
+// allows reports whether the request can be answered in a form. A partial object cannot stand for a list, nor
+// a partial list for an object.
 func (x *exchange) allows(f form) bool {
 	switch f.as {
 	case "":

@@ -23,13 +23,12 @@ const (
 	partialList   = "PartialObjectMetadataList"
 )
 
-// form is the form of an answer: its media type, and, if as is set, the kind of metadata-only
-// object.
+// form is the form of an answer. If as is set, the answer has only metadata, as an object of that kind.
 type form struct{ media, as string }
 
 var plainJSON = form{media: runtime.ContentTypeJSON}
 
-// negotiate returns the allowed form that the client prefers.
+// negotiate returns the client's preferred form among the allowed ones.
 func negotiate(accept []string, allowed func(form) bool) (form, error) {
 	if len(accept) == 0 {
 		accept = []string{"*/*"}
@@ -47,12 +46,12 @@ func negotiate(accept []string, allowed func(form) bool) (form, error) {
 	if len(candidates) == 0 {
 		return form{}, errNotAcceptable()
 	}
-	// Of two with the same quality, the first wins.
+	// Among equal qualities, the first wins.
 	return slices.MaxFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.quality, b.quality) }).form, nil
 }
 
-// parseAccept reads one part of an Accept header. A form that the server does not have gets quality
-// 0: tables, CBOR, and aggregated discovery.
+// parseAccept reads one part of an Accept header. The quality is 0 for forms that the server does not
+// support: tables, CBOR, and aggregated discovery.
 func parseAccept(part string) (f form, quality float64) {
 	media, params, err := mime.ParseMediaType(part)
 	if err != nil {

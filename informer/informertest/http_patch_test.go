@@ -27,7 +27,7 @@ func TestPatches(t *testing.T) {
 	pod := newPod("a", "p", "app", "web")
 	pod.Spec.Containers = []corev1.Container{{Name: "a", Image: "1"}, {Name: "b", Image: "1"}}
 	require.NoError(t, s.Create(ctx, pod))
-	pods := newClient(t, protobufConfig(s)).CoreV1().Pods("a") // a patch is in JSON all the same
+	pods := newClient(t, protobufConfig(s)).CoreV1().Pods("a") // a patch is in JSON even so
 
 	for i, row := range []struct {
 		form           types.PatchType
@@ -82,7 +82,7 @@ func TestPatchesThatAreRefused(t *testing.T) {
 		{pod + "p", patch, `[{"op":"test","path":"/metadata/name","value":"q"}]`, 422, "the server rejected our request"},
 		{pod + "p", strategic, `[]`, 400, "invalid JSON document"},
 		{pod + "p", strategic, `{"spec":{"containers":[["y"]]}}`, 422, "the server rejected our request"},
-		{pod + "p", strategic, `{"spec":{"containers":[null]}}`, 400, "the patch is not understood"},
+		{pod + "p", strategic, `{"spec":{"containers":[null]}}`, 400, "cannot apply the patch"},
 		{pod + "p", strategic, `{"spec":{"containers":["y",5]}}`, 400, "list element types are not identical"},
 		{pod + "p", merge, strings.Repeat(" ", maxBody+1), 413, "limit"},
 		{pod + "p?dryRun=Some", merge, `{}`, 422, "dryRun: Unsupported value"},

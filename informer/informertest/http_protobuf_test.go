@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// protobufConfig returns a config for a client that uses nothing but protobuf.
+// protobufConfig returns the config of a client that uses only protobuf.
 func protobufConfig(s *Server) *rest.Config {
 	c := s.ClientConfig()
 	c.ContentConfig = rest.ContentConfig{ContentType: runtime.ContentTypeProtobuf, AcceptContentTypes: runtime.ContentTypeProtobuf}
@@ -74,7 +74,7 @@ func TestClientsetInProtobuf(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// Every built-in kind has a JSON and a protobuf form, and survives both unchanged.
+// Every built-in kind has a JSON form and a protobuf form, and survives both unchanged.
 func TestBuiltinKindsInBothForms(t *testing.T) {
 	for media, config := range map[string]func(*Server) *rest.Config{"json": (*Server).ClientConfig, "protobuf": protobufConfig} {
 		t.Run(media, func(t *testing.T) {
@@ -118,7 +118,7 @@ func roundTrip(t *testing.T, s *Server, c *rest.Config, k Kind) {
 	assert.Equal(t, created.(apiObject).GetUID(), obj.GetUID())
 }
 
-// The served kinds are those of the typed clients.
+// The server has the kinds of the typed clients.
 func TestBuiltinKinds(t *testing.T) {
 	found := map[string]Kind{}
 	for _, k := range builtinKinds() {
@@ -156,7 +156,7 @@ func TestBuiltinKinds(t *testing.T) {
 	}
 }
 
-// unknownClients has clients of kinds that Kubernetes does not have.
+// unknownClients has clients for kinds that do not exist in Kubernetes.
 type unknownClients interface {
 	Widgets() interface {
 		List() *rolloutList

@@ -85,8 +85,8 @@ func (x *exchange) serveApply(w writing, p patch) error {
 	})
 }
 
-// serveDelete answers with the object if something keeps it, or if the kind does so. Of an object that
-// stays it says so with another code to clients of old.
+// serveDelete answers with the object if it still exists or if the kind answers that way, and otherwise with
+// a status. Clients that set the old field OrphanDependents get another code for an object that still exists.
 func (x *exchange) serveDelete() error {
 	body, err := x.begun(x.asked("delete"))
 	if err != nil {
@@ -104,7 +104,7 @@ func (x *exchange) serveDelete() error {
 	switch {
 	case err != nil:
 		return err
-	case !gone && o.OrphanDependents != nil && !*o.OrphanDependents: //nolint:staticcheck // clients of old set it
+	case !gone && o.OrphanDependents != nil && !*o.OrphanDependents: //nolint:staticcheck // old clients set it
 		return x.answer(http.StatusAccepted, obj, x.kind.GVK)
 	case !gone || x.kind.answersDeleted:
 		return x.answer(http.StatusOK, obj, x.kind.GVK)
@@ -115,7 +115,7 @@ func (x *exchange) serveDelete() error {
 	}, statusGVK)
 }
 
-// serveDeleteCollection answers with the list of the deleted objects.
+// serveDeleteCollection answers with a list of the deleted objects.
 func (x *exchange) serveDeleteCollection() error {
 	body, err := x.begun(x.asked("deletecollection").selecting(x.options))
 	if err != nil {
@@ -133,12 +133,12 @@ func (x *exchange) serveDeleteCollection() error {
 	return x.answer(http.StatusOK, list, x.kind.listGVK())
 }
 
-// deleting returns the writing of a deletion with these options.
+// deleting returns the description of a deletion with these options.
 func (x *exchange) deleting(o metav1.DeleteOptions) writing {
 	return writing{view: x.view, now: now(), dryRun: len(o.DryRun) > 0}
 }
 
-// answerWrite makes a write, and answers with its result.
+// answerWrite performs a write, and answers with its result.
 func (x *exchange) answerWrite(code int, do func() (apiObject, error)) error {
 	obj, err := x.write(x.r.Context(), do)
 	if err != nil {
@@ -147,7 +147,7 @@ func (x *exchange) answerWrite(code int, do func() (apiObject, error)) error {
 	return x.answer(code, obj, x.seen.GVK)
 }
 
-// answerPut makes a write that creates the object if need be, and answers with its result.
+// answerPut performs a write that may create the object, and answers with its result.
 func (x *exchange) answerPut(do func() (obj apiObject, created bool, err error)) error {
 	code := http.StatusOK
 	obj, err := x.write(x.r.Context(), func() (apiObject, error) {
@@ -170,7 +170,7 @@ func (x *exchange) asked(verb string) Request {
 	return r
 }
 
-// begun begins a request with a body, and returns the body.
+// begun begins a request that has a body, and returns the body.
 func (x *exchange) begun(r Request) (body []byte, err error) {
 	kept, err := x.begin(x.r.Context(), r)
 	if err != nil {
@@ -181,7 +181,7 @@ func (x *exchange) begun(r Request) (body []byte, err error) {
 	return body, err
 }
 
-// receive reads the object of a request, and the options for storing it.
+// receive reads the object of a request and the options of the write.
 func (x *exchange) receive(verb, options string) (writing, apiObject, error) {
 	body, err := x.begun(x.asked(verb))
 	if err != nil {
@@ -195,8 +195,8 @@ func (x *exchange) receive(verb, options string) (writing, apiObject, error) {
 	return w, obj, err
 }
 
-// writing reads the options of a write. All verbs have the same options; a patch has one more. The
-// field manager is the one in the options, or else the client's name.
+// writing reads the options of a write. All verbs have the same options, except that a patch has one more. If
+// the options name no field manager, it is the client's name.
 func (x *exchange) writing(kind string, form types.PatchType) (writing, error) {
 	var o metav1.PatchOptions
 	if err := scheme.ParameterCodec.DecodeParameters(x.r.URL.Query(), metav1.SchemeGroupVersion, &o); err != nil {

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/scale"
 )
 
-// Each view changes its own part of an object, and no other.
+// Each view changes only its own part of an object.
 func TestStatusIsApart(t *testing.T) {
 	s := startServer(t, Options{})
 	ctx, pods := t.Context(), newClient(t, s.ClientConfig()).CoreV1().Pods("a")
@@ -132,7 +132,7 @@ func TestScale(t *testing.T) {
 	assert.EqualValues(t, 2, d.Status.Replicas)
 }
 
-// The scale client asks discovery for the kind of scale to send.
+// The scale client asks discovery which kind of scale to send.
 func TestScaleClient(t *testing.T) {
 	s := startServer(t, Options{})
 	ctx, client := t.Context(), newClient(t, s.ClientConfig())

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// target is the path of a request, parsed: a resource, with a namespace, an object's name and a
-// subresource if the path has them.
+// target is the parsed path of a request: a resource, and the namespace, object name and subresource that the
+// path may have.
 type target struct {
 	resource                     schema.GroupVersionResource
 	namespace, name, subresource string

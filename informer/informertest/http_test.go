@@ -34,7 +34,7 @@ func newClient(t testing.TB, c *rest.Config) *kubernetes.Clientset {
 	return client
 }
 
-// takeEvents receives n events, as spellEvents describes them.
+// takeEvents receives n events, and describes them as spellEvents does.
 func takeEvents(t *testing.T, w watch.Interface, n int) []string {
 	t.Helper()
 	events := []watch.Event{}

@@ -57,8 +57,8 @@ func (f form) watchMedia() string {
 	return f.media
 }
 
-// sender returns a function that writes events: as one JSON document a line, or as protobuf, each
-// message after its length.
+// sender returns a function that writes events. With JSON, each event is a document on a line of its own.
+// With protobuf, the length of each event precedes it.
 func (f form) sender(w io.Writer) func(*metav1.WatchEvent) error {
 	if f.media == runtime.ContentTypeProtobuf {
 		frames, codec := protobuf.LengthDelimitedFramer.NewFrameWriter(w), protobuf.NewRawSerializer(nil, nil)

@@ -24,9 +24,9 @@ func (s *Server) serveBuiltins() {
 	}
 }
 
-// Register adds a kind to the server, like a CRD in a cluster. If the server's scheme has a Go type
-// for the kind, it must have the list type too, whose name is the kind's with "List" appended.
-// Without a Go type, the objects are *unstructured.Unstructured.
+// Register adds a kind to the server, like a CRD in a cluster. If the server's scheme has a Go type for the
+// kind, it must also have the list type, whose name is the kind's name with "List" appended. Without a Go
+// type, the objects are *unstructured.Unstructured.
 func (s *Server) Register(k Kind) error {
 	resolved, err := resolve(s.scheme, k)
 	if err != nil {
@@ -43,9 +43,9 @@ func (s *Server) Register(k Kind) error {
 	return nil
 }
 
-// Unregister removes a kind from the server, like the deletion of a CRD: the server deletes its
-// objects, ends its watches after their Deleted events, and answers requests for it with 404. A
-// kind registered again starts empty and without a history.
+// Unregister removes a kind from the server, like the deletion of a CRD. The server deletes the kind's
+// objects, ends its watches after their Deleted events, and answers later requests with 404. A kind that is
+// registered again starts empty and without a history.
 func (s *Server) Unregister(r schema.GroupVersionResource) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +57,7 @@ func (s *Server) Unregister(r schema.GroupVersionResource) error {
 	return nil
 }
 
-// resolve finds a kind's Go types in a scheme. A kind without Go types becomes an unstructured one.
+// resolve finds the Go types of a kind in a scheme. Without Go types, the kind is unstructured.
 func resolve(scheme *runtime.Scheme, k Kind) (kind, error) {
 	if k.GVR.Version == "" || k.GVR.Resource == "" || k.GVK.Kind == "" || k.GVR.GroupVersion() != k.GVK.GroupVersion() {
 		return kind{}, fmt.Errorf("%w: resource %q and kind %q need names, and the same group and version", ErrKind, k.GVR, k.GVK)
@@ -96,7 +96,7 @@ func untyped(k Kind) kind {
 	return resolved
 }
 
-// kindOf returns the kind of a test's object, and the object with its metadata.
+// kindOf returns the kind of an object that a test has passed, and the object with its metadata methods.
 func (s *Server) kindOf(obj runtime.Object) (kind, apiObject, error) {
 	if u, ok := obj.(*unstructured.Unstructured); ok && u == nil {
 		return kind{}, nil, fmt.Errorf("%w: the object is nil", ErrKind)
@@ -119,7 +119,7 @@ func (s *Server) kindOf(obj runtime.Object) (kind, apiObject, error) {
 	return kind{}, nil, fmt.Errorf("%w: %T is not registered", ErrKind, obj)
 }
 
-// served returns the served kinds, for discovery.
+// served returns the kinds by group and version, for discovery.
 func (s *Server) served() map[schema.GroupVersion][]kind {
 	s.mu.Lock()
 	defer s.mu.Unlock()

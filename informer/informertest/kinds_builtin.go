@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// builtinKinds returns the kinds of every server: all kinds that a typed client can list and watch.
-// They are found only once, since the search takes as long as the rest of a server's start.
+// builtinKinds returns the kinds that every server has: those that a typed client can list and watch. They
+// are found only once, because the search takes as long as the rest of a server's start.
 var builtinKinds = sync.OnceValue(findBuiltinKinds)
 
 func findBuiltinKinds() []Kind {
@@ -46,9 +46,9 @@ func clientsOf(set reflect.Type) iter.Seq[reflect.Method] {
 	}
 }
 
-// kindOfClient derives a kind from a method such as Pods(namespace string) PodInterface: the name
-// of the resource is the method's, the kind is namespaced if the method has a parameter, and it has
-// the subresources for which the client has methods.
+// kindOfClient derives a kind from a method such as Pods(namespace string) PodInterface. The resource has the
+// method's name. The kind is namespaced if the method has a parameter, and has the subresources that the
+// client has methods for.
 func kindOfClient(m reflect.Method) (Kind, bool) {
 	client := m.Type.Out(0)
 	list, lists := client.MethodByName("List")
@@ -66,7 +66,7 @@ func kindOfClient(m reflect.Method) (Kind, bool) {
 	traits := traitsOf(k.GVR.GroupResource())
 	k.Generation, k.Fields = traits.generation, traits.fields
 	_, k.Status = client.MethodByName("UpdateStatus")
-	// Old groups, served by no server any more, have Scale types of their own.
+	// Old groups, which servers no longer have, use Scale types of their own.
 	scale, scales := client.MethodByName("GetScale")
 	k.Scale = scales && scale.Type.Out(0) == reflect.TypeFor[*autoscalingv1.Scale]()
 	return k, true

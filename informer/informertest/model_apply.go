@@ -10,10 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// apply merges a configuration into an object, or creates the object, and returns the result as the
-// view shows it. From then on the manager owns the fields of the configuration. A field that the
-// manager owned before and that the configuration leaves out is removed, unless another manager
-// owns it too.
+// apply merges a configuration into an object, or creates the object, and returns the view of the result. The
+// manager then owns the fields of the configuration. Fields that the manager owned before, and that are
+// missing in the configuration, are removed unless another manager also owns them.
 func (m *model) apply(r schema.GroupVersionResource, namespace, name string, w writing, p patch) (obj apiObject, created bool, err error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
@@ -43,7 +42,7 @@ func (m *model) apply(r schema.GroupVersionResource, namespace, name string, w w
 		return nil, false, errChangedUID(c.kind, merged)
 	}
 	shown := w.view
-	w.view = viewWhole // the configuration held nothing that the view does not reach
+	w.view = viewWhole // the configuration has only fields of the view
 	obj, err = m.update(r, namespace, w, merged)
 	if err != nil {
 		return nil, false, err
@@ -51,8 +50,8 @@ func (m *model) apply(r schema.GroupVersionResource, namespace, name string, w w
 	return shown.show(obj), false, nil
 }
 
-// configuration parses a body, in YAML or JSON, as a configuration of the object itself. Of a
-// configuration for a subresource, only the subresource's fields remain.
+// configuration parses a body, in YAML or JSON, as a configuration of the object itself. In a configuration
+// for a subresource, only the subresource's fields remain.
 func (p patch) configuration(k kind, v view) (*unstructured.Unstructured, error) {
 	read := map[string]any{}
 	if err := yaml.Unmarshal(p.body, &read); err != nil {
@@ -81,7 +80,7 @@ func (p patch) configuration(k kind, v view) (*unstructured.Unstructured, error)
 	return u, nil
 }
 
-// part returns an object's identifying fields and one more field of it.
+// part returns an object's identifying fields and one other field.
 func part(u *unstructured.Unstructured, field string) map[string]any {
 	named := &unstructured.Unstructured{Object: map[string]any{}}
 	named.SetGroupVersionKind(u.GroupVersionKind())
@@ -128,8 +127,8 @@ func (w writing) merge(k kind, old apiObject, wanted *unstructured.Unstructured)
 	return obj, nil
 }
 
-// live returns an object in the form that a configuration is applied to: with managers for its
-// fields. If old is nil, it returns an empty object.
+// live returns an object with managers for its fields, so that a configuration can be applied to it. If old
+// is nil, it returns an empty object.
 func (k kind) live(old apiObject) (*unstructured.Unstructured, error) {
 	if old == nil {
 		empty := &unstructured.Unstructured{}

@@ -8,24 +8,24 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// collection holds the objects of one resource, now and at every version since the last compaction.
-// The key of an object is its path: "namespace/name", or "name". kube-apiserver sorts by path too,
-// so that namespace "a-b" comes before "a".
+// collection holds the objects of one resource, now and at every version since the last compaction. The key
+// of an object is its path: "namespace/name", or "name". Objects are sorted by path, as in kube-apiserver, so
+// namespace "a-b" comes before "a".
 type collection struct {
 	kind kind
-	// since is the version at which the resource was registered. Earlier watches have expired.
+	// since is the version at which the resource was registered. Watches from earlier versions have expired.
 	since uint64
 	// items holds the states of each object by path. Invariant: each list is non-empty and its
 	// versions ascend.
 	items map[string][]state
-	// paths are the keys of items; sorted says that they are in order. The next list sorts them,
-	// not each insertion, since objects often come by the thousand.
+	// paths are the keys of items. sorted reports whether they are in order. The next list sorts them,
+	// instead of each insertion, because objects often come by the thousand.
 	paths  []string
 	sorted bool
-	// oldest precedes the first kept change, newest is the last change. Invariant: newest is
-	// reached from oldest, and has no next.
+	// oldest precedes the first kept change. newest is the last change. Invariant: following next from oldest
+	// leads to newest, which has no next.
 	oldest, newest *change
-	// dropped says that the resource is no longer served: no change follows.
+	// dropped is set when the resource is no longer served. No change follows.
 	dropped bool
 }
 
@@ -35,9 +35,9 @@ type state struct {
 	object  apiObject
 }
 
-// change is one entry of a collection's history: a write, or a bookmark. Old is nil for a creation,
-// new is nil for a deletion. A bookmark has no objects; bookmark is its number, from 1. A change is
-// immutable once it has a next.
+// change is one entry of a collection's history: a write or a bookmark. A creation has no old object, and a
+// deletion has no new one. A bookmark has no objects, and a number that starts at 1. A change is immutable
+// once it has a next.
 type change struct {
 	version  uint64
 	path     string
@@ -54,7 +54,7 @@ func newCollection(k kind, since uint64) *collection {
 // pathOf returns an object's key in its collection.
 func pathOf(namespace, name string) string { return prefix(namespace) + name }
 
-// prefix returns the beginning of all paths in a namespace; the namespace "" means all.
+// prefix returns the common prefix of all paths in a namespace. The namespace "" means all namespaces.
 func prefix(namespace string) string {
 	if namespace == "" {
 		return ""
@@ -80,8 +80,8 @@ func (c *collection) at(path string, version uint64) apiObject {
 	return nil
 }
 
-// scan yields the objects with a path prefix as they were at a version, sorted by path. It starts
-// at the path from.
+// scan yields the objects with a path prefix as they were at a version, sorted by path, beginning at the path
+// from.
 func (c *collection) scan(prefix, from string, version uint64) iter.Seq2[string, apiObject] {
 	return func(yield func(string, apiObject) bool) {
 		if !c.sorted {
@@ -100,7 +100,7 @@ func (c *collection) scan(prefix, from string, version uint64) iter.Seq2[string,
 	}
 }
 
-// apply makes a change the newest state of its object.
+// apply records a change as the newest state of its object.
 func (c *collection) apply(ch *change) {
 	states, known := c.items[ch.path]
 	if !known {
@@ -115,8 +115,8 @@ func (c *collection) append(ch *change) {
 	c.newest = ch
 }
 
-// compact forgets all states but the current ones. A watch keeps its unread changes, since it holds
-// a pointer into the history.
+// compact forgets all states except the current ones. A watch keeps its unread changes, because it has a
+// pointer into the history.
 func (c *collection) compact() {
 	c.oldest = c.newest
 	for path, states := range c.items {
@@ -135,15 +135,15 @@ func (c *collection) check(version uint64) {
 	verify.That(!c.sorted || slices.IsSorted(c.paths), "the paths are not in order")
 	for _, path := range c.paths {
 		states := c.items[path]
-		verify.That(len(states) > 0 && states[len(states)-1].version <= version, "%q has no state or one of the future", path)
+		verify.That(len(states) > 0 && states[len(states)-1].version <= version, "%q has no state, or a state from the future", path)
 		for i, s := range states {
 			verify.That(i == 0 || states[i-1].version < s.version, "the versions of %q do not ascend", path)
-			verify.That(s.object == nil || s.object.GetResourceVersion() == format(s.version), "%q does not know its version", path)
+			verify.That(s.object == nil || s.object.GetResourceVersion() == format(s.version), "%q does not have the version of its state", path)
 		}
 	}
 	last := c.oldest
 	for ; last.next != nil; last = last.next {
 		verify.That(last.version <= last.next.version, "the history does not ascend at %d", last.version)
 	}
-	verify.That(last == c.newest && last.version <= version, "the history does not end where it should")
+	verify.That(last == c.newest && last.version <= version, "the history does not end at its newest change")
 }

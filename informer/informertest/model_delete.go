@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// delete removes an object and returns its last state, with gone set. An object that something keeps is
-// only marked, and returned as it is then: one with finalizers goes with the update that removes the last
-// of them, one with a grace period with a deletion that grants none.
+// delete removes an object and returns its last state, with gone set. If finalizers or a grace period keep
+// the object, it is only marked, and returned as marked. Finalizers keep it until an update removes the last
+// one, and a grace period keeps it until a deletion with a period of zero.
 func (m *model) delete(r schema.GroupVersionResource, namespace, name string, w writing, o metav1.DeleteOptions) (obj apiObject, gone bool, err error) {
 	c, old, err := m.find(r, namespace, name)
 	if err != nil {
@@ -36,15 +36,15 @@ func (m *model) delete(r schema.GroupVersionResource, namespace, name string, w 
 	return last, true, nil
 }
 
-// deletedAt returns the last state of an object with the version of its deletion.
+// deletedAt returns the last state of a deleted object, with the version of its deletion.
 func deletedAt(last apiObject, version uint64) apiObject {
 	gone := copyOf(last)
 	gone.SetResourceVersion(format(version))
 	return gone
 }
 
-// mark returns an object as a delete request leaves it, and whether something keeps it then. The object
-// itself is returned if it does not change before it goes.
+// mark returns an object as a delete request leaves it, and reports whether something still keeps it. It
+// returns old itself if the object does not change before it is removed.
 func (k kind) mark(old apiObject, w writing, o metav1.DeleteOptions) (marked apiObject, kept bool) {
 	begun, finalizers := old.GetDeletionTimestamp() != nil, k.finalizers(old, o)
 	switch byTest := w.view == viewWhole; {
@@ -65,12 +65,12 @@ func (k kind) mark(old apiObject, w writing, o metav1.DeleteOptions) (marked api
 	return marked, true
 }
 
-// finalizers returns the finalizers of an object after a delete request. Two finalizers belong to
-// the garbage collector and tell it what to do with dependents.
+// finalizers returns an object's finalizers after a delete request. Two of them are for the garbage
+// collector. They tell it what to do with dependents.
 func (k kind) finalizers(obj apiObject, o metav1.DeleteOptions) []string {
 	collectors := []string{metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents}
 	others := slices.DeleteFunc(slices.Clone(obj.GetFinalizers()), func(f string) bool { return slices.Contains(collectors, f) })
-	orphan, policy := o.OrphanDependents, value(o.PropagationPolicy) //nolint:staticcheck // clients of old set it
+	orphan, policy := o.OrphanDependents, value(o.PropagationPolicy) //nolint:staticcheck // old clients set it
 	switch {
 	case k.uncollected:
 	case orphan != nil && *orphan, orphan == nil && policy == metav1.DeletePropagationOrphan:
@@ -83,7 +83,7 @@ func (k kind) finalizers(obj apiObject, o metav1.DeleteOptions) []string {
 	return others
 }
 
-// deleteCollection deletes the objects of a list, and returns the list.
+// deleteCollection deletes the objects of a list, and returns that list.
 func (m *model) deleteCollection(r schema.GroupVersionResource, namespace string, w writing, o metav1.DeleteOptions, of internalversion.ListOptions) (kind, page, error) {
 	k, found, err := m.list(r, namespace, of)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The errors have kube-apiserver's codes, reasons and causes, and mostly its words, since clients
-// may depend on them.
+// The errors have kube-apiserver's codes, reasons and causes, and mostly its texts, because clients may
+// depend on them.
 
 func (k kind) resource() schema.GroupResource { return k.GVR.GroupResource() }
 
@@ -19,7 +19,7 @@ func errNotServed() *apierrors.StatusError {
 	return apierrors.NewGenericServerResponse(404, "", schema.GroupResource{}, "", "", 0, false)
 }
 
-// errPlain returns an error that kube-apiserver reports as a plain 500.
+// errPlain returns an error that kube-apiserver reports as a 500 without a reason.
 func errPlain(message string) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 500, Message: message}}
 }
@@ -49,7 +49,7 @@ func errInvalid(k kind, name string, problems field.ErrorList) *apierrors.Status
 	return apierrors.NewInvalid(k.GVK.GroupKind(), name, problems)
 }
 
-// errNoVersion names the resource where other errors name the kind, as kube-apiserver does.
+// errNoVersion names the resource instead of the kind, as kube-apiserver does.
 func errNoVersion(k kind, name string) *apierrors.StatusError {
 	return apierrors.NewInvalid(schema.GroupKind{Group: k.GVR.Group, Kind: k.GVR.Resource}, name, field.ErrorList{
 		field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
@@ -95,8 +95,8 @@ func errInvalidOptions(problems field.ErrorList) *apierrors.StatusError {
 	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", problems)
 }
 
-// errBadShards returns the error for a shardSelector that kube-apiserver cannot read: it does not say whose
-// fault it is.
+// errBadShards returns the error for a shardSelector that kube-apiserver cannot read. As there, it is a 500,
+// although the client is at fault.
 func errBadShards(problem string) *apierrors.StatusError {
 	return errPlain("invalid shard selector: " + problem)
 }
@@ -113,8 +113,8 @@ func errTokenWithVersion() *apierrors.StatusError {
 	return apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
 }
 
-// errTooLarge returns a timeout. kube-apiserver waits for three seconds first, in case the version
-// is only a little ahead of its own; the model does not wait.
+// errTooLarge returns a timeout. kube-apiserver first waits three seconds, in case its own version is only a
+// little behind. The model does not wait.
 func errTooLarge(asked, version uint64) *apierrors.StatusError {
 	err := apierrors.NewTimeoutError("Too large resource version: "+format(asked)+", current: "+format(version), 1)
 	err.ErrStatus.Details.Causes = []metav1.StatusCause{{
@@ -132,7 +132,7 @@ func errWatchExpired(asked, oldest uint64) *apierrors.StatusError {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", asked, oldest))
 }
 
-// errTokenExpired returns an error with a token. The token continues the list at the current state.
+// errTokenExpired returns an error with a new token, which continues the list at the current state.
 func errTokenExpired(t token) *apierrors.StatusError {
 	err := apierrors.NewResourceExpired("The provided continue parameter is too old to display a consistent list result. " +
 		"You can start a new list without the continue parameter, or use the continue token in this response to retrieve " +

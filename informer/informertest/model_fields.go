@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
-// Fields have managers only after an object's first apply. A real server has them from the
-// beginning; that would make each write ten times as expensive, for tests that never look at them.
+// Fields have managers only after an object's first apply. In a real server they have managers from the
+// beginning. That would make each write ten times as expensive, for tests that rarely read managed fields.
 
 // firstManager owns all fields set before the first apply.
 const firstManager = "before-first-apply"
@@ -18,8 +18,8 @@ const firstManager = "before-first-apply"
 // subresources maps views to their names in managed fields.
 var subresources = map[view]string{viewStatus: "status", viewScale: "scale", viewFinalize: "finalize"}
 
-// fieldManager returns kube-apiserver's own implementation of managed fields and merging. It works
-// on unstructured objects.
+// fieldManager returns kube-apiserver's implementation of managed fields and merging. It works on
+// unstructured objects.
 func (k kind) fieldManager(v view) (*managedfields.FieldManager, error) {
 	var as asIs
 	gv := k.GVK.GroupVersion()
@@ -29,7 +29,7 @@ func (k kind) fieldManager(v view) (*managedfields.FieldManager, error) {
 	return managedfields.NewDefaultCRDFieldManager(k.types(), as, as, as, k.GVK, gv, subresources[v], nil)
 }
 
-// asIs converts and defaults nothing: a kind has one version here, and no defaults.
+// asIs returns objects unchanged: a kind has one version here, and no defaults.
 type asIs struct{}
 
 func (asIs) Convert(_, _, _ any) error { return nil }
@@ -59,8 +59,7 @@ func (k kind) toUnstructured(obj apiObject) (*unstructured.Unstructured, error) 
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-// updateManagers lists the writer among an object's managers, if the replaced object has managed
-// fields.
+// updateManagers adds the writer to an object's managers, if the replaced object has managed fields.
 func (w writing) updateManagers(k kind, old, updated apiObject) error {
 	if w.hasManagers || len(old.GetManagedFields()) == 0 {
 		return nil
@@ -82,8 +81,8 @@ func (w writing) updateManagers(k kind, old, updated apiObject) error {
 	return nil
 }
 
-// keepTimes returns the old entries if the new ones differ from them in their times only, and the
-// new ones otherwise.
+// keepTimes returns the old entries if the new entries differ only in their times, and otherwise the new
+// ones.
 func keepTimes(entries, were []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	if len(entries) != len(were) {
 		return entries
@@ -97,8 +96,8 @@ func keepTimes(entries, were []metav1.ManagedFieldsEntry) []metav1.ManagedFields
 	return were
 }
 
-// addManagers gives the fields of an object their managers, before the first apply to it. The phase
-// that a server sets in a new object has no manager.
+// addManagers gives each field of an object its manager, before the first apply to the object. If the server
+// has set the phase of a new object, the phase has no manager.
 func (k kind) addManagers(live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	for _, v := range []view{viewMain, viewStatus} {
 		m, err := k.fieldManager(v)
@@ -127,7 +126,7 @@ func (k kind) addManagers(live *unstructured.Unstructured) (*unstructured.Unstru
 	return live, nil
 }
 
-// hideStatus removes the status of an object, if the kind has a subresource for it.
+// hideStatus removes the status of an object, if the kind has the status subresource.
 func (k kind) hideStatus(obj *unstructured.Unstructured) {
 	if k.Status {
 		delete(obj.Object, "status")

@@ -12,43 +12,42 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
-// apiObject is what a [Server] stores: any object with metadata.
+// apiObject is an object that a [Server] stores: any object with metadata.
 type apiObject interface {
 	metav1.Object
 	runtime.Object
 }
 
-// Kind is one resource that a [Server] serves.
+// Kind describes a resource that a [Server] serves.
 type Kind struct {
-	// GVR is the path of the resource, GVK the kind of its objects.
+	// GVR identifies the resource, and GVK the kind of its objects.
 	GVR schema.GroupVersionResource
 	GVK schema.GroupVersionKind
-	// Namespaced says that each object lives in a namespace.
+	// Namespaced is set if the objects belong to namespaces.
 	Namespaced bool
-	// Generation makes metadata.generation count the changes of the spec. Without it, the field
-	// is not set.
+	// Generation makes metadata.generation count the changes of the spec. Without it, metadata.generation is
+	// not set.
 	Generation bool
-	// Status adds a subresource for the status, the only way for clients to change it. Scale adds
-	// one for spec.replicas.
+	// Status adds a subresource for the status. Clients can then change the status only there. Scale adds a
+	// subresource for spec.replicas.
 	Status, Scale bool
-	// Fields returns the fields for field selectors besides metadata.name and, if the objects have
-	// one, metadata.namespace. It returns the same fields for every object, also for an empty one,
-	// and changes none. It may be nil.
+	// Fields, if set, returns an object's fields for field selectors, in addition to metadata.name and
+	// metadata.namespace. It must return the same field names for every object, even for an empty one, and
+	// must not change the object.
 	Fields func(obj runtime.Object) fields.Set
 }
 
-// kind is a Kind with the types of its scheme. The prototypes are only copied. All objects of the
-// kind have the prototype's TypeMeta: it is empty for Go types, and full for unstructured
-// objects.
+// kind is a Kind with its Go types and rules. The prototypes object and list are only copied. All objects of
+// the kind have the prototype's TypeMeta, which is empty for Go types and full for unstructured objects.
 type kind struct {
 	Kind
 	traits
 	object apiObject
 	list   runtime.Object
-	// builtin: the kind is Kubernetes's own, not a CRD's.
+	// builtin is set for kinds of Kubernetes itself, and not for those of CRDs.
 	builtin bool
-	// types returns the converter with the merge rules of the fields. It is a function, because
-	// the schema of the built-in kinds takes long to read.
+	// types returns a converter that has the merge rules of the fields. It is a function because reading the
+	// schema of the built-in kinds takes long.
 	types func() managedfields.TypeConverter
 }
 
@@ -62,7 +61,7 @@ func (k kind) listGVK() schema.GroupVersionKind {
 	return k.GVK.GroupVersion().WithKind(k.GVK.Kind + "List")
 }
 
-// fieldsOf returns all fields of an object for field selectors.
+// fieldsOf returns an object's fields for field selectors.
 func (k kind) fieldsOf(obj apiObject) fields.Set {
 	set := fields.Set{"metadata.name": obj.GetName()}
 	if k.Namespaced || !k.declaresFields {
@@ -74,7 +73,7 @@ func (k kind) fieldsOf(obj apiObject) fields.Set {
 	return set
 }
 
-// bookmark returns an object with only a version.
+// bookmark returns an object that has only a version.
 func (k kind) bookmark(version uint64) apiObject {
 	b := copyOf(k.object)
 	b.SetResourceVersion(format(version))
@@ -98,8 +97,8 @@ func (k kind) listOf(p page) (runtime.Object, error) {
 	return list, nil
 }
 
-// withKind returns obj with its kind set: clients read it, and typed objects in a store lack it.
-// It shares everything else with obj.
+// withKind returns obj with its kind, which clients read and which stored objects of Go types lack. The
+// result shares everything else with obj.
 func withKind(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Object {
 	if _, ok := obj.(runtime.Unstructured); ok {
 		return obj
@@ -111,5 +110,5 @@ func withKind(obj runtime.Object, gvk schema.GroupVersionKind) runtime.Object {
 	return out
 }
 
-// copyOf returns a deep copy. An object's copy is of the object's own type.
+// copyOf returns a deep copy, which has the same Go type.
 func copyOf(obj apiObject) apiObject { return obj.DeepCopyObject().(apiObject) }

@@ -11,12 +11,12 @@ import (
 type page struct {
 	objects []runtime.Object
 	version uint64
-	// next is the token that continues the list, "" for the last page.
+	// next is the token that continues the list; it is empty for the last page.
 	next string
-	// remaining is the number of objects on later pages. As in a real server, it is known only
-	// without selectors.
+	// remaining is the number of objects on later pages. As in a real server, it is set only without
+	// selectors.
 	remaining *int64
-	// shards is the selector of the shards that the page shows, "" if there is none.
+	// shards is the selector of the page's shards; it is empty without one.
 	shards string
 }
 
@@ -31,12 +31,12 @@ func (m *model) list(r schema.GroupVersionResource, namespace string, o internal
 	}
 	limit := o.Limit
 	if o.ResourceVersion == "0" && !m.noWatchCache {
-		limit = 0 // a watch cache answers such a list whole
+		limit = 0 // a watch cache ignores the limit of such a list
 	}
 	return s.kind, s.page(version, from, limit), nil
 }
 
-// position returns the version to list at, and the path to start from.
+// position returns the version of a list and the path to start from.
 func (m *model) position(prefix string, o internalversion.ListOptions) (version uint64, from string, err error) {
 	if o.Continue != "" {
 		return m.resume(prefix, o)
@@ -45,8 +45,8 @@ func (m *model) position(prefix string, o internalversion.ListOptions) (version 
 	if err != nil {
 		return 0, "", errBadVersion(err)
 	}
-	// A limit with a version and no resourceVersionMatch means exactly that version: the rule is
-	// older than resourceVersionMatch.
+	// A limit with a version, but without resourceVersionMatch, means exactly that version. The rule is older
+	// than resourceVersionMatch.
 	exact := o.ResourceVersionMatch == metav1.ResourceVersionMatchExact ||
 		o.ResourceVersionMatch == "" && o.Limit > 0 && asked > 0
 	switch {
@@ -81,8 +81,8 @@ func (m *model) resume(prefix string, o internalversion.ListOptions) (version ui
 	return version, from, nil
 }
 
-// page collects up to limit objects, or all if limit is 0. As in a real server, another page
-// follows if objects are left, even if the selectors match none of them.
+// page collects up to limit objects, or all if limit is 0. As in a real server, another page follows if
+// objects are left, even if none of them matches the selectors.
 func (s selection) page(version uint64, from string, limit int64) page {
 	p := page{version: version, objects: []runtime.Object{}, shards: s.shards.String()}
 	var last string

@@ -8,12 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The functions below read and write fields of objects of any kind: of structs by the names of the
-// Go fields, of unstructured objects by those of JSON. The types of a scheme are pointers to
-// structs.
+// The functions below read and write fields of any kind's objects: in structs by Go field names, and in
+// unstructured objects by JSON names. The types of a scheme are pointers to structs.
 
-// goField returns the field of a struct at a path of field names. The result is invalid if the type
-// has no such field.
+// goField returns the field of a struct at a path of field names. If the type has no such field, the result
+// is invalid.
 func goField(obj apiObject, path ...string) reflect.Value {
 	v := reflect.ValueOf(obj).Elem()
 	for _, name := range path {
@@ -25,8 +24,8 @@ func goField(obj apiObject, path ...string) reflect.Value {
 	return v
 }
 
-// sameSpec reports whether two objects have the same spec. For unstructured objects, as for CRDs,
-// the spec is everything but the metadata and a status with a subresource.
+// sameSpec reports whether two objects have the same spec. For unstructured objects, as for CRDs, the spec is
+// everything except the metadata and, if it is a subresource, the status.
 func (k kind) sameSpec(a, b apiObject) bool {
 	return equality.Semantic.DeepEqual(k.specOf(a), k.specOf(b))
 }
@@ -46,8 +45,7 @@ func (k kind) specOf(obj apiObject) any {
 	return nil
 }
 
-// setStatus sets the status of an object to that of another object of the kind. The two share it
-// then.
+// setStatus copies the status of from to obj. The two objects then share it.
 func setStatus(obj, from apiObject) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -61,8 +59,8 @@ func setStatus(obj, from apiObject) {
 	}
 }
 
-// resetStatus sets the status of a new object as a server does: to that of an empty object, with the
-// kind's first phase.
+// resetStatus sets the status of a new object as a server does: to an empty status with the kind's first
+// phase.
 func (k kind) resetStatus(obj apiObject) {
 	if !k.Status || k.bornWithStatus {
 		return

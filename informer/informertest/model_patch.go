@@ -14,14 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// patch is a client's patch of an object, in one of the kind's patch types.
+// patch is a client's patch, with its patch type.
 type patch struct {
 	form types.PatchType
 	body []byte
 }
 
-// patches lists the kind's patch types. A CRD has no strategic merge patch, since its schema does
-// not say how lists merge.
+// patches returns the kind's patch types. A CRD has no strategic merge patch, because its schema does not say
+// how lists merge.
 func (k kind) patches() []types.PatchType {
 	forms := []types.PatchType{types.JSONPatchType, types.MergePatchType}
 	if k.builtin {
@@ -30,8 +30,8 @@ func (k kind) patches() []types.PatchType {
 	return append(forms, types.ApplyYAMLPatchType)
 }
 
-// patch changes the view of an object, and returns the view of the result. A patch with a version
-// other than the current one is a conflict. A patch with another UID is Invalid, where an update is
+// patch changes the view of an object, and returns the view of the result. A patch with a version other than
+// the current one is a conflict. A patch with another UID is Invalid, although an update with another UID is
 // a conflict.
 func (m *model) patch(r schema.GroupVersionResource, namespace, name string, w writing, p patch) (apiObject, error) {
 	c, old, err := m.find(r, namespace, name)
@@ -71,8 +71,7 @@ func (p patch) apply(k kind, obj apiObject) (apiObject, error) {
 	return p.result(k, text)
 }
 
-// result decodes a patched object. Its kind must be the same; a strategic merge patch does not reach
-// the kind.
+// result decodes a patched object. The patch must not have changed the kind; a strategic merge patch cannot.
 func (p patch) result(k kind, text []byte) (apiObject, error) {
 	patched, err := k.parse(text)
 	if err != nil {
@@ -84,8 +83,7 @@ func (p patch) result(k kind, text []byte) (apiObject, error) {
 	return patched, nil
 }
 
-// names reports whether an object with this kind and version, of which each may be missing, is of the
-// kind.
+// names reports whether a kind and version from an object, which may both be missing, belong to the kind.
 func (k kind) names(gvk schema.GroupVersionKind) bool {
 	return (gvk.Kind == "" || gvk.Kind == k.GVK.Kind) && (gvk.Version == "" || gvk.GroupVersion() == k.GVK.GroupVersion())
 }
@@ -112,7 +110,7 @@ func applyMergePatch(text, body []byte) ([]byte, error) {
 func applyStrategicPatch(text, body []byte, like apiObject) (patched []byte, err error) {
 	defer func() { // strategicpatch panics on a null in a list
 		if r := recover(); r != nil {
-			err = errMalformed(fmt.Errorf("the patch is not understood: %v", r))
+			err = errMalformed(fmt.Errorf("cannot apply the patch: %v", r))
 		}
 	}()
 	patched, err = strategicpatch.StrategicMergePatch(text, body, like)

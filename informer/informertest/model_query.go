@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/sharding"
 )
 
-// selection is the objects of a collection that a request selects.
+// selection describes the objects of a collection that a request selects.
 type selection struct {
 	*collection
 	prefix string
@@ -18,8 +18,8 @@ type selection struct {
 	shards sharding.Selector
 }
 
-// query reads the options common to lists and watches. It sets and validates the other options with
-// kube-apiserver's own code.
+// query reads the options that lists and watches have in common. kube-apiserver's own code validates the
+// other options and sets their defaults.
 func (m *model) query(r schema.GroupVersionResource, namespace string, o *internalversion.ListOptions) (selection, error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {

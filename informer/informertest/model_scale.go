@@ -19,7 +19,7 @@ func (k kind) scaleKind() kind {
 	}
 }
 
-// canScale reports whether a Go type has a field for the desired number of replicas.
+// canScale reports whether a Go type has the field spec.replicas.
 func canScale(obj apiObject) bool {
 	replicas := goField(obj, "Spec", "Replicas")
 	return replicas.IsValid() && replicas.Type() == reflect.TypeFor[*int32]()
@@ -53,7 +53,7 @@ func scaleOf(obj apiObject) *autoscalingv1.Scale {
 	return s
 }
 
-// spellSelector returns a selector in the syntax of the API.
+// spellSelector returns a selector in the API's syntax.
 func spellSelector(selector any) string {
 	switch by := selector.(type) {
 	case map[string]string:
@@ -66,7 +66,7 @@ func spellSelector(selector any) string {
 	return ""
 }
 
-// setReplicas returns a copy of an object with the number of replicas of a scale.
+// setReplicas returns a copy of an object, with the number of replicas of a scale.
 func setReplicas(k kind, obj apiObject, s *autoscalingv1.Scale) (apiObject, error) {
 	if s.Spec.Replicas < 0 {
 		return nil, errInvalid(k.scaleKind(), s.Name, field.ErrorList{

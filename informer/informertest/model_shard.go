@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// shardRange matches a range of a shardSelector. kube-apiserver reads CEL, of which this is what clients write.
+// shardRange matches a range of a shardSelector. kube-apiserver reads CEL; clients only write this form.
 var shardRange = regexp.MustCompile(`^\s*shardRange\(\s*(object\.metadata\.(?:uid|namespace))\s*` +
 	`,\s*'(0x[0-9a-f]{16}|0x10000000000000000)'\s*,\s*'(0x[0-9a-f]{16}|0x10000000000000000)'\s*\)\s*$`)
 
-// parseShards reads a shardSelector: ranges of the hashes of one field, joined by ||.
+// parseShards reads a shardSelector: ranges of hashes of one field, joined by ||.
 func parseShards(text string) (sharding.Selector, error) {
 	var ranges []sharding.ShardRangeRequirement
 	for part := range strings.SplitSeq(text, "||") {
@@ -35,8 +35,8 @@ func parseShards(text string) (sharding.Selector, error) {
 	return sharding.NewSelector(ranges...), nil
 }
 
-// shardsOf returns the shards that a request selects. Without the feature gate that is everything, whatever
-// the request says.
+// shardsOf returns the shards that a request selects. Without the feature gate, a request selects everything,
+// whatever its shardSelector says.
 func (m *model) shardsOf(selector string) (sharding.Selector, error) {
 	if selector == "" || !m.sharded {
 		return sharding.Everything(), nil
@@ -53,16 +53,16 @@ func (s selection) inShards(obj apiObject) bool {
 	return in && err == nil
 }
 
-// showShards says in a list which shards it shows. As on a real server, the type of a list of custom
-// resources has no place for it.
+// showShards records in a list which shards it shows. As on a real server, lists of custom resources have no
+// field for it.
 func (p page) showShards(list runtime.Object) {
 	if typed, ok := list.(metav1.ShardedListInterface); ok && p.shards != "" {
 		typed.SetShardInfo(&metav1.ShardInfo{Selector: p.shards})
 	}
 }
 
-// uidOf returns the UID of an object that is created at a version. It begins with digits that differ from one
-// version to the next: UIDs that differ only at their end have hashes close together, and would all be in one
+// uidOf returns the UID of an object that is created at a version. Its first digits differ greatly from one
+// version to the next. UIDs that differ only at the end would have similar hashes, and all fall into one
 // shard.
 func uidOf(version uint64) types.UID {
 	const golden = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio

@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// The objects of a test divide evenly, as those of a real server do.
+// The objects of a test are divided evenly among shards, like those of a real server.
 func TestUIDsDivideEvenly(t *testing.T) {
 	for _, total := range []int{2, 3, 4, 16} {
 		for index := range total {

@@ -18,7 +18,7 @@ var (
 	nodes      = corev1.SchemeGroupVersion.WithResource("nodes")
 )
 
-// testWrite is the writing of a test.
+// testWrite describes a write by a test.
 var testWrite = writing{view: viewWhole}
 
 func newTestModel(t *testing.T) *model {
@@ -32,7 +32,7 @@ func newTestModel(t *testing.T) *model {
 	return m
 }
 
-// newPod returns a pod; labels are keys and values in turn.
+// newPod returns a pod. labels has keys and values in turn.
 func newPod(namespace, name string, labels ...string) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{}}}
 	for i := 0; i < len(labels); i += 2 {
@@ -108,8 +108,7 @@ func spell(obj apiObject) string {
 	return pathOf(obj.GetNamespace(), obj.GetName()) + "@" + obj.GetResourceVersion()
 }
 
-// spellEvents describes events as "ADDED a/b@3", with "END" for the bookmark after the initial
-// events.
+// spellEvents describes events as "ADDED a/b@3", and the bookmark after the initial events as "END".
 func spellEvents(events []watch.Event) []string {
 	spelled := []string{}
 	for _, e := range events {
@@ -310,7 +309,7 @@ func TestListsThatAreRefused(t *testing.T) {
 	m := newTestModel(t)
 	m.mustCreate(t, newPod("a", "p"))
 	m.mustUpdate(t, newPod("a", "p", "x", "y"))
-	m.compact() // at 3
+	m.compact() // at version 3
 
 	yes := true
 	const exact = metav1.ResourceVersionMatchExact

@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 )
 
-// token is a continue token: the version of the list, and the path of its next object, relative to
-// the namespace of the list. Clients must not interpret it. It has the form of a real server's
-// tokens.
+// token is a continue token: the version of the list, and the path of its next object relative to the list's
+// namespace. It has the form of a real server's tokens. Clients must not interpret it.
 type token struct {
 	API string `json:"v"`
 	// Version is negative if the list continues at the current state.
@@ -22,7 +21,7 @@ func (t token) String() string {
 	t.API = tokenAPI
 	text, err := json.Marshal(t)
 	if err != nil {
-		return "" // cannot happen: a number and two strings
+		return "" // cannot happen: the token is a number and two strings
 	}
 	return base64.RawURLEncoding.EncodeToString(text)
 }

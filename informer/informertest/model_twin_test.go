@@ -17,8 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// twin is a slow, obvious second model: it keeps every write, and computes each result from all of
-// them.
+// twin is a slow and obvious second model. It keeps every write, and computes each result from all of them.
 type twin struct {
 	writes    []twinWrite
 	compacted uint64
@@ -27,13 +26,13 @@ type twin struct {
 type twinWrite struct {
 	version uint64
 	path    string
-	pod     *corev1.Pod // nil: deleted
+	pod     *corev1.Pod // nil if deleted
 }
 
-// twinQuery is a query to both models.
+// twinQuery is a query for both models.
 type twinQuery struct {
 	namespace, app string
-	share          shard.Set // the zero value: everything
+	share          shard.Set // the zero value selects everything
 }
 
 func (q twinQuery) options() (o metav1.ListOptions) {
@@ -139,7 +138,7 @@ func TestModelIsItsTwin(t *testing.T) {
 	}
 }
 
-// end reads all watches to their end.
+// end reads all watches to the end.
 func (w *twins) end() {
 	for _, c := range w.cursors {
 		w.read(c)
@@ -179,7 +178,7 @@ func (w *twins) query() twinQuery {
 
 func (w *twins) pick(from ...string) string { return from[w.rand.IntN(len(from))] }
 
-// write makes a random write, valid or invalid. Some pods have a finalizer.
+// write makes a random write, which may be invalid. Some pods have a finalizer.
 func (w *twins) write() {
 	pod := newPod(w.pick("a", "a-b", "b"), w.pick("p", "q", "r", "s"), "app", w.pick("x", "y", "z"), "n", w.pick("1", "2", "3"))
 	if w.rand.IntN(3) == 0 {
@@ -274,7 +273,7 @@ func (w *twins) drop(l *openList) {
 	w.lists = slices.DeleteFunc(w.lists, func(other *openList) bool { return other == l })
 }
 
-// beginWatch begins a watch after some version, or with the initial state.
+// beginWatch begins a watch, after a random version or with the initial state.
 func (w *twins) beginWatch() {
 	c := &openCursor{query: w.query(), at: 1 + w.rand.Uint64N(w.model.version), state: map[string]string{}}
 	o := c.query.options()
@@ -306,7 +305,7 @@ func (w *twins) beginStream(c *openCursor, o metav1.ListOptions) {
 	w.cursors = append(w.cursors, c)
 }
 
-// read compares the events, and the state after them, with the twin's.
+// read compares the events of a watch, and the state after them, with the twin's.
 func (w *twins) read(c *openCursor) {
 	events := c.read()
 	require.Equal(w.t, w.twin.watch(c.query, c.at, w.model.version), spellEvents(events))

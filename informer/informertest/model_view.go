@@ -2,19 +2,19 @@ package informertest
 
 import autoscalingv1 "k8s.io/api/autoscaling/v1"
 
-// view is the part of an object that a request reads or writes: a subresource's part, or that of
-// the methods of a [Server].
+// view is the part of an object that a request reads or writes: the object, a subresource, or everything, as
+// the methods of a [Server] do.
 type view int
 
 const (
-	viewWhole    view = iota // the whole object: the view of a Server's own methods
-	viewMain                 // the resource itself: without the status, if it has a subresource
+	viewWhole    view = iota // everything, for the methods of a Server
+	viewMain                 // the object, without the status if that is a subresource
 	viewStatus               // the status
 	viewScale                // the number of replicas
-	viewFinalize             // all but the status: a Namespace with the finalizers of its spec
+	viewFinalize             // everything except the status: a Namespace with the finalizers in its spec
 )
 
-// viewOf returns the view of a subresource, if the kind has the subresource.
+// viewOf returns the view of a subresource, if the kind has it.
 func (k kind) viewOf(subresource string) (v view, ok bool) {
 	switch subresource {
 	case "":
@@ -29,7 +29,7 @@ func (k kind) viewOf(subresource string) (v view, ok bool) {
 	return 0, false
 }
 
-// versioned reports whether an update through the view is one of a whole version of the object.
+// versioned reports whether an update through the view replaces a version of the object.
 func (v view) versioned() bool { return v == viewMain || v == viewStatus }
 
 // seen returns the kind of a view's objects.
@@ -48,8 +48,8 @@ func (v view) show(obj apiObject) apiObject {
 	return obj
 }
 
-// replace returns the object that results from writing in through the view. It may change and
-// return in, and does not change old.
+// replace returns the result of writing in through the view. It may change and return in. It does not change
+// old.
 func (v view) replace(k kind, old, in apiObject) (apiObject, error) {
 	switch v {
 	case viewScale:

@@ -9,25 +9,26 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// cursor is a watch: a place in the history of a collection, and its reader's selection of changes.
+// cursor is a watch: a position in a collection's history, and the selection of the changes that its reader
+// gets.
 type cursor struct {
 	selection
 	wantsBookmarks bool
 	// pos is the last change read.
 	pos *change
-	// after is the version after which the watch begins; earlier changes are skipped. It may lie in
-	// the future.
+	// after is the version after which the watch begins. Earlier changes are skipped. It may be in the
+	// future.
 	after uint64
 	// bookmarksBefore is the number of bookmarks set before the watch began.
 	bookmarksBefore uint64
-	// pending are events to send before the changes.
+	// pending holds the events to send before the changes.
 	pending []watch.Event
-	// failed says that the watch ends after pending, which holds the error.
+	// failed is set if the watch ends after pending, which then holds the error.
 	failed bool
 }
 
-// watch begins a watch. Like a real server, it accepts any readable version; the stream reports its
-// error.
+// watch begins a watch. Like a real server, it accepts any version that it can parse. The stream then reports
+// an error.
 func (m *model) watch(r schema.GroupVersionResource, namespace string, o internalversion.ListOptions) (*cursor, error) {
 	s, err := m.query(r, namespace, &o)
 	if err != nil {
@@ -53,7 +54,7 @@ func (m *model) watch(r schema.GroupVersionResource, namespace string, o interna
 	return c, nil
 }
 
-// replay makes the present objects pending, as newly created ones.
+// replay makes Added events of the current objects pending.
 func (c *cursor) replay(version uint64, stream bool) {
 	for _, obj := range c.scan(c.prefix, "", version) {
 		if c.matches(obj) {
@@ -84,8 +85,8 @@ func (c *cursor) read() []watch.Event {
 	return events
 }
 
-// event returns the event of a change for this watch. For a watch with a selector, an object that
-// begins to match is added, and one that ceases to match is deleted.
+// event returns the event of a change for this watch. With a selector, an object that starts to match is
+// added, and an object that no longer matches is deleted.
 func (c *cursor) event(ch *change) (watch.Event, bool) {
 	switch {
 	case ch.version < c.after, ch.version == c.after && ch.bookmark == 0:
@@ -104,7 +105,7 @@ func (c *cursor) event(ch *change) (watch.Event, bool) {
 	case is:
 		return watch.Event{Type: watch.Added, Object: ch.new}, true
 	case was:
-		// The last state that was selected, with the version of its end.
+		// The last state that matched, with the version of the change.
 		return watch.Event{Type: watch.Deleted, Object: deletedAt(ch.old, ch.version)}, true
 	}
 	return watch.Event{}, false

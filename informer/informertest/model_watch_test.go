@@ -14,7 +14,7 @@ var yes, no = true, false
 
 const notOlderThan = metav1.ResourceVersionMatchNotOlderThan
 
-// streaming are the options of a watch with the initial state.
+// streaming has the options of a watch with the initial state.
 func streaming(version string) metav1.ListOptions {
 	return metav1.ListOptions{SendInitialEvents: &yes, ResourceVersionMatch: notOlderThan, AllowWatchBookmarks: true, ResourceVersion: version}
 }
@@ -102,14 +102,14 @@ func TestWatchSelects(t *testing.T) {
 	placed := m.mustWatch(t, "", metav1.ListOptions{FieldSelector: "spec.nodeName=n1"})
 
 	m.mustCreate(t, newPod("b", "p", "app", "web"))                   // 2: another namespace
-	m.mustCreate(t, newPod("a", "p"))                                 // 3: does not match
-	m.mustUpdate(t, newPod("a", "p", "app", "web"))                   // 4: begins to
+	m.mustCreate(t, newPod("a", "p"))                                 // 3: does not match yet
+	m.mustUpdate(t, newPod("a", "p", "app", "web"))                   // 4: matches
 	m.mustUpdate(t, newPod("a", "p", "app", "web", "v", "2"))         // 5
-	moved := m.mustUpdate(t, newPod("a", "p", "app", "db", "v", "2")) // 6: ceases to
+	moved := m.mustUpdate(t, newPod("a", "p", "app", "db", "v", "2")) // 6: no longer matches
 	bound := moved.DeepCopyObject().(*corev1.Pod)
 	bound.Spec.NodeName = "n1"
-	m.mustUpdate(t, bound)                          // 7: is bound to a node
-	m.mustUpdate(t, newPod("a", "p", "app", "web")) // 8: is unbound, matches again
+	m.mustUpdate(t, bound)                          // 7: bound to a node
+	m.mustUpdate(t, newPod("a", "p", "app", "web")) // 8: unbound, and matches again
 	m.mustDelete(t, "a", "p")                       // 9
 	m.mustDelete(t, "b", "p")                       // 10
 
@@ -147,7 +147,7 @@ func TestBookmarks(t *testing.T) {
 	with := m.mustWatch(t, "a", metav1.ListOptions{ResourceVersion: "1", AllowWatchBookmarks: true})
 	without := m.mustWatch(t, "a", metav1.ListOptions{ResourceVersion: "1"})
 
-	m.mustCreate(t, newPod("b", "p")) // 2: another namespace, but progress all the same
+	m.mustCreate(t, newPod("b", "p")) // 2: another namespace, but still progress
 	m.bookmark()
 	m.bookmark()
 	m.mustCreate(t, newPod("a", "p")) // 3

@@ -15,20 +15,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// writing describes a write: the view that it goes through, the time, and the writer.
+// writing describes a write: its view, time and writer.
 type writing struct {
 	view view
 	now  metav1.Time
-	// dryRun says that nothing is stored; the client only gets the result.
+	// dryRun is set if nothing is stored, and the client only gets the result.
 	dryRun bool
-	// manager owns the written fields, and force takes them away from other managers. hasManagers says
-	// that the object lists its managers already.
+	// manager will own the written fields. force takes them from other managers. hasManagers is set if the
+	// object already lists its managers.
 	manager            string
 	force, hasManagers bool
 }
 
-// create stores a new object and returns it as stored. Only a test's view may create it with a
-// status, and a Namespace without a finalizer in its spec.
+// create stores a new object, and returns it as stored. Only the server's own methods can create an object
+// with a status, or a Namespace without a finalizer in its spec.
 func (m *model) create(r schema.GroupVersionResource, namespace string, w writing, obj apiObject) (apiObject, error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
@@ -69,14 +69,13 @@ func (m *model) create(r schema.GroupVersionResource, namespace string, w writin
 	return m.commit(c, w, &change{path: path, new: created}), nil
 }
 
-// generateName makes up a name of at most 63 characters: the base, cut if need be, and a suffix of
-// five.
+// generateName returns a name of at most 63 characters: up to 58 of the base, and a suffix of five.
 func generateName(base string, version uint64) string {
 	return fmt.Sprintf("%.58s%05x", base, version)
 }
 
-// put updates an object, or creates it if it does not exist and the kind allows that: in any version,
-// but not with a UID.
+// put updates an object. If the object does not exist and the kind allows it, put creates the object. It
+// ignores a version then, and refuses a UID.
 func (m *model) put(r schema.GroupVersionResource, namespace, name string, w writing, obj apiObject) (stored apiObject, created bool, err error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
@@ -94,8 +93,9 @@ func (m *model) put(r schema.GroupVersionResource, namespace, name string, w wri
 	return stored, true, err
 }
 
-// update replaces a view's part of an object, and returns the view's result. An object without a
-// version replaces any version, if the kind allows that. An update without a difference is no change.
+// update replaces the view's part of an object, and returns the view of the result. Some kinds accept an
+// object without a version, which replaces any version. An update that changes nothing does not take a
+// version.
 func (m *model) update(r schema.GroupVersionResource, namespace string, w writing, obj apiObject) (apiObject, error) {
 	c, err := m.collection(r, namespace)
 	if err != nil {
@@ -129,7 +129,7 @@ func (m *model) update(r schema.GroupVersionResource, namespace string, w writin
 	return w.view.show(m.replace(c, w, old, updated)), nil
 }
 
-// keep copies the parts that no update changes, and counts the object's generation.
+// keep copies the fields that an update cannot change, and counts the generation.
 func (k kind) keep(updated, old apiObject) {
 	updated.SetUID(old.GetUID())
 	updated.SetResourceVersion(old.GetResourceVersion())
@@ -146,15 +146,16 @@ func (k kind) keep(updated, old apiObject) {
 	}
 }
 
-// ends reports whether an update is the end of an object: it was deleted, and has no grace period
-// and no finalizer any more.
+// ends reports whether an update removes an object: a deletion has begun, and the grace period and all
+// finalizers are gone.
 func (k kind) ends(old, updated apiObject) bool {
 	return old.GetDeletionTimestamp() != nil && value(old.GetDeletionGracePeriodSeconds()) == 0 &&
 		len(updated.GetFinalizers()) == 0 && !k.heldBySpec(updated)
 }
 
-// replace stores an update. If it removes the last finalizer of an object being deleted, the object
-// is removed, and the rest of the update is not stored: it is returned at the version before.
+// replace stores an update. If the update removes the last finalizer of an object that is being deleted, the
+// object is removed instead, and the rest of the update is not stored. The result then has the previous
+// version.
 func (m *model) replace(c *collection, w writing, old, updated apiObject) apiObject {
 	path := pathOf(old.GetNamespace(), old.GetName())
 	switch {
@@ -167,7 +168,7 @@ func (m *model) replace(c *collection, w writing, old, updated apiObject) apiObj
 	return m.commit(c, w, &change{path: path, old: old, new: updated})
 }
 
-// get returns a view of an object, at a version no older than the requested one.
+// get returns a view of an object. A version in the request is a minimum.
 func (m *model) get(r schema.GroupVersionResource, namespace, name string, v view, version string) (apiObject, error) {
 	asked, err := parseVersion(version)
 	if err != nil {
@@ -209,8 +210,7 @@ func (m *model) commit(c *collection, w writing, ch *change) apiObject {
 	return ch.new
 }
 
-// incoming copies a client's object into the namespace of the request, without the fields that a
-// client cannot set.
+// incoming copies a client's object into the request's namespace, without the fields that clients cannot set.
 func incoming(k kind, namespace string, obj apiObject) (apiObject, error) {
 	in, err := copyIn(obj)
 	if err != nil {
@@ -228,8 +228,8 @@ func incoming(k kind, namespace string, obj apiObject) (apiObject, error) {
 	return in, nil
 }
 
-// copyIn copies a client's object. An unstructured object may hold any values: it is converted as
-// JSON would convert it, and its metadata must have the right form.
+// copyIn copies a client's object. The values in an unstructured object may have any type. They are converted
+// as JSON would convert them, and the metadata must have the right form.
 func copyIn(obj apiObject) (apiObject, error) {
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
@@ -249,7 +249,7 @@ func copyIn(obj apiObject) (apiObject, error) {
 	return in, dropUnknownMetadata(in)
 }
 
-// dropUnknownMetadata removes the fields that no metadata has.
+// dropUnknownMetadata removes unknown fields from the metadata.
 func dropUnknownMetadata(u *unstructured.Unstructured) error {
 	about, ok := u.Object["metadata"]
 	if !ok {
@@ -267,7 +267,7 @@ func dropUnknownMetadata(u *unstructured.Unstructured) error {
 	return nil
 }
 
-// checkMetadata returns an error if the metadata have the wrong form.
+// checkMetadata returns an error if the metadata has the wrong form.
 func checkMetadata(u *unstructured.Unstructured) error {
 	text, err := u.MarshalJSON()
 	if err != nil {
@@ -279,20 +279,19 @@ func checkMetadata(u *unstructured.Unstructured) error {
 	return nil
 }
 
-// validate checks the metadata, by rules common to all kinds, and the finalizers by those of the
-// kind.
+// validate checks the metadata by rules common to all kinds, and the finalizers by the kind's rules.
 func (c *collection) validate(obj apiObject) field.ErrorList {
 	problems := validation.ValidateObjectMetaAccessor(obj, c.kind.Namespaced, validateName, field.NewPath("metadata"))
 	return append(problems, c.kind.checkFinalizers(obj)...)
 }
 
-// validateUpdate checks the metadata of an update. An object being deleted gets no new finalizers,
-// and no update begins a deletion or takes one back.
+// validateUpdate checks the metadata of an update. An object that is being deleted cannot get new finalizers,
+// and an update cannot begin or undo a deletion.
 func (c *collection) validateUpdate(obj, old apiObject) field.ErrorList {
 	return append(c.validate(obj), validation.ValidateObjectMetaAccessorUpdate(obj, old, field.NewPath("metadata"))...)
 }
 
-// validateName applies the rules for names common to every kind; many kinds are stricter.
+// validateName applies the rules that the names of all kinds obey. Many kinds are stricter.
 func validateName(name string, isPrefix bool) []string {
 	if isPrefix {
 		return content.IsPathSegmentPrefix(name)
@@ -300,8 +299,8 @@ func validateName(name string, isPrefix bool) []string {
 	return content.IsPathSegmentName(name)
 }
 
-// meets compares an object with a client's preconditions. An empty value is no precondition, nor is
-// version "0".
+// meets compares an object with a client's preconditions. An empty value, or version "0", is not a
+// precondition.
 func meets(k kind, obj apiObject, uid types.UID, version string) error {
 	if uid != "" && uid != obj.GetUID() {
 		return errOtherUID(k, obj.GetName(), uid, obj.GetUID())

@@ -10,25 +10,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Create stores an object in its namespace, with its status. It sets obj to the stored object, with
-// its version and UID.
+// Create stores an object, including its status, and sets obj to the stored object with its version and UID.
 func (s *Server) Create(ctx context.Context, obj runtime.Object) error {
 	return s.put(ctx, obj, func(k kind, obj apiObject) (apiObject, error) {
 		return s.model.create(k.GVR, namespaceOf(k, obj), byTest(), obj)
 	})
 }
 
-// Update replaces an object and its status at once, as no client can. If obj has a version, it must
-// be the current one. Update sets obj to the stored object.
+// Update replaces an object and its status in one write, which clients cannot do. If obj has a version, it
+// must be the current version. Update sets obj to the stored object.
 func (s *Server) Update(ctx context.Context, obj runtime.Object) error {
 	return s.put(ctx, obj, func(k kind, obj apiObject) (apiObject, error) {
 		return s.model.update(k.GVR, namespaceOf(k, obj), byTest(), obj)
 	})
 }
 
-// Delete removes the object with the namespace and the name of obj, at any version and without a grace
-// period. An object with finalizers, a Namespace also with some in its spec, gets a deletionTimestamp
-// instead, and is removed with its last finalizer. Obj stays as it is.
+// Delete removes the object with obj's namespace and name, at any version and without a grace period. If the
+// object has finalizers, or is a Namespace with finalizers in its spec, it gets a deletionTimestamp, and is
+// removed with the last finalizer. Delete does not change obj.
 func (s *Server) Delete(ctx context.Context, obj runtime.Object) error {
 	k, named, err := s.kindOf(obj)
 	if err != nil {
@@ -41,8 +40,7 @@ func (s *Server) Delete(ctx context.Context, obj runtime.Object) error {
 	return err
 }
 
-// Get reads the object with a namespace and a name into obj. The Go type of obj determines the
-// kind.
+// Get reads an object into obj. The Go type of obj determines the kind.
 func (s *Server) Get(ctx context.Context, namespace, name string, obj runtime.Object) error {
 	k, into, err := s.kindOf(obj)
 	if err != nil {
@@ -58,7 +56,7 @@ func (s *Server) Get(ctx context.Context, namespace, name string, obj runtime.Ob
 	return nil
 }
 
-// put stores obj and brings it up to date.
+// put stores obj, and sets it to the stored object.
 func (s *Server) put(ctx context.Context, obj runtime.Object, do func(kind, apiObject) (apiObject, error)) error {
 	k, into, err := s.kindOf(obj)
 	if err != nil {
@@ -72,7 +70,7 @@ func (s *Server) put(ctx context.Context, obj runtime.Object, do func(kind, apiO
 	return nil
 }
 
-// read asks the model for an object.
+// read reads an object from the model.
 func (s *Server) read(ctx context.Context, do func() (apiObject, error)) (apiObject, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +91,7 @@ func (s *Server) write(ctx context.Context, do func() (apiObject, error)) (apiOb
 	})
 }
 
-// deleteCollection deletes the objects of a list, and returns them. The items are shared.
+// deleteCollection deletes the objects of a list, and returns that list. It shares the items.
 func (s *Server) deleteCollection(ctx context.Context, t target, w writing, o metav1.DeleteOptions, of internalversion.ListOptions) (runtime.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,14 +99,14 @@ func (s *Server) deleteCollection(ctx context.Context, t target, w writing, o me
 		return nil, err
 	}
 	k, found, err := s.model.deleteCollection(t.resource, t.namespace, w, o, of)
-	s.wakeLocked() // an error may come after some are gone
+	s.wakeLocked() // even after an error, some objects may be deleted
 	if err != nil {
 		return nil, err
 	}
 	return k.listOf(found)
 }
 
-// namespaceOf is the namespace that a client puts into the path of a request.
+// namespaceOf returns the namespace that a client puts into the path of a request.
 func namespaceOf(k kind, obj apiObject) string {
 	if !k.Namespaced {
 		return ""
@@ -116,10 +114,10 @@ func namespaceOf(k kind, obj apiObject) string {
 	return obj.GetNamespace()
 }
 
-// byTest returns the writing of the server's own methods.
+// byTest describes a write by the server's own methods.
 func byTest() writing { return writing{view: viewWhole, now: now(), manager: "informertest"} }
 
-// now is the time as clients decode it from objects: of whole seconds, in the local zone.
+// now returns the time as clients decode it from objects: in whole seconds, and in the local time zone.
 func now() metav1.Time { return metav1.Unix(time.Now().Unix(), 0) }
 
 // assign copies an object into another one of the same type.

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// pipes is a listener for connections within the process. They block on channels, so that a
-// testing/synctest bubble sees a waiting client as idle.
+// pipes is a listener for connections within the process. A waiting connection blocks on a channel, so a
+// testing/synctest bubble sees it as idle.
 type pipes struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -44,7 +44,7 @@ func (p *pipes) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends Accept and dial. Open connections stay open.
+// Close ends Accept and dial. Open connections remain open.
 func (p *pipes) Close() error {
 	p.close()
 	return nil

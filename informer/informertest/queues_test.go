@@ -18,8 +18,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// countingController is a controller that counts its writes to each pod in a label, up to three. It
-// handles a pod with the label "later" again after a minute.
+// countingController counts its writes to each pod in a label, up to three. It handles a pod with the label
+// "later" again after a minute.
 type countingController struct {
 	client kubernetes.Interface
 	queue  workqueue.TypedRateLimitingInterface[cache.ObjectName]
@@ -53,8 +53,8 @@ func (c *countingController) sync(ctx context.Context, key cache.ObjectName) {
 }
 
 // Settle does not wait for work queues. In a bubble, synctest.Wait waits for everything: informers
-// (client-go's here), queues, workers, and the effects of their writes. A delayed queue item takes
-// its time.
+// (client-go's here), queues, workers, and the effects of their writes. It does not wait for a delayed item,
+// because time must pass first.
 func TestSynctestCoversWorkQueues(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
 		require.NoError(t, s.StartInMemory())

@@ -8,28 +8,27 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Request describes a request, in the words of RBAC and authorization.k8s.io. As an argument of
-// [Server.Stall] and the other faults it is a pattern: it selects the requests with the same values
-// in all fields that are not empty. So Request{} selects all requests, and Request{Verb: "list",
-// Resource: "pods"} the lists of pods, in each namespace and in all.
+// Request describes a request, in the terms of RBAC and authorization.k8s.io. As an argument of
+// [Server.Stall] and [Server.Forbid], it is a pattern: it selects the requests that have the same values in
+// all of its non-empty fields. Request{} selects all requests, and Request{Verb: "list", Resource: "pods"}
+// selects all lists of pods.
 type Request struct {
-	// Verb is one of get, list, watch, create, update, patch, delete and
-	// deletecollection.
+	// Verb is get, list, watch, create, update, patch, delete or deletecollection.
 	Verb string
-	// Group is "" for the core group, and Resource such as "pods".
+	// Group is "" for the core group. Resource is a plural name such as "pods".
 	Group, Version, Resource, Subresource string
-	// Namespace is "" also for a request for the objects of all namespaces.
+	// Namespace is "" for cluster-scoped objects, and for requests to all namespaces.
 	Namespace, Name string
 	// LabelSelector and FieldSelector are set in lists, watches and deletions of collections.
 	LabelSelector, FieldSelector string
-	// UserAgent is the client's name for itself. ContentType is the format of the body, which
-	// distinguishes the forms of patches. Both are empty through a [Server.Source].
+	// UserAgent is the name that the client sends. ContentType is the format of the body, which distinguishes
+	// the types of patches. Both are empty for requests of a [Server.Source].
 	UserAgent, ContentType string
-	// Body holds the first 16 KiB of the request's body, in [Server.Requests] only: faults apply
+	// Body holds the first 16 KiB of the request's body. Only [Server.Requests] sets it, because faults apply
 	// before the body is read. Patterns ignore it.
 	Body string
 
-	// streams says that a watch asks for the initial state.
+	// streams is set if a watch asks for the initial state.
 	streams bool
 }
 
@@ -67,7 +66,7 @@ func (r Request) resource() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }
 
-// request describes a request to a path.
+// request returns the description of a request to a path.
 func (t target) request(verb string) Request {
 	return Request{
 		Verb:  verb,
@@ -76,8 +75,8 @@ func (t target) request(verb string) Request {
 	}
 }
 
-// begin records a request. It returns an error if the server is closed, the client has gone, or a
-// fault answers. It waits as long as a fault requires.
+// begin records a request. It returns an error if the server is closed, the client has gone away, or a fault
+// answers. It waits as long as a fault requires.
 func (s *Server) begin(ctx context.Context, r Request) (kept *Request, err error) {
 	s.mu.Lock()
 	kept = s.journal.add(r)
@@ -97,8 +96,7 @@ func (s *Server) begin(ctx context.Context, r Request) (kept *Request, err error
 	return kept, context.Cause(ctx)
 }
 
-// untilClosed returns a context that ends with ctx, or with ErrClosed when the
-// server is closed.
+// untilClosed returns a context that ends with ctx. When the server is closed, it ends with ErrClosed.
 func (s *Server) untilClosed(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(s.life, func() { cancel(ErrClosed) })

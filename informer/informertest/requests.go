@@ -2,11 +2,11 @@ package informertest
 
 import "maps"
 
-// Requests are received requests, the oldest first.
+// Requests holds received requests, the oldest first.
 type Requests []Request
 
-// Of returns the requests that a pattern selects: [Requests] of Request{Verb: "patch", Resource:
-// "pods"} are the patches of pods.
+// Of returns the requests that a pattern selects. For example, Of(Request{Verb: "patch", Resource: "pods"})
+// returns the patches of pods.
 func (all Requests) Of(these Request) Requests {
 	var found Requests
 	for _, r := range all {
@@ -17,7 +17,7 @@ func (all Requests) Of(these Request) Requests {
 	return found
 }
 
-// The number of kept requests is bounded, since a server may live for long.
+// A server may run for a long time, so it keeps a limited number of requests.
 const (
 	keptRequests = 4096
 	keptBody     = 16 << 10
@@ -26,7 +26,7 @@ const (
 // journal keeps the newest requests.
 type journal struct {
 	counts map[string]int // by verb, see [Server.Counts]
-	// kept are the requests. Invariant: len(kept) < 2*keptRequests.
+	// kept holds the requests. Invariant: len(kept) < 2*keptRequests.
 	kept []*Request
 }
 
@@ -53,7 +53,7 @@ func (j *journal) count(r Request) {
 	j.counts[r.Verb]++
 }
 
-// requests returns the newest kept requests, up to the promised number.
+// requests returns the newest keptRequests requests.
 func (j *journal) requests() Requests {
 	kept := j.kept[max(0, len(j.kept)-keptRequests):]
 	all := make(Requests, 0, len(kept))
@@ -63,19 +63,18 @@ func (j *journal) requests() Requests {
 	return all
 }
 
-// Requests returns the newest 4,096 requests received so far, through a [Server.Source] or over HTTP, for
-// a test's assertions about a controller. It includes refused requests, but neither unreadable ones
-// nor a test's calls of the server's methods. Call [Server.Settle] first, to let the controller's
-// informers come to rest.
+// Requests returns the newest 4,096 requests that the server has received, through a [Server.Source] or over
+// HTTP, so that a test can check what a controller has sent. It includes refused requests, but not requests
+// that could not be read, and not calls of the server's methods. Call [Server.Settle] first, to let the
+// controller's informers catch up.
 func (s *Server) Requests() Requests {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.journal.requests()
 }
 
-// Counts returns the number of requests received so far by verb, including those that [Server.Requests] no
-// longer has. A watch with the initial state counts as "watchlist". A request for a subresource counts like any
-// other.
+// Counts returns the number of requests by verb, including those that [Server.Requests] no longer has. A
+// watch with the initial state counts as "watchlist". Requests for subresources are included.
 func (s *Server) Counts() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -57,7 +57,7 @@ func TestRequestsTellWhatAControllerDid(t *testing.T) {
 		about(Request{Verb: "list", LabelSelector: "app in (x,y)", FieldSelector: "spec.nodeName=n"}),
 		about(Request{Verb: "watch", LabelSelector: "app=x"}),
 		about(Request{Verb: "deletecollection", LabelSelector: "app=x", ContentType: "application/json", Body: `{"kind":"DeleteOptions","apiVersion":"v1"}`}),
-		about(Request{Verb: "delete", Name: "p", ContentType: "application/json"}), // refused, and not read
+		about(Request{Verb: "delete", Name: "p", ContentType: "application/json"}), // refused before the body is read
 		anonymous,
 	}, all)
 	assert.Len(t, all.Of(Request{Verb: "patch", Resource: "pods"}), 2)
@@ -66,7 +66,7 @@ func TestRequestsTellWhatAControllerDid(t *testing.T) {
 	assert.Equal(t, map[string]int{"create": 1, "patch": 2, "list": 2, "watch": 1, "deletecollection": 1, "delete": 1}, s.Counts())
 }
 
-// A long-lived server keeps no more requests than documented.
+// A server that runs for long keeps no more requests than documented.
 func TestRequestsAreBounded(t *testing.T) {
 	var j journal
 	for i := range 3*keptRequests + 7 {

@@ -13,26 +13,26 @@ import (
 // Options configure a [Server]. The zero value behaves like a server of this module's Kubernetes
 // minor version.
 type Options struct {
-	// Scheme knows the Go types of the served kinds; nil for client-go's. Built-in kinds are served
-	// if the scheme knows them.
+	// Scheme has the Go types of the served kinds. It defaults to client-go's scheme. The server has the
+	// built-in kinds that the scheme knows.
 	Scheme *runtime.Scheme
-	// BookmarkInterval is the time between the bookmarks that watches get. Zero or less leaves only
-	// those of [Server.Bookmark], the one at the end of a streamed initial state, and the one that a watch
-	// with a timeout of less than a minute gets two seconds before it.
+	// BookmarkInterval is the time between the bookmarks of a watch. If it is not positive, the server sends
+	// bookmarks only in these cases: at [Server.Bookmark], at the end of a streamed initial state, and two
+	// seconds before the end of a watch with a timeout of less than a minute.
 	BookmarkInterval time.Duration
-	// NoWatchList refuses to stream an initial state, like a server without the feature WatchList:
-	// such a watch is Invalid.
+	// NoWatchList refuses to stream an initial state, like a server without the feature WatchList. The answer
+	// to such a watch is Invalid.
 	NoWatchList bool
-	// NoWatchCache pages lists at version "0", like a server that reads them from etcd. Other
-	// servers ignore the limit there.
+	// NoWatchCache pages lists at version "0", like a server that reads them from etcd. Other servers ignore
+	// the limit of such a list.
 	NoWatchCache bool
-	// ShardedListAndWatch serves the parameter shardSelector, like a server with the feature gate of this
-	// name. Without it the parameter is ignored, as by default there.
+	// ShardedListAndWatch enables the parameter shardSelector, like the feature gate of this name. By default
+	// the server ignores the parameter.
 	ShardedListAndWatch bool
 }
 
-// Server is an API server in memory. It must be closed. All methods may be
-// called from any goroutine.
+// Server is an API server in memory. Call Close when it is no longer needed. All methods are safe for
+// concurrent use.
 type Server struct {
 	scheme *runtime.Scheme
 	// life ends with Close.
@@ -43,17 +43,17 @@ type Server struct {
 
 	mu       sync.Mutex // guards the rest, and is held for moments only
 	model    *model
-	changed  chan struct{} // closed, and another one made, when there is something to read
+	changed  chan struct{} // closed, and replaced, when there is something to read
 	watches  map[*stream]struct{}
 	journal  journal
-	faults   []*fault // in the order in which requests meet them
-	settling int      // how many calls of Settle are under way
+	faults   []*fault // in the order in which they began
+	settling int      // number of calls of Settle in progress
 	closed   bool
 	endpoint endpoint
 	http     *http.Server
 }
 
-// New returns an empty server. It runs; only HTTP clients need [Server.Start] or
+// New returns an empty server, which runs until Close. HTTP clients also need [Server.Start] or
 // [Server.StartInMemory].
 func New(o Options) *Server {
 	if o.Scheme == nil {
@@ -74,8 +74,8 @@ func New(o Options) *Server {
 	return s
 }
 
-// Close ends all watches and all HTTP connections, and returns when every goroutine of the server
-// has ended. Later requests fail with [ErrClosed].
+// Close ends all watches and HTTP connections, and returns when every goroutine of the server has ended.
+// Later requests fail with [ErrClosed].
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -85,14 +85,14 @@ func (s *Server) Close() {
 
 	s.end()
 	if server != nil {
-		_ = server.Close() // the listener's error, of which nothing follows
+		_ = server.Close() // an error of the listener does not matter any more
 	}
 	s.running.Wait()
 }
 
-// Compact forgets all history, as etcd does every five minutes in a cluster: earlier versions
-// expire for watches, lists and continue tokens. Open watches go on and miss nothing. The server
-// keeps every state until then, so a long-lived server should be compacted now and then.
+// Compact forgets the history, as etcd does every five minutes in a cluster. Earlier versions then expire for
+// watches, lists and continue tokens. Open watches continue and miss nothing. Until then the server keeps
+// every state, so call Compact from time to time if a server runs for long.
 func (s *Server) Compact() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,8 +106,8 @@ func (s *Server) Bookmark() {
 	s.bookmarkLocked()
 }
 
-// CutWatches ends all open watches, as a server does at their timeout or when it restarts. Events
-// on their way may be lost.
+// CutWatches ends all open watches, as a server does at their timeout or when it restarts. Events that have
+// not arrived may be lost.
 func (s *Server) CutWatches() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,8 +128,7 @@ func (s *Server) openLocked(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// enter begins work that Close waits for. If it returns true, the caller calls running.Done at the
-// end.
+// enter begins work that Close waits for. If it returns true, the caller must call running.Done at the end.
 func (s *Server) enter() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

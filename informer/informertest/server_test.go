@@ -109,7 +109,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// A watch gets the deletions of a kind's objects before it ends with the kind.
+// A watch gets the deletions of a kind's objects before it ends.
 func TestUnregister(t *testing.T) {
 	s := New(Options{})
 	defer s.Close()
@@ -162,7 +162,7 @@ func (l *rolloutList) DeepCopyObject() runtime.Object {
 	return &twin
 }
 
-// notAList has the name of a list, and is none.
+// notAList has the name of a list type, but is not one.
 type notAList struct{ corev1.Node }
 
 func (n *notAList) DeepCopyObject() runtime.Object { return &notAList{*n.DeepCopy()} }
@@ -206,7 +206,7 @@ func TestBuiltinKindsAreServed(t *testing.T) {
 	}
 }
 
-// A test's Delete works like a client's: finalizers keep the object.
+// Delete respects finalizers, like a client's delete request.
 func TestServerDeleteWaitsForFinalizers(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
 		p := newPod("a", "p")

@@ -9,19 +9,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// deliverer is an informer of this module, of either API.
+// deliverer is an informer of this module, with this module's API or client-go's.
 type deliverer interface {
 	WaitDelivered(ctx context.Context, version string) error
 }
 
-// Settle waits until informers hold all writes to the server so far, and have delivered them to
-// each of their handlers. A test calls it after a write, instead of sleeping, and then checks the
-// outcome. The informers must be of this module and run on this server: an *informer.Informer[T],
-// or its cache.SharedIndexInformer, also from client-go's accessors; any other value is an
-// error. Writes made by handlers need another call.
+// Settle waits until informers have all writes that the server has accepted so far, and have delivered them
+// to their handlers. Call it after a write, instead of sleeping, and then check the result. The informers
+// must be of this module and read from this server: each is an *informer.Informer[T] or a
+// cache.SharedIndexInformer, for example from an accessor of a factory. Any other value is an error. Writes
+// that handlers make need another call.
 //
-// Bookmarks tell informers without changes that there is nothing to wait for. While a fault keeps
-// the informers from the server, Settle waits; it returns the reason when ctx ends.
+// Settle sends bookmarks, so informers without changes need not wait. While a fault keeps the informers from
+// the server, Settle waits. When ctx ends, the error has the reason.
 func (s *Server) Settle(ctx context.Context, informers ...any) error {
 	version := s.settle()
 	defer s.settled()
@@ -46,8 +46,8 @@ func delivererOf(i any) (d deliverer, ok bool) {
 	return d, ok
 }
 
-// settle returns the version of the last write, and makes watches learn of it: the open ones and,
-// until settled is called, those opened later.
+// settle returns the version of the last write, and sends it to all watches as a bookmark. Watches that open
+// before the call of settled also get a bookmark.
 func (s *Server) settle() (version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

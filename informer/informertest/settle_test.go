@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// startInformer starts an informer, which ends with the test.
+// startInformer starts an informer that ends with the test.
 func startInformer[T informer.Object](t *testing.T, source reflector.Source) *informer.Informer[T] {
 	t.Helper()
 	i := informer.New(source, informer.Options[T]{Observe: func(informer.Event) {}})
@@ -47,14 +47,14 @@ func TestSettle(t *testing.T) {
 			assert.Equal(t, n+1, p.Indexer().Len())
 			assert.Equal(t, n+1, told)
 		}
-		s.CutWatches() // a new watch gets a bookmark that is due
+		s.CutWatches() // a new watch also gets the bookmark
 		require.NoError(t, s.Delete(t.Context(), newPod("a", "p")))
 		require.NoError(t, s.Settle(t.Context(), others.Shared(), p))
 		assert.Equal(t, 4, told)
 	})
 }
 
-// Settle accepts the informers of client-go's accessors, which wrap ours.
+// Settle accepts informers from client-go's accessors, which wrap this module's informers.
 func TestSettleTakesClientGosTypedViews(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
 		p := startInformer[*corev1.Pod](t, s.Source(pods, ""))
@@ -72,7 +72,7 @@ func TestSettleSaysWhyNot(t *testing.T) {
 		require.NoError(t, s.Settle(t.Context(), p))
 		require.ErrorIs(t, s.Settle(t.Context(), p, cache.NewStore(cache.MetaNamespaceKeyFunc)), errInformer)
 
-		resume := s.Stall(Request{}) // if it were the watches alone, a list would do in the end
+		resume := s.Stall(Request{}) // with only the watches cut, a list would work in the end
 		require.NoError(t, s.Create(t.Context(), newPod("a", "p")))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()

@@ -26,7 +26,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// brokenBody is a body that comes in small pieces and ends with an error after some bytes.
+// brokenBody is a body that arrives in small pieces, and ends with an error after some bytes.
 type brokenBody struct {
 	io.ReadCloser
 	left int
@@ -54,7 +54,7 @@ func breakStreams(r *rand.Rand) func(http.RoundTripper) http.RoundTripper {
 	}
 }
 
-// strippingTransforms are transforms after which stored objects differ from the server's.
+// strippingTransforms are transforms whose results differ from the server's objects.
 var strippingTransforms = [4]func(*corev1.Pod){
 	func(*corev1.Pod) {},
 	func(p *corev1.Pod) { p.UID, p.ResourceVersion = "", "" },
@@ -62,13 +62,13 @@ var strippingTransforms = [4]func(*corev1.Pod){
 	func(p *corev1.Pod) { p.ResourceVersion += "0" },
 }
 
-// After many relists and broken streams, an informer's store and handlers have the server's
-// objects, and no object was transformed twice: a reused object is not transformed again.
+// After many relists and broken streams, an informer's store and handlers have the server's objects. No
+// object was transformed twice: a reused object is not transformed again.
 func TestReuseLosesNothing(t *testing.T) {
-	var transformed [2][4]atomic.Int64 // by a client that decodes, and by the reflector, in each disguise
+	var transformed [2][4]atomic.Int64 // for objects decoded by the client and by the reflector, by transform
 	seeds := uint64(60)
 	if tier.Raced() && !tier.Long() {
-		seeds = 20 // make test plays all without the detector
+		seeds = 20 // make test runs all seeds without the detector
 	}
 	for seed := range seeds {
 		for i, reuse := range []bool{false, true} {

@@ -16,14 +16,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Source returns the collection of a resource in a namespace, or in all namespaces if it is "", as a
-// typed client sees it, without a network in between. Each returned object is a copy. Requests for an
-// unserved resource fail with NotFound, as in a cluster without its CRD.
+// Source returns a source that reads the objects of a resource in a namespace, or in all namespaces if
+// namespace is "". It behaves like a typed client, but without a network. Each returned object is a copy.
+// Requests for an unknown resource fail with NotFound, as in a cluster without its CRD.
 func (s *Server) Source(r schema.GroupVersionResource, namespace string) reflector.Source {
 	c := typedClient{s, target{resource: r, namespace: namespace}}
 	return reflector.Source{
 		List: c.list, Watch: c.watch, Resource: r, Namespace: namespace,
-		Streams: reflector.StreamingSupported, // only a request shows whether the server streams an initial state
+		Streams: reflector.StreamingSupported, // a request shows whether the server streams an initial state
 	}
 }
 
@@ -46,7 +46,7 @@ func (c typedClient) list(ctx context.Context, o metav1.ListOptions) (runtime.Ob
 	return list.DeepCopyObject(), nil
 }
 
-// watch opens a watch. It ends with ctx, at its timeout, by Stop, or by the server.
+// watch opens a watch, which ends with ctx, at its timeout, at Stop, or when the server ends it.
 func (c typedClient) watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	options, err := internalOptions(o)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c typedClient) watch(ctx context.Context, o metav1.ListOptions) (watch.Int
 	return w, nil
 }
 
-// list answers a list request. The items are shared.
+// list answers a list request. It shares the items with the model.
 func (s *Server) list(ctx context.Context, request Request, o internalversion.ListOptions) (runtime.Object, error) {
 	if _, err := s.begin(ctx, request.selecting(o)); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func internalOptions(o metav1.ListOptions) (internal internalversion.ListOptions
 	return internal, nil
 }
 
-// refused adds a connection error, as clients know it, to the error of a closed server.
+// refused adds a connection error to ErrClosed, because clients of a real server would get one.
 func refused(err error) error {
 	if errors.Is(err, ErrClosed) {
 		return fmt.Errorf("%w: %w", ErrClosed, syscall.ECONNREFUSED)
@@ -96,13 +96,13 @@ func refused(err error) error {
 	return err
 }
 
-// watcher hands a stream's events to its reader, one by one.
+// watcher sends a stream's events to its reader, one by one.
 type watcher struct {
 	stream *stream
 	events chan watch.Event
 }
 
-// ResultChan returns the channel of the events. It is closed at the end.
+// ResultChan returns the channel of the events, which is closed when the watch ends.
 func (w *watcher) ResultChan() <-chan watch.Event { return w.events }
 
 // Stop ends the watch. It does not wait.

@@ -35,7 +35,7 @@ func open(t *testing.T, s *Server, o metav1.ListOptions) watch.Interface {
 	return w
 }
 
-// ready returns the events that come without time passing, and "closed" after the last one.
+// ready returns the events that arrive without the passing of time, and "closed" after the last one.
 func ready(w watch.Interface) []string {
 	events := []watch.Event{}
 	for {
@@ -136,7 +136,7 @@ func TestWatchesEnd(t *testing.T) {
 				idle := open(t, s, metav1.ListOptions{})
 				require.NoError(t, s.Create(t.Context(), newPod("a", "p")))
 				assert.Equal(t, 2, s.Watches())
-				synctest.Wait() // now w waits for its reader
+				synctest.Wait() // w waits for its reader
 				end(s, w)
 				_ = ready(w)
 				assert.Equal(t, []string{"closed"}, ready(w))

@@ -9,28 +9,28 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// stream is an open watch, of a [Server.Source] or over HTTP. A slow reader blocks nobody: its unread
-// events wait in the model's history.
+// stream is an open watch of a [Server.Source] or an HTTP client. A slow reader delays no other reader: its
+// unread events stay in the model's history.
 type stream struct {
 	server  *Server
 	request Request
 	cursor  *cursor // guarded by server.mu
-	// ctx ends with the watch: after Stop, at the timeout, or when the server cuts the watch.
+	// ctx ends with the watch: at Stop, at the timeout, or when the server cuts the watch.
 	ctx    context.Context
 	cancel context.CancelFunc
-	// ending is nil without a timeout or bookmarks. It receives two seconds before the timeout.
+	// ending receives a value two seconds before the timeout. It is nil without a timeout or bookmarks.
 	ending <-chan time.Time
 	marks  bool // the next read ends with a bookmark; guarded by server.mu
 }
 
-// A watch with a short timeout gets a bookmark before it ends, as from kube-apiserver. A watch with a
-// longer timeout gets none: a server without a BookmarkInterval sends no bookmarks by itself.
+// A watch with a short timeout gets a bookmark before it ends, as from kube-apiserver. A longer watch does
+// not, because a server without a BookmarkInterval does not send bookmarks by itself.
 const (
 	lastBookmark = 2 * time.Second
 	shortTimeout = time.Minute
 )
 
-// stream opens a watch. The caller closes it.
+// stream opens a watch. The caller must close it.
 func (s *Server) stream(ctx context.Context, request Request, o internalversion.ListOptions) (*stream, error) {
 	request = request.selecting(o)
 	request.streams = value(o.SendInitialEvents)
@@ -64,7 +64,7 @@ func (s *Server) stream(ctx context.Context, request Request, o internalversion.
 	return w, nil
 }
 
-// next waits for events and returns all that are ready, or nil at the end of the watch. The objects
+// next waits for events, and returns all that are ready. At the end of the watch it returns nil. The objects
 // are shared.
 func (w *stream) next() []watch.Event {
 	for w.ctx.Err() == nil {
@@ -84,9 +84,9 @@ func (w *stream) next() []watch.Event {
 	return nil
 }
 
-// read returns the events that are ready, and a channel that is closed when there may be more.
-// After an error event, or the last event of an unregistered resource, read ends the watch. While a
-// fault holds the watch, and after it was cut, no event is ready.
+// read returns the events that are ready, and a channel that is closed when there may be more. After an error
+// event, or the last event of an unregistered resource, read ends the watch. No event is ready while a fault
+// holds the watch, or after the watch was cut.
 func (w *stream) read() ([]watch.Event, <-chan struct{}) {
 	w.server.mu.Lock()
 	defer w.server.mu.Unlock()

@@ -11,46 +11,45 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// traits are what kube-apiserver does for the objects of one kind and not for those of others.
+// traits are kube-apiserver's rules for some kinds but not for others.
 type traits struct {
-	// needsVersion says that an update has to name the version that it replaces.
+	// needsVersion: an update must name the version that it replaces.
 	needsVersion bool
-	// putCreates says that an update creates the object if it does not exist.
+	// putCreates: an update creates the object if it does not exist.
 	putCreates bool
-	// freeFinalizers says that a finalizer needs no domain.
+	// freeFinalizers: the name of a finalizer does not need a domain.
 	freeFinalizers bool
-	// answersDeleted says that a deletion is answered with the object, not with a status.
+	// answersDeleted: the answer to a deletion is the object, instead of a status.
 	answersDeleted bool
-	// grace returns the grace period of an object that is deleted: asked, if a client has asked for one,
-	// or its own. It is nil for kinds without grace periods.
+	// grace returns the grace period of a deletion: the one that the client asked for, or the object's own.
+	// It is nil for kinds without grace periods.
 	grace func(obj apiObject, asked *int64) int64
-	// specFinalizers says that the finalizers of its spec keep an object, too.
+	// specFinalizers: finalizers in the spec also keep the object.
 	specFinalizers bool
-	// generation says that metadata.generation counts the changes of the spec.
+	// generation: metadata.generation counts the changes of the spec.
 	generation bool
 	// phase is the status.phase of a new object.
 	phase string
-	// bornWithStatus says that a new object keeps its status, although the kind has a subresource
-	// for it.
+	// bornWithStatus: a new object keeps its status, although the status is a subresource.
 	bornWithStatus bool
-	// uncollected says that the garbage collector leaves the objects alone.
+	// uncollected: the garbage collector ignores the objects.
 	uncollected bool
-	// oneByOne says that no request deletes all objects at once.
+	// oneByOne: there is no request that deletes a collection.
 	oneByOne bool
 	// fields is [Kind].Fields.
 	fields func(runtime.Object) fields.Set
-	// declaresFields says that the kind has its own list of fields for field selectors. There
-	// metadata.namespace belongs to namespaced kinds only.
+	// declaresFields: the kind has its own list of fields for field selectors. Then only namespaced kinds
+	// have metadata.namespace.
 	declaresFields bool
-	// normalize changes an incoming object as it is stored. It may be nil.
+	// normalize, if set, changes a received object before it is stored.
 	normalize func(apiObject)
 }
 
-// customTraits are those of all kinds but the built-in ones.
+// customTraits are the traits of all kinds that are not built in.
 var customTraits = traits{needsVersion: true, freeFinalizers: true, declaresFields: true}
 
-// builtinTraits are those of the built-in kinds, by resource, in whatever version it is served. A row
-// with a group comes before one for all groups. Resources without a row have none.
+// builtinTraits are the traits of the built-in kinds by resource, for all versions. A row with a group takes
+// precedence over a row for all groups. Resources without a row have no traits.
 var builtinTraits = map[string]traits{
 	"certificatesigningrequests":        {declaresFields: true},
 	"clusterrolebindings":               {putCreates: true},
@@ -64,7 +63,7 @@ var builtinTraits = map[string]traits{
 	"daemonsets":                        {generation: true},
 	"deployments":                       {generation: true},
 	"deviceclasses":                     {generation: true, answersDeleted: true},
-	"devicetaintrules":                  {needsVersion: true, generation: true}, // as in v1; versions before it answer with the object
+	"devicetaintrules":                  {needsVersion: true, generation: true}, // as in v1; earlier versions answer with the object
 	"endpoints":                         {putCreates: true},
 	"events":                            {putCreates: true, freeFinalizers: true, uncollected: true},
 	"events.events.k8s.io":              {putCreates: true, uncollected: true},
@@ -125,7 +124,7 @@ func traitsOf(r schema.GroupResource) traits {
 	return builtinTraits[r.Resource]
 }
 
-// podFields returns the fields of pods for field selectors.
+// podFields returns a pod's fields for field selectors.
 func podFields(obj runtime.Object) fields.Set {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {
@@ -149,8 +148,8 @@ func moveStringData(obj apiObject) {
 	secret.StringData = nil
 }
 
-// checkFinalizers checks that the finalizers have a domain: all but those of Kubernetes itself have
-// one, unless the kind is free.
+// checkFinalizers checks that each finalizer has a domain. Kubernetes' own finalizers need none, and some
+// kinds accept all names.
 func (k kind) checkFinalizers(obj apiObject) (problems field.ErrorList) {
 	if k.freeFinalizers {
 		return nil

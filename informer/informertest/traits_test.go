@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A row of the table that belongs to no kind would be a mistake in writing.
+// A row of the table without a kind would be a typing error.
 func TestTraitsBelongToBuiltinKinds(t *testing.T) {
 	known := map[string]bool{}
 	for _, k := range builtinKinds() {
@@ -19,7 +19,7 @@ func TestTraitsBelongToBuiltinKinds(t *testing.T) {
 	}
 }
 
-// A secret written by a test is stored as one written by a client.
+// A secret that a test writes is stored like a client's.
 func TestSecretOfATestKeepsNoText(t *testing.T) {
 	s := New(Options{})
 	defer s.Close()
@@ -29,7 +29,7 @@ func TestSecretOfATestKeepsNoText(t *testing.T) {
 	assert.Empty(t, secret.StringData)
 }
 
-// A test updates objects of every kind in any version, as [Server.Update] says.
+// A test can update objects of every kind without a version, as [Server.Update] says.
 func TestUpdateOfATestNeedsNoVersion(t *testing.T) {
 	s := New(Options{})
 	defer s.Close()
