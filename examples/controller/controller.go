@@ -19,9 +19,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// controller keeps the summaries up to date. Each change of a Deployment or its summary puts
-// their name in the queue. A worker then compares the current objects and makes the necessary
-// changes.
+// controller keeps the summaries up to date. Each change of a Deployment or its summary puts their common
+// name in the queue. A worker then compares the current objects, and makes the necessary changes.
 type controller struct {
 	client            kubernetes.Interface
 	deployments       *informer.Informer[*appsv1.Deployment]
@@ -32,8 +31,8 @@ type controller struct {
 }
 
 func newController(client kubernetes.Interface, own *reflector.OwnWrites, deployments *informer.Informer[*appsv1.Deployment], summaries *informer.Informer[*corev1.ConfigMap], actions, problems *log.Logger) (*controller, error) {
-	// Failures are retried after 10 ms, 20 ms and so on, up to half a minute, so that the
-	// controller recovers soon after an outage.
+	// Failures are retried after 10 ms, 20 ms and so on, up to half a minute, so the controller recovers soon
+	// after an outage.
 	retries := workqueue.NewTypedItemExponentialFailureRateLimiter[indexer.Key](10*time.Millisecond, 30*time.Second)
 	c := &controller{
 		client: client, deployments: deployments, summaries: summaries,
@@ -41,19 +40,20 @@ func newController(client kubernetes.Interface, own *reflector.OwnWrites, deploy
 		wakeups: wakeups{own: own, changes: map[indexer.Key][]change{}},
 		actions: actions, problems: problems,
 	}
-	// Of a Deployment its name is enough: nothing is decoded to tell it.
+	// The controller needs only the name of a changed Deployment. HandleKeys finds it without decoding an
+	// object.
 	if _, err := deployments.HandleKeys(func(key indexer.Key) { c.wake(key, change{}) }, informer.HandlerOptions{Name: "controller"}); err != nil {
 		return nil, err
 	}
 	return c, enqueue(summaries, c.wake)
 }
 
-// writer is the name of the controller's writes.
+// writer identifies the controller's own writes.
 const writer = "summaries"
 
 // enqueue wakes the controller for each change. A summary has the name of its Deployment, so one queue serves
-// both. The handler needs delivery Every: with Latest, a summary created by the controller and deleted by
-// somebody else at once would cause no event, and would not be created again.
+// both. The handler needs delivery Every. With Latest, a summary that the controller creates and a user
+// deletes at once would cause no event, and the controller would not create it again.
 func enqueue[T informer.Object](objects *informer.Informer[T], wake func(indexer.Key, change)) error {
 	_, err := objects.Handle(informer.HandlerFunc[T](func(c informer.Change[T]) {
 		obj := c.New
@@ -74,9 +74,9 @@ func (c *controller) wake(key indexer.Key, because change) {
 // change is a change of a summary, or the zero value for another reason to look at it.
 type change struct{ from, to metav1.Object }
 
-// wakeups holds the reasons for which names are in the queue. The controller's own writes are no reason to look
-// again. A change often arrives before the answer to its write, so the worker asks whose it is, and not the
-// handler: the worker's own write has returned by then.
+// wakeups holds the reasons why names are in the queue. The controller's own writes are not a reason to look
+// again. A change often arrives before the answer to its write. So the worker asks who made the change, and
+// not the handler: when the worker asks, its write has returned.
 type wakeups struct {
 	own     *reflector.OwnWrites
 	mu      sync.Mutex
@@ -90,7 +90,7 @@ func (w *wakeups) add(key indexer.Key, because change) {
 	w.changes[key] = append(w.changes[key], because)
 }
 
-// foreign takes the reasons for a name, and reports whether any is not a write of the controller.
+// foreign removes the reasons for a name, and reports whether any of them is not the controller's own write.
 func (w *wakeups) foreign(key indexer.Key) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -104,7 +104,7 @@ func (w *wakeups) foreign(key indexer.Key) bool {
 // informers did not sync in time.
 func (c *controller) run(ctx context.Context, workers int) error {
 	defer c.queue.ShutDown()
-	// With an incomplete store, a worker would take missing objects for deleted ones.
+	// With an incomplete store, a worker would treat missing objects as deleted.
 	if err := c.deployments.WaitSynced(ctx); err != nil {
 		return err
 	}
@@ -124,8 +124,7 @@ func (c *controller) run(ctx context.Context, workers int) error {
 	return nil
 }
 
-// work takes names from the queue, one at a time. The queue never gives the same name to two
-// workers at once.
+// work takes names from the queue, one at a time. The queue never gives the same name to two workers at once.
 func (c *controller) work(ctx context.Context) {
 	for {
 		key, shutdown := c.queue.Get()
@@ -141,7 +140,7 @@ func (c *controller) work(ctx context.Context) {
 // delay.
 func (c *controller) process(ctx context.Context, key indexer.Key) {
 	if ctx.Err() != nil || !c.wakeups.foreign(key) {
-		return // the next start of the controller handles it, or there is nothing to do
+		return // the next start handles the name, or there is nothing to do
 	}
 	did, err := c.reconcile(reflector.WithWriter(ctx, writer), key)
 	switch {
@@ -150,7 +149,7 @@ func (c *controller) process(ctx context.Context, key indexer.Key) {
 	case ctx.Err() == nil:
 		c.wakeups.add(key, change{})
 		c.queue.AddRateLimited(key)
-		c.problems.Printf("%s: failure %d, trying again: %s", key, c.queue.NumRequeues(key), strings.Join(strings.Fields(err.Error()), " "))
+		c.problems.Printf("%s: attempt %d failed, retrying: %s", key, c.queue.NumRequeues(key), strings.Join(strings.Fields(err.Error()), " "))
 	}
 	if did != "" {
 		c.actions.Printf("%s: %s", key, did)

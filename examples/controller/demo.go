@@ -27,7 +27,7 @@ var story = demo.Story{Go: func(ctx context.Context, server *informertest.Server
 	return demo.Repeat(ctx, server, beat, changes(ctx, client)...)
 }}
 
-// changes returns the changes of the demo, which repeat.
+// changes returns the changes of the demo, which are then repeated.
 func changes(ctx context.Context, client kubernetes.Interface) []func() error {
 	deployments, configMaps := client.AppsV1().Deployments("shop"), client.CoreV1().ConfigMaps("shop")
 	create := func(name string, replicas int32) func() error {

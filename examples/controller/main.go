@@ -1,26 +1,25 @@
-// Controller keeps a summary of each Deployment that asks for one. It is a small but complete
-// controller, meant to be copied.
+// Controller keeps a summary of each Deployment that requests one. It is a small but complete controller,
+// meant to be copied.
 //
 //	go run ./examples/controller --demo --for 10s
 //	go run ./examples/controller --workers 4 --budget 16
 //	kubectl label deployment web example.com/summary=wanted
 //
-// A Deployment with that label gets a ConfigMap of the same name, with the number of its replicas and
-// its images. The controller updates the ConfigMap with the Deployment, repairs it after other
-// edits, and deletes it with the Deployment or its label. It does not touch a ConfigMap of that name
-// that has neither the controller's label nor the Deployment as its owner.
+// A Deployment with that label gets a ConfigMap with its name, number of replicas and images. The controller
+// updates the ConfigMap with the Deployment, restores it after other edits, and deletes it with the
+// Deployment or the label. It does not touch a ConfigMap of that name if neither the controller's label nor
+// its owner shows that it belongs to the controller.
 //
-// It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config or the pod's service account; there,
-// it needs list and watch on deployments, and all verbs on configmaps. With --demo, or if there is no
-// cluster, it uses a demo cluster: an API server in this process. It prints its actions to stdout and
-// errors to stderr. It ends at Ctrl-C, or after the time given with --for. The exit code is 0, or 1
-// after an error: a flag or kubeconfig that cannot be used, or a cluster that did not answer in time.
-// With --debug-address, /debug/informers at that address shows the informers. With --budget they hold their
-// objects packed, and so many MiB of them decoded as well.
+// It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config, or the pod's service account. There it
+// needs list and watch on deployments, and all verbs on configmaps. With --demo, or without such a cluster,
+// it uses a demo cluster: an API server in this process. It prints its actions to stdout and errors to
+// stderr. It stops at Ctrl-C, or after the duration of --for. The exit code is 0, or 1 after an error: an
+// invalid flag or kubeconfig, or a cluster that does not answer in time. With --debug-address, the page
+// /debug/informers at that address shows the informers. With --budget, the informers store their objects
+// packed, and keep up to that many MiB of them decoded.
 //
-// This file connects the parts; controller.go has the loop, summary.go the reconciliation, and demo.go
-// the demo cluster. If you copy the program, leave out demo.go, and call control with a rest.Config of
-// your own.
+// This file connects the parts. controller.go has the loop, summary.go the reconciliation, and demo.go the
+// demo cluster. To copy the program, leave out demo.go, and call control with your own rest.Config.
 package main
 
 import (
@@ -55,13 +54,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	actions, problems := log.New(stdout, "", log.LstdFlags), log.New(stderr, "controller: ", log.LstdFlags|log.Lmsgprefix)
 	f := demo.NewFlags("controller")
 	var s settings
-	f.IntVar(&s.workers, "workers", 2, "number of Deployments to reconcile at the same time")
-	f.UintVar(&s.budget, "budget", 0, "hold the objects packed, and this many `MiB` of them decoded as well; 0 for all decoded")
+	f.IntVar(&s.workers, "workers", 2, "reconcile up to this `number` of Deployments at the same time")
+	f.UintVar(&s.budget, "budget", 0, "store the objects packed, and keep up to this many `MiB` of them decoded; 0 stores them decoded")
 	f.DebugAddress(&s.debugAddress)
 	err := f.Parse(args)
 	switch {
 	case err == nil && s.workers < 1:
-		err = f.Misused(fmt.Errorf("invalid value \"%d\" for flag -workers: too few", s.workers))
+		err = f.Misused(fmt.Errorf("invalid value \"%d\" for flag -workers: must be at least 1", s.workers))
 	case err == nil:
 		err = f.Run(ctx, problems, story, func(ctx context.Context, c demo.Cluster) error {
 			return control(ctx, c.Config, s, actions, problems)
@@ -73,21 +72,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // settings are the controller's flags.
 type settings struct {
 	workers      int
-	budget       uint   // of decoded objects in MiB, 0 to hold all decoded
+	budget       uint   // of decoded objects in MiB; 0 to store all objects decoded
 	debugAddress string // empty for none
 }
 
 // control runs the controller until ctx ends.
 func control(ctx context.Context, config *rest.Config, s settings, actions, problems *log.Logger) error {
-	config.QPS, config.Burst = 50, 100 // client-go's default of 5 requests a second suits kubectl only
-	own := reflector.NewOwnWrites()    // the controller's own writes are in its caches when the calls return
+	config.QPS, config.Burst = 50, 100 // client-go's default of 5 requests a second is too low for a controller
+	own := reflector.NewOwnWrites()    // makes own writes visible in the stores when their calls return
 	config.Wrap(own.Wire)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
 	}
 
-	// Watch and keep in memory only the objects that the controller needs.
+	// Watch and store only the objects that the controller needs.
 	f := factory.NewSharedInformerFactoryWithOptions(client, 0, factory.WithStorage(storage(s.budget)))
 	deployments, err := factory.Acquire[*appsv1.Deployment](f, factory.Scope{Labels: wantedLabel})
 	if err != nil {
@@ -114,7 +113,7 @@ func control(ctx context.Context, config *rest.Config, s settings, actions, prob
 	return err
 }
 
-// storage says how the informers hold their objects, with a budget of so many MiB.
+// storage returns the storage of the informers, for a budget in MiB.
 func storage(budget uint) (s informer.Storage) {
 	if budget > 0 {
 		s.Decoded = informer.NewBudget(int64(budget) << 20)

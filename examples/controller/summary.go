@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	wantedLabel    = "example.com/summary" // on a Deployment that wants a summary
+	wantedLabel    = "example.com/summary" // requests a summary of a Deployment
 	managedByLabel = "app.kubernetes.io/managed-by"
 	manager        = "tidemark-example-controller"
 )
 
-// reconcile makes the summary of one name correct, and returns a description of its change. It
-// reads only the stores, which have its own writes. They may be behind those of others; the server then
-// rejects writes based on old versions, and the controller retries. A second call does nothing.
+// reconcile corrects the summary of a name, and returns a description of its change. A second call does
+// nothing. It reads only the stores, which have the controller's own writes, but may lack recent writes of
+// others. The server then rejects a write that is based on an old version, and the controller retries.
 func (c *controller) reconcile(ctx context.Context, key indexer.Key) (did string, err error) {
 	deployment, absent := c.deployments.Lister().Namespace(key.Namespace).Get(key.Name)
 	summary, missing := c.summaries.Lister().Namespace(key.Namespace).Get(key.Name)
@@ -52,15 +52,15 @@ func (c *controller) create(ctx context.Context, deployment *appsv1.Deployment) 
 	return "summary created: " + describe(summary), nil
 }
 
-// adopt updates a summary that exists but is not in the store: somebody has just created it, or has
-// removed its label.
+// adopt updates a summary that exists but is not in the store: it was created a moment ago, or its label was
+// removed.
 func (c *controller) adopt(ctx context.Context, deployment *appsv1.Deployment) (string, error) {
 	summary, err := c.client.CoreV1().ConfigMaps(deployment.Namespace).Get(ctx, deployment.Name, metav1.GetOptions{})
 	if err != nil {
 		return "", err
 	}
 	if !metav1.IsControlledBy(summary, deployment) {
-		return "", errors.New("a ConfigMap of this name belongs to somebody else")
+		return "", errors.New("a ConfigMap of this name has another owner")
 	}
 	return c.update(ctx, deployment, summary)
 }
@@ -77,9 +77,8 @@ func (c *controller) update(ctx context.Context, deployment *appsv1.Deployment, 
 	return "summary updated: " + describe(right), nil
 }
 
-// remove deletes a summary. If the summary has changed meanwhile, the delete fails and is
-// retried. The garbage collector deletes it with its owner, but not if the Deployment only lost
-// its label.
+// remove deletes a summary. If the summary has changed in the meantime, the delete fails and is retried. The
+// garbage collector deletes a summary only with its Deployment, and not when the Deployment loses its label.
 func (c *controller) remove(ctx context.Context, summary *corev1.ConfigMap) (string, error) {
 	err := c.client.CoreV1().ConfigMaps(summary.Namespace).Delete(ctx, summary.Name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &summary.UID, ResourceVersion: &summary.ResourceVersion},
@@ -93,8 +92,8 @@ func (c *controller) remove(ctx context.Context, summary *corev1.ConfigMap) (str
 	return "summary deleted", nil
 }
 
-// summarize returns the correct summary of a Deployment, as a change of the current one. Objects
-// from a store are shared, so it makes a copy.
+// summarize returns the correct summary of a Deployment, with other fields from the current one. It makes a
+// copy, because objects from a store are shared.
 func summarize(deployment *appsv1.Deployment, now *corev1.ConfigMap) *corev1.ConfigMap {
 	summary := now.DeepCopy()
 	summary.Namespace, summary.Name = deployment.Namespace, deployment.Name

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// story is a demo cluster. Pods in its namespaces are replaced one by one, as by a Deployment. One
+// story is a demo cluster. In two namespaces, pods are replaced one by one, as by a Deployment. One
 // Deployment reads a Secret.
 func story(notes *log.Logger) demo.Story {
 	s := demo.Pods(notes,
@@ -23,7 +23,7 @@ func story(notes *log.Logger) demo.Story {
 	return s
 }
 
-// populate creates a Deployment that reads a Secret and owns a ReplicaSet, and another one.
+// populate creates two Deployments. One of them reads a Secret and owns a ReplicaSet.
 func populate(ctx context.Context, server *informertest.Server) error {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "tls"}, StringData: map[string]string{"key": "v1"}}
 	web := newDeployment("web")
@@ -33,7 +33,7 @@ func populate(ctx context.Context, server *informertest.Server) error {
 			return err
 		}
 	}
-	if err := server.Get(ctx, web.Namespace, web.Name, web); err != nil { // it has its UID now
+	if err := server.Get(ctx, web.Namespace, web.Name, web); err != nil { // now with its UID
 		return err
 	}
 	return server.Create(ctx, &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{

@@ -1,20 +1,23 @@
-// Controllerruntime is a controller-runtime manager with tidemark's informers. One call makes it, in place of
+// Controllerruntime is a controller-runtime manager with tidemark's informers. One call replaces
 // ctrl.NewManager:
 //
 //	controllerruntime.NewManager(config, options, controllerruntime.OwnWrites(reflector.NewOwnWrites()))
 //
-// One of its controllers prints the number of ready pods of each namespace when it changes. The other prints the
-// Deployments that read a Secret when that changes, and what they own. They write nothing to the cluster:
+// The first of its controllers prints the number of ready pods in each namespace when the number changes.
+// When a Secret changes, the second controller prints the Deployments that read it, and what they own.
+// Neither writes to the cluster:
 //
 //	go run -C examples/controllerruntime . --demo --for 10s
 //	go run -C examples/controllerruntime . --demo --metrics-address 127.0.0.1:8080 --health-address 127.0.0.1:8081
 //	go run -C examples/controllerruntime . --budget 64 --shard 0/3
 //
-// With --budget the informers hold their objects packed. With --shard this is one of several processes, each with its
-// namespaces: give each process its own share, and stop all processes before their number changes. It uses the cluster
-// of --kubeconfig, $KUBECONFIG, ~/.kube/config or the pod's service account or, if there is none, a demo cluster.
+// With --budget, the informers store their objects packed. With --shard, this process is one of several, each
+// with its own namespaces: give each process its own share, and stop all processes before their number
+// changes. The program uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config, or the pod's service
+// account, or else a demo cluster.
 //
-// To copy it, take this file, and call watch with a rest.Config of your own, such as that of ctrl.GetConfig.
+// To copy the program, take this file, and call watch with your own rest.Config, such as that of
+// ctrl.GetConfig.
 package main
 
 import (
@@ -61,18 +64,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := demo.NewFlags("controllerruntime")
 	var options ctrl.Options
 	var more []controllerruntime.Option
-	flags.Func("shard", "read only the namespaces of this `share`, as in 0/3: the first of three; default: all", func(nth string) error {
+	flags.Func("shard", "read only the namespaces of this `share`, such as 0/3 for the first of three; default: all namespaces", func(nth string) error {
 		index, total, err := shard.ParseNth(nth)
 		if err != nil {
 			return err
 		}
-		share, err := shard.Nth(shard.ByNamespace, index, total) // which keeps an object and its children together
+		share, err := shard.Nth(shard.ByNamespace, index, total) // keeps an object and its children in one share
 		more = append(more, controllerruntime.Shard(shard.Static(share), &corev1.Pod{}, &appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Secret{}))
 		return err
 	})
-	budget := flags.Uint("budget", 0, "hold the objects packed, and this many `MiB` of them decoded as well; 0 for all decoded")
-	flags.StringVar(&options.Metrics.BindAddress, "metrics-address", "0", "serve /metrics and /debug/informers at this `address`, such as 127.0.0.1:8080; 0 for nowhere")
-	flags.StringVar(&options.HealthProbeBindAddress, "health-address", "0", "serve /readyz and /healthz at this `address`, such as 127.0.0.1:8081; 0 for nowhere")
+	budget := flags.Uint("budget", 0, "store the objects packed, and keep up to this many `MiB` of them decoded; 0 stores them decoded")
+	flags.StringVar(&options.Metrics.BindAddress, "metrics-address", "0", "serve /metrics and /debug/informers at this `address`, such as 127.0.0.1:8080; 0 disables it")
+	flags.StringVar(&options.HealthProbeBindAddress, "health-address", "0", "serve /readyz and /healthz at this `address`, such as 127.0.0.1:8081; 0 disables it")
 	if err := flags.Parse(args); err != nil {
 		return flags.Exit(err, stdout, stderr)
 	}
@@ -82,7 +85,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	options.Controller.SkipNameValidation = new(true)
 	notes := log.New(stderr, "controllerruntime: ", log.LstdFlags|log.Lmsgprefix)
 	err := flags.Run(ctx, notes, story(notes), func(ctx context.Context, c demo.Cluster) error {
-		// Without a deadline: while the manager starts, it reports a deadline as an error.
+		// The manager's context has no deadline, because a manager that is still starting reports a deadline
+		// as an error.
 		running, stop := context.WithCancel(context.WithoutCancel(ctx))
 		defer stop()
 		defer context.AfterFunc(ctx, stop)()
@@ -99,7 +103,7 @@ func watch(ctx context.Context, config *rest.Config, options ctrl.Options, out i
 		controllerruntime.Indexes(&appsv1.ReplicaSet{}, refs.ByOwner[*appsv1.ReplicaSet]()),
 		controllerruntime.Page(options.Metrics.BindAddress != "0"))...)
 	if err != nil {
-		return fmt.Errorf("the manager cannot be made: %w", err)
+		return fmt.Errorf("the manager cannot be created: %w", err)
 	}
 	defer m.GetHTTPClient().CloseIdleConnections()
 	lines := log.New(out, "", log.LstdFlags)
@@ -118,14 +122,14 @@ func watch(ctx context.Context, config *rest.Config, options ctrl.Options, out i
 	return err
 }
 
-// counter prints the number of ready pods of a namespace. It needs no lock: its controller has one worker.
+// counter prints the number of ready pods of a namespace. Its controller has one worker, so it needs no lock.
 type counter struct {
 	cache   client.Reader
 	out     *log.Logger
 	printed map[string]string // by namespace
 }
 
-// setUpCounter adds the controller to a manager. Its requests are the namespaces of pods that change.
+// setUpCounter adds the controller to a manager. Each request is the namespace of a changed pod.
 func setUpCounter(m ctrl.Manager, out *log.Logger) error {
 	namespaces := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, pod client.Object) []reconcile.Request {
 		return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: pod.GetNamespace()}}}
@@ -135,7 +139,8 @@ func setUpCounter(m ctrl.Manager, out *log.Logger) error {
 		Complete(&counter{cache: m.GetCache(), out: out, printed: map[string]string{}})
 }
 
-// Reconcile counts the pods of the request's namespace, without a copy, because it changes none.
+// Reconcile counts the pods of the request's namespace. It does not change pods, so it lists them without a
+// copy.
 func (c *counter) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	var pods corev1.PodList
 	if err := c.cache.List(ctx, &pods, client.InNamespace(request.Name), client.UnsafeDisableDeepCopy); err != nil {
@@ -156,13 +161,14 @@ func (c *counter) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	return reconcile.Result{}, nil
 }
 
-// rotations prints which Deployments read a Secret that has changed, and what they own.
+// rotations prints which Deployments read a changed Secret, and what they own.
 type rotations struct {
 	informers *controllerruntime.Informers
 	out       *log.Logger
 }
 
-// setUpRotations adds the controller. Its requests are the Deployments that change or refer to a changed Secret.
+// setUpRotations adds the controller. Each request is a Deployment that has changed, or that refers to a
+// changed Secret.
 func setUpRotations(m ctrl.Manager, out *log.Logger) error {
 	informers := controllerruntime.InformersOf(m)
 	return ctrl.NewControllerManagedBy(m).Named("rotations").
@@ -172,7 +178,8 @@ func setUpRotations(m ctrl.Manager, out *log.Logger) error {
 		Complete(&rotations{informers, out})
 }
 
-// Reconcile prints what a Deployment reads and owns. The objects are the cache's own: they are not changed.
+// Reconcile prints what a Deployment reads and owns. The objects belong to the cache, so it does not change
+// them.
 func (c *rotations) Reconcile(_ context.Context, request reconcile.Request) (reconcile.Result, error) {
 	deployments, noDeployments := controllerruntime.View[*appsv1.Deployment](c.informers)
 	replicaSets, noReplicaSets := controllerruntime.View[*appsv1.ReplicaSet](c.informers)

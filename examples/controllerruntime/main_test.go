@@ -37,7 +37,7 @@ func stops(t *testing.T, p *program.Program) {
 	p.Interrupt()
 	p.Exits(t, 0)
 	assert.Regexp(t, `\nran for [0-9.]+m?s\n$`, p.Stdout)
-	assert.Regexp(t, `\A(.* controllerruntime: .*this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+\n)?\z`, p.Stderr)
+	assert.Regexp(t, `\A(.* controllerruntime: .*this is a demo cluster: an API server in this process, http://127\.0\.0\.1:\d+\n)?\z`, p.Stderr)
 }
 
 // TestDemo waits for the output of the demo cluster.
@@ -137,7 +137,7 @@ func TestMistakes(t *testing.T) {
 		"no budget":    {[]string{"--budget", "-1"}, "invalid value"},
 		"no share":     {[]string{"--shard", "3/3"}, "invalid value \"3/3\" for flag -shard: the shares of N replicas"},
 		"no duration":  {[]string{"--for", "ever"}, "invalid value"},
-		"no cluster":   {nil, "the kubeconfig .* does not exist: .*; try --demo"},
+		"no cluster":   {nil, "the kubeconfig .* does not exist: .*, or use --demo"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t, c.args...)

@@ -10,8 +10,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// beat is the time between two changes of the demo, and lateness the time before the resource
-// appears.
+// beat is the time between two changes of the demo. lateness is the time before the resource appears.
 const (
 	beat     = 300 * time.Millisecond
 	lateness = 1500 * time.Millisecond
@@ -20,7 +19,7 @@ const (
 // kind is the resource that crontab.yaml adds to a cluster.
 var kind = informertest.Kind{GVR: resource, GVK: groupVersion.WithKind("CronTab"), Namespaced: true, Generation: true}
 
-// story adds the resource to the demo cluster after a while, and then changes an object at every beat.
+// story adds the resource to the demo cluster after a while. Then it changes an object at every beat.
 var story = demo.Story{
 	Go: func(ctx context.Context, server *informertest.Server) error {
 		if err := demo.Wait(ctx, lateness); err != nil {
@@ -40,7 +39,7 @@ var story = demo.Story{
 	},
 }
 
-// newCronTab returns an object as a server without a Go type for it sees it.
+// newCronTab returns an object without a Go type.
 func newCronTab(name, schedule string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": groupVersion.String(),

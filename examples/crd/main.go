@@ -1,22 +1,20 @@
-// Crd watches the objects of a custom resource, with and without a Go type for them. It is meant to
-// be copied.
+// Crd watches a custom resource, with and without a Go type for its objects. It is meant to be copied.
 //
 //	go run ./examples/crd --demo --for 10s
 //	kubectl apply -f examples/crd/crontab.yaml
 //	go run ./examples/crd
 //
-// It prints each change twice: as a *CronTab, a type registered with the factory, and as an
-// unstructured object of the dynamic factory. If the resource does not exist yet, the program says
-// so, waits, and goes on when it appears.
+// It prints each change twice: as a *CronTab, which is a type registered with the factory, and as an
+// unstructured object from the dynamic factory. If the resource does not exist yet, the program reports it,
+// and waits until the resource appears.
 //
-// It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config or the pod's service account. With
-// --demo, or if there is none, it uses a demo cluster: an API server in this process, which gets the
-// resource a little later. It ends at Ctrl-C, or after the time given with --for. The exit code is 0,
-// or 1 after an error: a flag or kubeconfig that cannot be used, or a resource that did not appear in
-// time.
+// It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config, or the pod's service account. With
+// --demo, or without such a cluster, it uses a demo cluster: an API server in this process, which gets the
+// resource a little later. It stops at Ctrl-C, or after the duration of --for. The exit code is 0, or 1 after
+// an error: an invalid flag or kubeconfig, or a resource that does not appear in time.
 //
-// types.go has the Go type and its client, watch.go the informers, and demo.go the demo cluster. If
-// you copy the program, leave out demo.go, and call watch with a rest.Config of your own.
+// types.go has the Go type and its client, watch.go the informers, and demo.go the demo cluster. To copy the
+// program, leave out demo.go, and call watch with your own rest.Config.
 package main
 
 import (

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// CronTab is the Go type of the custom resource. Such a type needs metadata and DeepCopyObject,
+// CronTab is the Go type of the custom resource. Such a type needs metadata and the method DeepCopyObject,
 // which deepcopy-gen or controller-gen can generate.
 type CronTab struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -57,7 +57,7 @@ var (
 )
 
 // cronTabs returns the resource and the source of CronTabs. A generated client, such as
-// client.StableV1().CronTabs(namespace), can be used in place of the client made here.
+// client.StableV1().CronTabs(namespace), can replace the client made here.
 func cronTabs(config *rest.Config) (factory.Resource, error) {
 	known := runtime.NewScheme()
 	known.AddKnownTypes(groupVersion, &CronTab{}, &CronTabList{})
@@ -72,6 +72,6 @@ func cronTabs(config *rest.Config) (factory.Resource, error) {
 	return factory.Resource{GVR: resource, Namespaced: true, Source: func(namespace string) (reflector.Source, error) {
 		cronTabs := gentype.NewClientWithList(resource.Resource, client, runtime.NewParameterCodec(known), namespace,
 			func() *CronTab { return &CronTab{} }, func() *CronTabList { return &CronTabList{} })
-		return reflector.FromCustomResource[*CronTab](cronTabs, resource), nil // this source also finds out whether the server has the resource
+		return reflector.FromCustomResource[*CronTab](cronTabs, resource), nil // this source also detects a resource that the server lacks
 	}}, nil
 }

@@ -17,8 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// patience is the time after which the program prints that it waits, or that the reason has
-// changed.
+// patience is how long the program waits before it prints that it waits, or that the reason has changed.
 const patience = time.Second
 
 // watch prints the changes of a cluster's CronTabs until ctx ends. It returns an error if the
@@ -41,13 +40,12 @@ func watch(ctx context.Context, config *rest.Config, out, notes *log.Logger) err
 	if err := waitFor(ctx, untyped, notes); err != nil {
 		return err
 	}
-	out.Printf("%s is there, objects: %d", resource.GroupResource(), typed.Indexer().Len())
+	out.Printf("%s exists, objects: %d", resource.GroupResource(), typed.Indexer().Len())
 	<-ctx.Done()
 	return nil
 }
 
-// startTyped runs an informer of CronTabs until stop is called. The factory also has the built-in
-// kinds.
+// startTyped runs an informer of CronTabs until stop is called. The factory also has the built-in kinds.
 func startTyped(ctx context.Context, config *rest.Config, out *log.Logger) (objects *informer.Informer[*CronTab], stop func(), err error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -74,8 +72,8 @@ func startTyped(ctx context.Context, config *rest.Config, out *log.Logger) (obje
 	return objects, begin(ctx, f), nil
 }
 
-// startDynamic does the same without a Go type. The dynamic factory has client-go's API; As
-// returns one of its informers with types.
+// startDynamic does the same without a Go type. The dynamic factory has client-go's API, and As returns one
+// of its informers with types.
 func startDynamic(ctx context.Context, config *rest.Config, out *log.Logger) (objects *informer.Informer[*unstructured.Unstructured], stop func(), err error) {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -93,7 +91,7 @@ func startDynamic(ctx context.Context, config *rest.Config, out *log.Logger) (ob
 	return objects, begin(ctx, f), nil
 }
 
-// begin starts a factory, and returns a function that ends it.
+// begin starts a factory, and returns a function that stops it.
 func begin(ctx context.Context, f interface {
 	StartWithContext(context.Context)
 	Shutdown()
@@ -115,8 +113,8 @@ func printer[T informer.Object](out *log.Logger, name string, describe func(T) s
 	}
 }
 
-// waitFor waits until an informer has synced, and prints each new reason for the wait once. The
-// informer does not give up: it syncs when the resource appears.
+// waitFor waits until an informer has synced, and prints each new reason for the wait once. The informer
+// never gives up. It syncs when the resource appears.
 func waitFor[T informer.Object](ctx context.Context, objects *informer.Informer[T], notes *log.Logger) error {
 	for printed := ""; ; {
 		short, stop := context.WithTimeout(ctx, patience)

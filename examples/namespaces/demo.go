@@ -15,11 +15,11 @@ import (
 // beat is the time between two changes of the demo.
 const beat = 300 * time.Millisecond
 
-// demoNamespaces are watched if no namespaces are given. The namespace lab, which is not among
-// them, is labelled from time to time.
+// demoNamespaces are watched if no namespaces are given. The demo labels another namespace, lab, from time to
+// time.
 var demoNamespaces = []string{"shop", "billing"}
 
-// story is a demo cluster of three namespaces. Pods and a label come and go in it.
+// story is a demo cluster of three namespaces, in which pods and a label come and go.
 var story = demo.Story{
 	Begin: func(ctx context.Context, server *informertest.Server) error {
 		for _, name := range append([]string{"lab"}, demoNamespaces...) {

@@ -1,21 +1,21 @@
-// Namespaces watches the pods of some namespaces only: those given as flags, and those that carry a
-// label. It is meant to be copied.
+// Namespaces watches only the pods of some namespaces: those given as flags, and those with a label. It is
+// meant to be copied.
 //
 //	go run ./examples/namespaces --demo --for 10s
 //	go run ./examples/namespaces --namespaces shop,billing --labels app=web
 //	kubectl label namespace lab example.com/watched=yes
 //
-// A namespace that gets the label is watched, with a request of its own, until it loses the label.
-// The program prints changes of pods, and the beginning and end of each watch. It needs the
-// permissions to list and watch pods in these namespaces, and to list and watch all namespaces.
+// A namespace that gets the label is watched, with its own request, until it loses the label. The program
+// prints changes of pods, and the beginning and end of each watch. It needs permission to list and watch pods
+// in these namespaces, and to list and watch all namespaces.
 //
-// It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config or the pod's service account. With
-// --demo, or if there is none, it uses a demo cluster: an API server in this process. It ends at
-// Ctrl-C, or after the time given with --for. The exit code is 0, or 1 after an error: a flag or
-// kubeconfig that cannot be used, or a cluster that did not answer in time.
+// It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config, or the pod's service account. With
+// --demo, or without such a cluster, it uses a demo cluster: an API server in this process. It stops at
+// Ctrl-C, or after the duration of --for. The exit code is 0, or 1 after an error: an invalid flag or
+// kubeconfig, or a cluster that does not answer in time.
 //
-// scopes.go has the informers, tap.go observes the requests, and demo.go has the demo cluster. If you
-// copy the program, leave out demo.go, and call watcher.run with a rest.Config of your own.
+// scopes.go has the informers, tap.go observes the requests, and demo.go has the demo cluster. To copy the
+// program, leave out demo.go, and call watcher.run with your own rest.Config.
 package main
 
 import (
@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		w.given = strings.Split(s, ",")
 		return nil
 	})
-	f.Func("labels", "watch pods with these `labels` only, such as app=web,track!=retiring", func(s string) error {
+	f.Func("labels", "watch only pods with these `labels`, such as app=web,track!=retiring", func(s string) error {
 		w.labels = s
 		_, err := labels.Parse(s)
 		return err

@@ -33,9 +33,9 @@ func (w watcher) run(ctx context.Context, config *rest.Config) error {
 	f := factory.NewSharedInformerFactory(client, 0)
 	defer f.Shutdown() // waits for the informers, which stop ends
 	defer stop()
-	f.StartWithContext(ctx) // before the first lease, so that a lease starts its informer
+	f.StartWithContext(ctx) // before the first lease, so that each lease starts its informer
 
-	// One informer serves a list of namespaces: one store, and a watch for each namespace.
+	// One informer serves a list of namespaces, with one store, and a watch for each namespace.
 	if len(w.given) > 0 {
 		pods, err := factory.Acquire[*corev1.Pod](f, factory.Scope{Namespaces: w.given, Labels: w.labels})
 		if err != nil {
@@ -48,19 +48,19 @@ func (w watcher) run(ctx context.Context, config *rest.Config) error {
 		if err := pods.Informer().WaitSynced(ctx); err != nil {
 			return err
 		}
-		w.out.Printf("of %q there are %d pods", w.given, pods.Informer().Indexer().Len())
+		w.out.Printf("namespaces %q have %d pods", w.given, pods.Informer().Indexer().Len())
 	}
 
-	// While the program runs, namespaces may begin and cease to match this selector.
+	// While the program runs, namespaces may start or stop matching this selector.
 	namespaces, err := factory.Acquire[*corev1.Namespace](f, factory.Scope{Labels: watchedLabel})
 	if err != nil {
 		return err
 	}
 	defer namespaces.Release()
-	labelled := scopes{watcher: w, factory: f, release: make(map[string]func())}
+	labeled := scopes{watcher: w, factory: f, release: make(map[string]func())}
 	_, err = namespaces.Informer().Handle(informer.Funcs[*corev1.Namespace]{
-		Added:   labelled.begin,
-		Deleted: labelled.end,
+		Added:   labeled.begin,
+		Deleted: labeled.end,
 	}, informer.HandlerOptions{Name: "scopes"})
 	if err != nil {
 		return err
@@ -85,8 +85,8 @@ func (w watcher) printer() informer.Handler[*corev1.Pod] {
 	}
 }
 
-// scopes are the labelled namespaces, each with an informer of its own. Only the handler of
-// namespaces uses them, one change at a time, so they need no lock.
+// scopes holds the labeled namespaces, each with its own informer. Only the handler of namespaces uses it,
+// for one change at a time, so it needs no lock.
 type scopes struct {
 	watcher
 	factory *factory.Factory
@@ -94,7 +94,7 @@ type scopes struct {
 }
 
 func (s scopes) begin(namespace *corev1.Namespace) {
-	// The scope and the selector are valid, so an error means that the factory is shut down.
+	// The scope and the selector are valid, so an error means that the factory has been shut down.
 	lease, err := factory.Acquire[*corev1.Pod](s.factory, factory.Scope{Namespaces: []string{namespace.Name}, Labels: s.labels})
 	if err != nil {
 		s.out.Printf("namespace %s is not watched: %v", namespace.Name, err)

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// tap returns a transport wrapper that prints when a watch begins and ends on the wire.
+// tap returns a transport wrapper that prints when a watch request begins and ends.
 func tap(out *log.Logger) func(http.RoundTripper) http.RoundTripper {
 	return func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -27,12 +27,12 @@ func tap(out *log.Logger) func(http.RoundTripper) http.RoundTripper {
 	}
 }
 
-// roundTripper makes a function a http.RoundTripper.
+// roundTripper makes a function an http.RoundTripper.
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// tapped is the body of a watch. It is closed when the watch ends.
+// tapped is the body of a watch, which is closed when the watch ends.
 type tapped struct {
 	io.ReadCloser
 	ended func()

@@ -4,20 +4,21 @@
 //	go run ./examples/podwatch --demo --for 10s
 //	go run ./examples/podwatch --output json --field-selector spec.nodeName=node-1 | jq .name
 //
-// It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config or the pod's service account. With
-// --demo, or if there is none, it uses a demo cluster: an API server in this process, with pods that
-// come and go. Only --namespace chooses a namespace; that of the kubeconfig's context has no effect.
+// It uses the cluster of --kubeconfig, $KUBECONFIG, ~/.kube/config, or the pod's service account. With
+// --demo, or without such a cluster, it uses a demo cluster: an API server in this process, with pods that
+// come and go. Only --namespace limits the namespace; the namespace of the kubeconfig's context has no
+// effect.
 //
-// The events go to stdout, existing pods first. A pod that begins or ceases to match the selectors is
-// added or deleted. With --output json, each line is an object with the fields of the type record, and
-// stdout has nothing else. A summary follows after the time given with --for, or at Ctrl-C. Problems
-// with the server go to stderr. The exit code is 0, or 1 after an error: a flag or kubeconfig that
-// cannot be used, or pods that could not be listed within ten seconds. After the first list podwatch does
-// not give up.
+// The events go to stdout, existing pods first. A pod that starts to match the selectors is added, and a pod
+// that no longer matches is deleted. With --output json, each line is an object with the fields of the type
+// record, and stdout has nothing else. At the end, after the duration of --for or at Ctrl-C, the program
+// prints a summary. Problems with the server go to stderr. The exit code is 0, or 1 after an error: an
+// invalid flag or kubeconfig, or pods that cannot be listed within ten seconds. After the first list,
+// podwatch never gives up.
 //
-// The informer is in this file. options.go parses the flags, output.go prints the events, and
-// progress.go shows the first list. If you copy podwatch, leave package demo out, and call watcher.run
-// with a rest.Config of your own.
+// The informer is in this file. options.go parses the flags, output.go prints the events, and progress.go
+// shows the first list. To copy podwatch, leave out package demo, and call watcher.run with your own
+// rest.Config.
 package main
 
 import (
@@ -46,9 +47,9 @@ import (
 )
 
 const (
-	// patience is how long podwatch tries to get the first list. Later it never gives up.
+	// patience is how long podwatch tries to get the first list. After that list, it never gives up.
 	patience = 10 * time.Second
-	// noticeAfter is the time after which podwatch says why it has no pods yet.
+	// noticeAfter is how long podwatch waits before it reports why it has no pods yet.
 	noticeAfter = 2 * time.Second
 )
 
@@ -67,7 +68,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = f.Run(ctx, w.notes, demo.Pods(w.notes, demo.Apps(w.namespace)...), func(ctx context.Context, c demo.Cluster) error {
 			if c.Demo {
-				w.notes.Print("try --selector app=web, --output json or --debug-address :6060; Ctrl-C ends")
+				w.notes.Print("try --selector app=web, --output json, or --debug-address :6060; press Ctrl-C to stop")
 			}
 			return w.run(ctx, c.Config, stdout, stderr)
 		})
@@ -78,14 +79,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // watcher watches the pods.
 type watcher struct {
 	options
-	notes    *log.Logger // which writes to progress
+	notes    *log.Logger // writes to progress
 	progress *progress
 
-	// Only observe uses the rest while the informer runs.
+	// Only observe uses the other fields while the informer runs.
 	giveUp  context.CancelCauseFunc
 	listed  bool      // the first list is complete
-	failing time.Time // since when requests have failed; zero if the last one has not
-	refused error     // the server's answer that repeating the first list will not change
+	failing time.Time // when requests began to fail; zero if the last one succeeded
+	refused error     // an answer to the first list that a retry would not change
 }
 
 // run prints the events of pods until ctx ends.
@@ -99,8 +100,8 @@ func (w *watcher) run(ctx context.Context, config *rest.Config, stdout, stderr i
 	defer w.progress.end()
 	w.giveUp = stop
 
-	// The factory makes one informer of each requested kind, and runs them all. For returns the
-	// informer of f.Core().V1().Pods() with types; Configure sets options that client-go lacks.
+	// The factory makes one informer for each requested kind, and runs them all. For returns the informer of
+	// f.Core().V1().Pods() with types. Configure sets options that client-go lacks.
 	f := factory.NewSharedInformerFactoryWithOptions(client, w.resync,
 		factory.WithNamespace(w.namespace),
 		factory.WithTweakListOptions(func(l *metav1.ListOptions) { l.LabelSelector, l.FieldSelector = w.labels, w.fields }))
@@ -112,8 +113,8 @@ func (w *watcher) run(ctx context.Context, config *rest.Config, stdout, stderr i
 		return err
 	}
 
-	// The informer mirrors the pods into its store, and calls its handlers for each change. It
-	// calls a handler for one change at a time, so this one needs no lock.
+	// The informer copies the pods into its store, and calls its handlers for each change. It calls a handler
+	// for one change at a time, so this handler needs no lock.
 	events := tally{}
 	show, summary := w.output(stdout, stderr)
 	_, err = pods.Handle(informer.HandlerFunc[*corev1.Pod](func(c change) {
@@ -130,13 +131,13 @@ func (w *watcher) run(ctx context.Context, config *rest.Config, stdout, stderr i
 	}
 	defer endDebug()
 
-	// Start returns at once. A controller would start its workers when the caches are synced.
-	// Shutdown returns when the context, the informers and the handlers have ended.
+	// StartWithContext returns at once. A controller would start its workers when the stores have synced.
+	// Shutdown returns when the informers and the handlers have ended, after the context.
 	began := time.Now()
 	f.StartWithContext(running)
 	notice := time.AfterFunc(noticeAfter, func() { w.explain(pods.Status(), config.Host) })
 	defer notice.Stop()
-	err = pods.WaitSynced(running) // the error has the cause of running's end, and the last request's error
+	err = pods.WaitSynced(running) // the error wraps the cause of running's end and the last request's error
 	<-running.Done()
 	f.Shutdown()
 	if err != nil && !errors.Is(ctx.Err(), context.Canceled) { // not after Ctrl-C
@@ -146,7 +147,7 @@ func (w *watcher) run(ctx context.Context, config *rest.Config, stdout, stderr i
 	return err
 }
 
-// observe is called for one event of the informer at a time. It replaces the informer's log.
+// observe gets the informer's events, one at a time, instead of the informer's log.
 func (w *watcher) observe(e informer.Event) {
 	switch e := e.(type) {
 	case reflector.Paged:
@@ -168,8 +169,8 @@ func (w *watcher) observe(e informer.Event) {
 	}
 }
 
-// failed handles a failed request. Before the first list it ends the program if the server has refused
-// the request.
+// failed handles a failed request. Before the first list, it ends the program if the server has refused the
+// request.
 func (w *watcher) failed(e reflector.Failed) {
 	if w.failing.IsZero() {
 		w.failing = time.Now()
@@ -181,18 +182,18 @@ func (w *watcher) failed(e reflector.Failed) {
 	}
 }
 
-// explain says why there are no pods yet.
+// explain prints why there are no pods yet.
 func (w *watcher) explain(s informer.Status, host string) {
 	switch {
 	case s.Synced || s.Progress.Objects > 0:
 	case s.LastError != nil:
-		w.notes.Printf("no pods yet: %s; trying again", demo.OneLine(s.LastError))
+		w.notes.Printf("no pods yet: %s; retrying", demo.OneLine(s.LastError))
 	default:
 		w.notes.Printf("no pods yet: %s does not answer", host)
 	}
 }
 
-// refusal returns the error of a request that the server will refuse again, and nil for other failures.
+// refusal returns the error if the server would refuse a retry, and nil for other failures.
 func (w *watcher) refusal(e reflector.Failed) error {
 	verb := "watch" // in a Role
 	if e.Operation == reflector.OpList {

@@ -112,10 +112,10 @@ func TestDemo(t *testing.T) {
 		name, why, pods string
 		args            []string
 	}{
-		{"asked for", "this is a demo", "web|cart|invoices", []string{"--demo"}},
-		{"no kubeconfig", "there is no kubeconfig, so this is a demo", "web|cart|invoices", nil},
-		{"of a node", "this is a demo", "web|cart|invoices", []string{"--demo", "--field-selector", "spec.nodeName!=node-1"}},
-		{"of one app", "this is a demo", "cart", []string{"--demo", "--namespace", "mine", "--selector", "app=cart"}},
+		{"asked for", "this is a demo cluster", "web|cart|invoices", []string{"--demo"}},
+		{"no kubeconfig", "found no kubeconfig, so this is a demo cluster", "web|cart|invoices", nil},
+		{"of a node", "this is a demo cluster", "web|cart|invoices", []string{"--demo", "--field-selector", "spec.nodeName!=node-1"}},
+		{"of one app", "this is a demo cluster", "cart", []string{"--demo", "--namespace", "mine", "--selector", "app=cart"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			p := start(t, row.args...)
@@ -125,7 +125,7 @@ func TestDemo(t *testing.T) {
 			p.prints(t, stamp+"Pod Deleted from Store: "+pod+"$")
 			p.interrupt()
 			assert.Zero(t, <-p.exit)
-			assert.Regexp(t, stamp+"podwatch: "+row.why+", on an API server in this process, http://127.0.0.1:.*\n", p.stderr)
+			assert.Regexp(t, stamp+"podwatch: "+row.why+": an API server in this process, http://127.0.0.1:.*\n", p.stderr)
 			assert.Regexp(t, "(?m)^  errors     0$", p.stdout)
 		})
 	}
@@ -154,24 +154,24 @@ func TestUsage(t *testing.T) {
 		"-namespace namespace", "-output format", "-resync duration", "-selector labels"} {
 		assert.Contains(t, stdout.String(), "  "+name+"\n")
 	}
-	assert.Contains(t, stdout.String(), "that of $KUBECONFIG; that of ~/.kube/config; in a\npod, that of its service account; the demo cluster.\n")
+	assert.Contains(t, stdout.String(), "$KUBECONFIG, ~/.kube/config, or the pod's\nservice account")
 	assert.Empty(t, stderr.String())
 }
 
 func TestFlagsThatAreWrong(t *testing.T) {
 	for _, row := range []struct{ args, want string }{
-		{"--for -3s", `flag -for: it is negative`},
+		{"--for -3s", `flag -for: must not be negative`},
 		{"--for 10", `flag -for: time: missing unit`},
 		{"--selector app==web=x", `flag -selector: found '='`},
 		{"--namespace a/b", `flag -namespace: a lowercase RFC 1123 label`},
 		{"--frob", `flag provided but not defined: -frob`},
 		{"--demo pods", `unexpected argument "pods"`},
-		{"--demo --kubeconfig x", `--demo and --kubeconfig exclude each other`},
-		{"--demo --context x", `--demo and --context exclude each other`},
+		{"--demo --kubeconfig x", `--demo cannot be combined with --kubeconfig`},
+		{"--demo --context x", `--demo cannot be combined with --context`},
 		{"--field-selector status.phase", `flag -field-selector: invalid selector`},
-		{"--output yaml", `flag -output: it is neither text nor json`},
-		{"--resync -1m", `flag -resync: it is negative`},
-		{"--resync 10ms", `flag -resync: it is less than 1s`},
+		{"--output yaml", `flag -output: must be text or json`},
+		{"--resync -1m", `flag -resync: must not be negative`},
+		{"--resync 10ms", `flag -resync: must be at least 1s`},
 	} {
 		t.Run(row.args, func(t *testing.T) {
 			line := failure(t, strings.Fields(row.args)...)
@@ -260,7 +260,7 @@ func TestGivingUp(t *testing.T) {
 		stdout, stderr := newTranscript(), newTranscript()
 		assert.Equal(t, 1, run(t.Context(), []string{"--kubeconfig", path}, stdout, stderr))
 		assert.Empty(t, stdout.String())
-		assert.Regexp(t, `^\S+ \S+ podwatch: no pods yet: .*connection refused; trying again\n`+
+		assert.Regexp(t, `^\S+ \S+ podwatch: no pods yet: .*connection refused; retrying\n`+
 			`podwatch: informer pods: the informer is not synced: gave up after [\d.]+s; last error: .*connection refused\n$`, stderr.String())
 	})
 }

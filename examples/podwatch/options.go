@@ -21,22 +21,22 @@ type options struct {
 	debug     string        // an address; empty for none
 }
 
-// flags returns the flags, which set the options.
+// flags returns the flags that set the options.
 func (o *options) flags() *demo.Flags {
 	f := demo.NewFlags("podwatch")
-	f.Func("namespace", "watch the pods of this `namespace` only", func(s string) error {
+	f.Func("namespace", "watch only the pods of this `namespace`", func(s string) error {
 		o.namespace = s
 		if problems := validation.IsDNS1123Label(s); s != "" && len(problems) > 0 {
 			return errors.New(problems[0])
 		}
 		return nil
 	})
-	f.Func("selector", "watch pods with these `labels` only, such as app=web,track!=retiring", func(s string) error {
+	f.Func("selector", "watch only pods with these `labels`, such as app=web,track!=retiring", func(s string) error {
 		o.labels = s
 		_, err := labels.Parse(s)
 		return err
 	})
-	f.Func("field-selector", "watch pods with these `fields` only, such as spec.nodeName=node-1,status.phase!=Failed", func(s string) error {
+	f.Func("field-selector", "watch only pods with these `fields`, such as spec.nodeName=node-1,status.phase!=Failed", func(s string) error {
 		o.fields = s
 		_, err := fields.ParseSelector(s)
 		return err
@@ -44,7 +44,7 @@ func (o *options) flags() *demo.Flags {
 	f.Func("output", "print events in this `format`: text or json (one object a line); default: text", func(s string) error {
 		o.json = s == "json"
 		if s != "text" && s != "json" {
-			return errors.New("it is neither text nor json")
+			return errors.New("must be text or json")
 		}
 		return nil
 	})

@@ -18,8 +18,8 @@ import (
 // change is an event: a change of a pod.
 type change = informer.Change[*corev1.Pod]
 
-// record is an event as JSON. Programs rely on the fields, so none of them may change or be left out.
-// After a deletion they show the pod's last state.
+// record is an event as JSON. Programs rely on its fields: do not remove or change any. After a deletion,
+// they show the pod's last state.
 type record struct {
 	Time            time.Time         `json:"time"`  // when the handler was called
 	Event           string            `json:"event"` // added, updated or deleted
@@ -31,30 +31,30 @@ type record struct {
 	Ready           bool              `json:"ready"`
 	Node            string            `json:"node"` // "" if the pod has none yet
 	Labels          map[string]string `json:"labels"`
-	Changed         []string          `json:"changed"` // by an update: labels, phase and ready; resync; or other
-	Initial         bool              `json:"initial"` // the pod existed already
+	Changed         []string          `json:"changed"` // by an update: some of labels, phase and ready; or resync; or other
+	Initial         bool              `json:"initial"` // the pod existed before podwatch started
 	Lost            bool              `json:"lost"`    // a list lacked the pod; its deletion was not observed
 }
 
-// lines are the lines of text, with a place for the pod's name.
+// lines has the lines of text, with a place for the pod's name.
 var lines = map[informer.Kind]string{
 	informer.Added:   "New Pod Added to Store: %[1]s",
 	informer.Updated: "%[1]s Pod Updated to %[1]s",
 	informer.Deleted: "Pod Deleted from Store: %[1]s",
 }
 
-// output returns a function that prints events, and the writer of the summary. With JSON, stdout has
-// nothing but objects.
+// output returns a function that prints events, and the writer of the summary. With JSON, only objects go to
+// stdout.
 func (o *options) output(stdout, stderr io.Writer) (show func(change), summary io.Writer) {
 	if o.json {
 		out := json.NewEncoder(stdout)
-		return func(c change) { _ = out.Encode(newRecord(c, time.Now())) }, stderr // fails only if nobody reads
+		return func(c change) { _ = out.Encode(newRecord(c, time.Now())) }, stderr // fails only if the output is closed
 	}
 	out := log.New(stdout, "", log.LstdFlags)
 	return func(c change) { out.Printf(lines[c.Kind], subject(c).Name) }, stdout
 }
 
-// subject returns the pod in its present state, or in its last one.
+// subject returns the pod in its current state, or a deleted pod in its last state.
 func subject(c change) *corev1.Pod {
 	if c.Kind == informer.Deleted {
 		return c.Old
@@ -120,7 +120,7 @@ func (t tally) count(c change) {
 	}
 }
 
-// summarize prints the events, and the status of the informer.
+// summarize prints the numbers of events, and the status of the informer.
 func (t tally) summarize(w io.Writer, s informer.Status, ran time.Duration) {
 	out := log.New(w, "", 0)
 	resyncs := ""

@@ -11,7 +11,7 @@ import (
 // erase moves the cursor to the beginning of the line and erases the line.
 const erase = "\r\x1b[K"
 
-// progress is stderr. On a terminal it shows how much of the first list has come, with a bar below all
+// progress writes to stderr. On a terminal, it also shows the progress of the first list in a bar below all
 // other output.
 type progress struct {
 	out      io.Writer
@@ -35,8 +35,8 @@ func (p *progress) Write(lines []byte) (int, error) {
 	return len(lines), err
 }
 
-// came shows the number of pods received, and their bytes. more is the number of pods that are still
-// missing, or -1 if the server did not say.
+// came shows the number of received pods, and their bytes. more is the number of missing pods, or -1 if the
+// server did not send it.
 func (p *progress) came(pods int, more, bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +71,7 @@ func (p *progress) show(bar string) {
 	}
 }
 
-// bar draws the number of pods received, of all pods; all is -1 if the number is unknown.
+// bar draws a bar for the number of received pods. all is the number of all pods, or -1 if it is unknown.
 func bar(came, all int) string {
 	const cells = 30
 	if all < 0 {
@@ -84,7 +84,7 @@ func bar(came, all int) string {
 	return fmt.Sprintf("podwatch: [%s%s] %3d%%  %d of %s", strings.Repeat("#", full), strings.Repeat(".", cells-full), percent, came, count(all, "pod"))
 }
 
-// pace formats the bytes received and, after a second, the pods per second.
+// pace formats the number of received bytes and, after a second, of pods per second.
 func pace(pods int, bytes int64, since time.Duration) string {
 	text := ""
 	if bytes > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// demo starts an API server in this process, with pods that change their phase. It ends with ctx.
+// demo starts an API server in this process, with pods that change their phase. The server ends with ctx.
 func demo(ctx context.Context) (*rest.Config, error) {
 	server := informertest.New(informertest.Options{})
 	if err := server.StartInMemory(); err != nil {

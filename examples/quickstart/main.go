@@ -1,10 +1,10 @@
-// Quickstart keeps the pods of a cluster in memory, looks pods up by label, and prints changes of their
-// phase. Copy it to start a program of your own.
+// Quickstart keeps the pods of a cluster in memory, finds pods by label, and prints changes of their phase.
+// Copy it to start your own program.
 //
 //	go run ./examples/quickstart
 //
-// It uses the cluster of $KUBECONFIG or ~/.kube/config. If there is none, demo.go starts an API
-// server in this process. Ctrl-C ends the program.
+// It uses the cluster of $KUBECONFIG or ~/.kube/config. Without such a cluster, demo.go starts an API server
+// in this process. Ctrl-C ends the program.
 package main
 
 import (
@@ -58,7 +58,7 @@ func watch(ctx context.Context, client kubernetes.Interface, out *log.Logger) er
 	}
 	f.StartWithContext(ctx)
 	if err := pods.WaitSynced(ctx); err != nil {
-		return err // it includes the last error of the list or watch
+		return err // wraps the last error of the list or watch
 	}
 	web, err := pods.Lister().List(labels.SelectorFromSet(labels.Set{"app": "web"}))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-// README shows this test.
+// The README shows this test.
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, out := informertest.New(informertest.Options{}), new(bytes.Buffer)

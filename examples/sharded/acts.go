@@ -20,11 +20,12 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// patience bounds an act. When it is over, the table shows what is missing.
+// patience is the longest duration of an act. After it, the table shows what is missing.
 const patience = time.Minute
 
-// play plays two acts, with so many replicas and with one more. All replicas of the first act have ended before the
-// second one begins. At the end play prints who has handled what.
+// play runs two acts: the first with the given number of replicas, and the second with one more. All replicas
+// of the first act have stopped before the second act begins. At the end, play prints which replica has
+// handled how many objects.
 func play(ctx context.Context, config *rest.Config, replicas uint, out *log.Logger) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -49,14 +50,14 @@ func play(ctx context.Context, config *rest.Config, replicas uint, out *log.Logg
 	}
 	out.Print("\n" + table(acts))
 	for _, a := range acts {
-		if _, two, nobody := a.counts(); two+nobody > 0 {
-			return fmt.Errorf("of %d replicas, two have handled %d ConfigMaps, and nobody %d", a.replicas, two, nobody)
+		if _, twice, missed := a.counts(); twice+missed > 0 {
+			return fmt.Errorf("with %d replicas, %d ConfigMaps were handled twice, and %d were not handled", a.replicas, twice, missed)
 		}
 	}
 	return nil
 }
 
-// act is what happens with a number of replicas, from the start of the first to the end of the last.
+// act is a run with a fixed number of replicas, from the start of the first replica to the end of the last.
 type act struct {
 	client     kubernetes.Interface
 	kubeconfig string
@@ -65,18 +66,18 @@ type act struct {
 
 	stage     stage
 	objects   int                     // ConfigMaps in the cluster
-	ready     int                     // replicas that have handled what they found
-	handledBy map[string]map[int]bool // by the name of a ConfigMap; the replicas
-	proofs    map[string]bool         // the lines to come in the last stage
+	ready     int                     // replicas that have handled the existing ConfigMaps
+	handledBy map[string]map[int]bool // the replicas, by the name of the ConfigMap
+	proofs    map[string]bool         // the lines that the last stage still waits for
 }
 
-// stage is how far an act has come.
+// stage is the progress of an act.
 type stage uint8
 
 const (
-	starting stage = iota // the replicas handle what is there
-	adding                // they handle what comes
-	proving               // the last change of an object of each is under way: who has handled it has seen all before
+	starting stage = iota // the replicas handle the existing objects
+	adding                // the replicas handle new objects
+	proving               // each replica gets a last change; a replica that has handled it has handled everything before
 	done
 )
 
@@ -86,9 +87,9 @@ type line struct {
 	text    string
 }
 
-// play starts the replicas, and ends them when the act is done.
+// play starts the replicas, and stops them when the act is done.
 func (a *act) play(ctx context.Context) error {
-	a.out.Printf("\n%d replicas start", a.replicas)
+	a.out.Printf("\nstarting %d replicas", a.replicas)
 	running, stop := context.WithTimeout(ctx, patience)
 	defer stop()
 	lines := make(chan line)
@@ -99,7 +100,7 @@ func (a *act) play(ctx context.Context) error {
 		replicas.Go(func() {
 			failures[i] = a.runReplica(running, i, lines)
 			if failures[i] != nil {
-				stop() // without this one the others cannot finish the act
+				stop() // the others cannot finish the act without this replica
 			}
 		})
 	}
@@ -120,7 +121,7 @@ func (a *act) play(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	a.out.Printf("all %d replicas have ended", a.replicas)
+	a.out.Printf("all %d replicas have stopped", a.replicas)
 	return errors.Join(append(failures, failed)...)
 }
 
@@ -132,10 +133,10 @@ func (a *act) runReplica(ctx context.Context, i int, lines chan<- line) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, self, "--kubeconfig", a.kubeconfig, "--replicas", fmt.Sprint(a.replicas)) //nolint:gosec // it is this program
+	cmd := exec.CommandContext(ctx, self, "--kubeconfig", a.kubeconfig, "--replicas", fmt.Sprint(a.replicas)) //nolint:gosec // the command is this program
 	cmd.Env = append(os.Environ(), "HOSTNAME="+a.name(i))
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = 10 * time.Second // then it is killed
+	cmd.WaitDelay = 10 * time.Second // before it is killed
 	printed, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -151,17 +152,17 @@ func (a *act) runReplica(ctx context.Context, i int, lines chan<- line) error {
 	return nil
 }
 
-// forward passes on the lines of a replica until its output ends.
+// forward sends the lines of a replica to a channel until the replica's output ends.
 func forward(replica int, printed io.Reader, lines chan<- line) {
 	for s := bufio.NewScanner(printed); s.Scan(); {
 		lines <- line{replica, s.Text()}
 	}
 }
 
-// came takes a line of a replica, and begins the next stage when this one is over.
+// came handles a line of a replica, and begins the next stage when the current one is complete.
 func (a *act) came(ctx context.Context, l line) error {
 	var namespace, name, version string
-	if strings.HasPrefix(l.text, "has handled ") {
+	if strings.HasPrefix(l.text, "handled all ") {
 		a.ready++
 	} else if n, _ := fmt.Sscanf(strings.ReplaceAll(l.text, "/", " "), "handles %s %s at %s", &namespace, &name, &version); n == 3 {
 		if a.handledBy[name] == nil {
@@ -185,7 +186,7 @@ func (a *act) came(ctx context.Context, l line) error {
 
 // add creates more ConfigMaps.
 func (a *act) add(ctx context.Context) error {
-	a.out.Printf("%d more ConfigMaps are created", more)
+	a.out.Printf("creating %d more ConfigMaps", more)
 	for range more {
 		c := newConfigMap(a.objects)
 		if _, err := a.client.CoreV1().ConfigMaps(c.Namespace).Create(ctx, c, metav1.CreateOptions{}); err != nil {
@@ -196,9 +197,9 @@ func (a *act) add(ctx context.Context) error {
 	return nil
 }
 
-// prove changes a ConfigMap of each replica, after all other changes.
+// prove changes one ConfigMap of each replica, after all other changes.
 func (a *act) prove(ctx context.Context) error {
-	a.out.Print("a ConfigMap of each is changed")
+	a.out.Print("changing one ConfigMap of each replica")
 	changed := map[int]bool{}
 	for n := range a.objects {
 		c := newConfigMap(n)
@@ -218,21 +219,22 @@ func (a *act) prove(ctx context.Context) error {
 	return nil
 }
 
-// counts returns how many ConfigMaps each replica has handled, and how many two of them and nobody.
-func (a *act) counts() (each []int, two, nobody int) {
+// counts returns how many ConfigMaps each replica has handled, how many were handled by two replicas, and how
+// many by none.
+func (a *act) counts() (each []int, twice, missed int) {
 	each = make([]int, a.replicas)
 	for _, by := range a.handledBy {
 		for replica := range by {
 			each[replica]++
 		}
 		if len(by) > 1 {
-			two++
+			twice++
 		}
 	}
-	return each, two, a.objects - len(a.handledBy)
+	return each, twice, a.objects - len(a.handledBy)
 }
 
-// table says for each act who has handled how many ConfigMaps. The last act has the most replicas.
+// table shows for each act how many ConfigMaps each replica has handled. The last act has the most replicas.
 func table(acts []*act) string {
 	var text strings.Builder
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -241,15 +243,15 @@ func table(acts []*act) string {
 	for i := range last.replicas {
 		head += "\t" + last.name(i)
 	}
-	_, _ = fmt.Fprintln(t, head+"\tby two\tby nobody\t") // a Builder takes everything
+	_, _ = fmt.Fprintln(t, head+"\ttwice\tnever\t") // a Builder returns no error
 	for _, a := range acts {
-		each, two, nobody := a.counts()
+		each, twice, missed := a.counts()
 		row := fmt.Sprintf("%d replicas\t%d", a.replicas, a.objects)
 		for _, n := range each {
 			row += fmt.Sprintf("\t%d", n)
 		}
 		row += strings.Repeat("\t", last.replicas-a.replicas)
-		_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t\n", row, two, nobody)
+		_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t\n", row, twice, missed)
 	}
 	_ = t.Flush()
 	return strings.TrimRight(text.String(), "\n")

@@ -20,10 +20,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// atFirst is the number of ConfigMaps in the demo cluster, and more how many each act adds.
+// atFirst is the number of ConfigMaps in the demo cluster. more is the number that each act adds.
 const atFirst, more = 60, 20
 
-// story is the demo cluster of the acts, which change it themselves.
+// story is the demo cluster of the acts, which make the changes themselves.
 var story = demo.Story{
 	Begin: populate,
 	Go: func(ctx context.Context, _ *informertest.Server) error {
@@ -49,7 +49,7 @@ func newConfigMap(n int) *corev1.ConfigMap {
 	}
 }
 
-// serve serves the demo cluster at an address until ctx ends. Every second something changes.
+// serve serves the demo cluster at an address until ctx ends. Something changes every second.
 func serve(ctx context.Context, address string, notes *log.Logger) error {
 	server := informertest.New(informertest.Options{BookmarkInterval: time.Minute})
 	defer server.Close()
@@ -58,7 +58,7 @@ func serve(ctx context.Context, address string, notes *log.Logger) error {
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return fmt.Errorf("cannot listen at the address of --serve: %w: choose another one", err)
+		return fmt.Errorf("cannot listen on the address of --serve: %w: choose another address", err)
 	}
 	path, remove, err := kubeconfig("http://" + listener.Addr().String())
 	if err != nil {
@@ -75,7 +75,7 @@ func serve(ctx context.Context, address string, notes *log.Logger) error {
 		_ = front.Close()
 		<-ended
 	}()
-	notes.Printf("this is a demo cluster at http://%s; in other terminals: go run ./examples/sharded --kubeconfig %s --shard 0/2, and 1/2", listener.Addr(), path)
+	notes.Printf("this is a demo cluster at http://%s; in other terminals, run: go run ./examples/sharded --kubeconfig %s --shard 0/2, and the same with 1/2", listener.Addr(), path)
 	err = demo.Repeat(ctx, server, time.Second,
 		func() error { return server.Create(ctx, newConfigMap(atFirst)) },
 		func() error { return server.Update(ctx, newConfigMap(0)) },
@@ -87,8 +87,8 @@ func serve(ctx context.Context, address string, notes *log.Logger) error {
 	return err
 }
 
-// kubeconfig writes a kubeconfig for a server without authentication. It returns its path, and a function that
-// removes it.
+// kubeconfig writes a kubeconfig for a server without authentication. It returns its path, and a function
+// that removes it.
 func kubeconfig(server string) (path string, remove func(), err error) {
 	folder, err := os.MkdirTemp("", "tidemark-sharded-")
 	if err != nil {

@@ -1,29 +1,30 @@
-// Sharded is a controller of several replicas. Each reads its share of a cluster's ConfigMaps, and handles each of
-// them: with N replicas, 1/N of the objects and of their memory. It is meant to be copied.
+// Sharded is a controller with several replicas. Each replica reads and handles its share of a cluster's
+// ConfigMaps. With N replicas, each one stores 1/N of the objects. It is meant to be copied.
 //
 //	go run ./examples/sharded --demo --replicas 3
 //	go run ./examples/sharded --shard 0/3
 //
-// Nobody keeps two processes apart. Whoever starts N replicas sees to it that each has an index of its own, from 0 to
-// N-1, and stops all of them before N changes: two processes with overlapping shares both handle the same objects, and
-// the share of a process that is gone is nobody's until it is back.
+// Sharding is static: tidemark does not coordinate replicas. Give each of N replicas its own index from 0 to
+// N-1, and stop all replicas before N changes. Two processes with overlapping shares both handle the same
+// objects. If a process stops, no other process handles its share.
 //
-// --shard INDEX/N is the share. In a StatefulSet --replicas N is enough: the index is then the ordinal at the end of
-// $HOSTNAME. Without either, the share is everything.
+// --shard INDEX/N sets the share. In a StatefulSet, --replicas N is enough: the index is then the ordinal at
+// the end of $HOSTNAME. Without either flag, the share is everything.
 //
-// With --demo, or if there is no cluster, the program starts an API server, and N processes of itself. They handle what
-// is there, and what comes. Then all are stopped, and N+1 are started. At the end a table says who has handled how many
-// ConfigMaps, and how many were handled by two, and by nobody. The same by hand, each in a terminal of its own:
+// With --demo, or if there is no cluster, the program starts an API server and N processes of itself, which
+// handle the existing objects and new ones. Then it stops all of them, and starts N+1. At the end, a table
+// shows how many ConfigMaps each replica has handled, and how many were handled twice or never. To do the
+// same by hand, use three terminals:
 //
 //	go run ./examples/sharded --serve 127.0.0.1:8088
 //	go run ./examples/sharded --kubeconfig FILE --shard 0/2
 //	go run ./examples/sharded --kubeconfig FILE --shard 1/2
 //
-// where the first prints the name of the FILE. The exit code is 0, or 1 after an error: a flag or kubeconfig that cannot
-// be used, or a cluster that did not answer in time.
+// The first command prints the name of FILE. The exit code is 0, or 1 after an error: an invalid flag or
+// kubeconfig, or a cluster that does not answer in time.
 //
-// replica.go has a replica, demo.go the API server, and acts.go the two acts. If you copy the program, leave out
-// demo.go and acts.go, and call replica.run with a rest.Config of your own.
+// replica.go has the replica, demo.go the API server, and acts.go the two acts. To copy the program, leave
+// out demo.go and acts.go, and call replica.run with your own rest.Config.
 package main
 
 import (
@@ -64,16 +65,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	out := log.New(stdout, "", 0)
 	f := demo.NewFlags("sharded")
 	var s settings
-	f.StringVar(&s.shard, "shard", "", "the `share` of this process, as in 0/3: the first of three; default: that of --replicas")
-	f.UintVar(&s.replicas, "replicas", 0, "the number of replicas; this is the one whose ordinal is at the end of $HOSTNAME, and the demo starts so many (default 3)")
+	f.StringVar(&s.shard, "shard", "", "read this `share`, such as 0/3 for the first of three; default: the share of --replicas")
+	f.UintVar(&s.replicas, "replicas", 0, "the `number` of replicas; the index of this replica is the ordinal at the end of $HOSTNAME; the demo starts this number, or 3")
 	f.StringVar(&s.serve, "serve", "", "only serve the demo cluster at this `address`, such as 127.0.0.1:8088, for replicas in other terminals")
 	err := f.Parse(args)
 	switch {
 	case err != nil:
 	case s.replicas > most:
-		err = f.Misused(fmt.Errorf("--replicas is at most %d", most))
+		err = f.Misused(fmt.Errorf("--replicas must be at most %d", most))
 	case s.serve != "" && f.NFlag() > 1:
-		err = f.Misused(errors.New("--serve goes with no other flag"))
+		err = f.Misused(errors.New("--serve cannot be combined with other flags"))
 	case s.serve != "":
 		err = serve(ctx, s.serve, notes)
 	default:
@@ -91,7 +92,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return f.Exit(err, stdout, stderr)
 }
 
-// share returns the share of this process, on a host of this name.
+// share returns the share of this process on a host with the given name.
 func (s settings) share(host string) (shard.Set, error) {
 	nth := cmp.Or(s.shard, "0/1")
 	if s.shard == "" && s.replicas > 0 {
@@ -104,7 +105,7 @@ func (s settings) share(host string) (shard.Set, error) {
 	case err != nil:
 		return shard.Set{}, fmt.Errorf("--shard: %w", err)
 	}
-	// ByUID divides evenly. A controller whose objects have children that it looks up and counts takes ByNamespace: an
-	// object and its children may be in two shares of the UIDs.
+	// ByUID divides the objects evenly, but an object and its children may be in two shares. A controller
+	// that looks up or counts the children of its objects must use ByNamespace.
 	return shard.Nth(shard.ByUID, index, total)
 }

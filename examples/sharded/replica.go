@@ -25,8 +25,8 @@ func (r replica) run(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	// The kinds to share are named. All others are read whole: a controller that looks up Secrets or Nodes by their
-	// names needs each of them in every replica.
+	// Only the named kinds are divided. Every replica reads all objects of other kinds: a controller that
+	// looks up Secrets or Nodes by name needs all of them.
 	f := factory.NewSharedInformerFactoryWithOptions(client, 0, factory.WithShard(shard.Static(r.share), &corev1.ConfigMap{}))
 	defer f.Shutdown() // waits for the informer, which ends with ctx
 	ctx, stop := context.WithCancel(ctx)
@@ -35,7 +35,7 @@ func (r replica) run(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	// The handler needs no predicate: the cache has the share alone.
+	// The handler needs no predicate, because the store has only the objects of the share.
 	handler, err := configMaps.Handle(informer.Funcs[*corev1.ConfigMap]{
 		Added:   r.handle,
 		Updated: func(_, c *corev1.ConfigMap) { r.handle(c) },
@@ -51,15 +51,15 @@ func (r replica) run(ctx context.Context, config *rest.Config) error {
 	}
 	select {
 	case <-handler.Synced():
-		r.out.Printf("has handled its %d ConfigMaps; %d of others were dropped", configMaps.Indexer().Len(), configMaps.Status().Shard.Foreign)
+		r.out.Printf("handled all %d ConfigMaps of the share; dropped %d others", configMaps.Indexer().Len(), configMaps.Status().Shard.Foreign)
 	case <-ctx.Done():
 	}
 	<-ctx.Done()
 	return nil
 }
 
-// handle is where the work is done. It is for one ConfigMap at a time. A controller with a work queue puts the UID into
-// the item, beside the name: after a deletion, a name alone does not say whose it is.
+// handle does the work, for one ConfigMap at a time. A controller with a work queue puts the UID into the
+// item, in addition to the name. After a deletion, the name does not show which share the object belonged to.
 func (r replica) handle(c *corev1.ConfigMap) {
 	r.out.Printf("handles %s/%s at %s", c.Namespace, c.Name, c.ResourceVersion)
 }

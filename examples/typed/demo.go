@@ -20,7 +20,7 @@ const beat = 300 * time.Millisecond
 // demoPod is a pod that always exists.
 var demoPod = indexer.Key{Namespace: "shop", Name: "web-0"}
 
-// story is a demo cluster with some pods. One of them comes and goes.
+// story is a demo cluster with a few pods, one of which comes and goes.
 var story = demo.Story{
 	Begin: func(ctx context.Context, server *informertest.Server) error {
 		for i := range 4 {

@@ -36,15 +36,15 @@ var byNode = indexer.Index[*corev1.Pod]{Name: "node", Append: func(values []stri
 	return append(values, pod.Spec.NodeName)
 }}
 
-// run runs the tour, and prints changes until ctx ends. It returns an error if the informer did
-// not sync in time, or the pod could not be marked.
+// run shows the tour, and prints changes until ctx ends. It returns an error if the informer does not sync in
+// time, or if the pod cannot be annotated.
 func (t tour) run(ctx context.Context, config *rest.Config) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
 	}
-	// The factory makes the informer, as with client-go's f.Core().V1().Pods(). Its objects are
-	// *corev1.Pod, so no type assertions are needed.
+	// The factory makes the informer, as client-go's f.Core().V1().Pods() would. Its objects are *corev1.Pod,
+	// so the program needs no type assertions.
 	f := factory.NewSharedInformerFactory(client, 0)
 	pods, err := factory.For[*corev1.Pod](f)
 	if err != nil {
@@ -53,9 +53,8 @@ func (t tour) run(ctx context.Context, config *rest.Config) error {
 	if err := pods.AddIndexes(byNode, refs.ByOwner[*corev1.Pod]()); err != nil {
 		return err
 	}
-	// Latest merges the changes of a pod while the handler is busy: the handler gets only
-	// the outcome.
-	teller, err := pods.Handle(informer.Funcs[*corev1.Pod]{
+	// Latest merges the changes of a pod while the handler is busy. The handler then gets only the result.
+	printer, err := pods.Handle(informer.Funcs[*corev1.Pod]{
 		Added:   func(pod *corev1.Pod) { t.out.Printf("+ %s", describe(pod)) },
 		Updated: t.updated,
 		Deleted: func(pod *corev1.Pod) { t.out.Printf("- %s", describe(pod)) },
@@ -72,7 +71,7 @@ func (t tour) run(ctx context.Context, config *rest.Config) error {
 		return err
 	}
 	select {
-	case <-teller.Synced(): // the handler has got all pods of the initial state
+	case <-printer.Synced(): // the handler has got all pods of the initial state
 	case <-ctx.Done():
 	}
 	t.show(pods)
@@ -81,7 +80,7 @@ func (t tour) run(ctx context.Context, config *rest.Config) error {
 	}
 	<-ctx.Done()
 	st := pods.Status()
-	t.out.Printf("%d pods at version %s, %d full lists after the first, %d errors", st.Objects, st.Version, st.Relists, st.Errors)
+	t.out.Printf("%d pods at version %s, %d relists, %d errors", st.Objects, st.Version, st.Relists, st.Errors)
 	return nil
 }
 
@@ -91,7 +90,7 @@ func (t tour) updated(old, pod *corev1.Pod) {
 	}
 }
 
-// show reads the store in five ways: all objects, by index, by label selector, by a query of several
+// show reads the store in five ways: all objects, by index, by label selector, by a query with several
 // conditions, and by owner.
 func (t tour) show(pods *informer.Informer[*corev1.Pod]) {
 	store := pods.Indexer()
@@ -106,7 +105,7 @@ func (t tour) show(pods *informer.Informer[*corev1.Pod]) {
 	t.out.Printf("selector %q matches %s, error: %v", t.selector, names(slices.Values(matching)), err)
 
 	first := indexer.Query{Labels: t.selector, Fields: map[string]string{byNode.Name: "node-0"}}
-	found, err := store.Find(first, indexer.Query{Namespace: "kube-system"}) // what either selects, at one moment
+	found, err := store.Find(first, indexer.Query{Namespace: "kube-system"}) // the objects of either query, at one moment
 	t.out.Printf("%v finds %s, error: %v", first, names(found.All()), err)
 	for _, owner := range owners(store) {
 		owned, _ := store.Find(refs.OwnedBy(owner)) // cannot fail: the index exists
@@ -125,8 +124,8 @@ func owners(pods *indexer.Indexer[*corev1.Pod]) (all []metav1.Object) {
 	return all
 }
 
-// annotate writes to a pod, and reads back the result. The store is a moment behind the server;
-// WaitFor waits for it.
+// annotate writes to a pod, and reads the result from the store. The store is slightly behind the server, so
+// WaitFor waits for the write.
 func (t tour) annotate(ctx context.Context, client kubernetes.Interface, pods *informer.Informer[*corev1.Pod]) error {
 	if t.mark == (indexer.Key{}) {
 		return nil
@@ -134,21 +133,21 @@ func (t tour) annotate(ctx context.Context, client kubernetes.Interface, pods *i
 	patch := []byte(`{"metadata":{"annotations":{"example.com/seen-by":"typed"}}}`)
 	written, err := client.CoreV1().Pods(t.mark.Namespace).Patch(ctx, t.mark.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "typed"})
 	if err != nil {
-		return fmt.Errorf("pod %s is not marked: %w", t.mark, err)
+		return fmt.Errorf("pod %s cannot be annotated: %w", t.mark, err)
 	}
 	if err := pods.WaitFor(ctx, written); err != nil {
 		return err
 	}
 	pod, ok := pods.Indexer().Get(t.mark)
 	if !ok {
-		t.out.Printf("marked %s, which was deleted since", t.mark)
+		t.out.Printf("marked %s, which has been deleted", t.mark)
 		return nil
 	}
 	t.out.Printf("marked %s, which the store shows: seen by %s", t.mark, pod.Annotations["example.com/seen-by"])
 	return nil
 }
 
-// names returns the sorted names of pods; a store has no order.
+// names returns the sorted names of pods. A store has no order.
 func names(pods iter.Seq[*corev1.Pod]) string {
 	var names []string
 	for pod := range pods {

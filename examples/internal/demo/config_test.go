@@ -71,10 +71,10 @@ func TestPrecedence(t *testing.T) {
 
 func TestContextsThatAreWrong(t *testing.T) {
 	path := writeContexts(t, "a", map[string]string{"a": "https://a", "b": "https://b"})
-	assert.Contains(t, failure(t, "--kubeconfig", path, "--context", "c"), "the kubeconfig "+path+" has no context c: check --context; there is a, b")
+	assert.Contains(t, failure(t, "--kubeconfig", path, "--context", "c"), "the kubeconfig "+path+" has no context c: check --context; it has a, b")
 
 	none := writeContexts(t, "", nil)
-	assert.Contains(t, failure(t, "--kubeconfig", none, "--context", "c"), "has no context c: check --context; there is none")
+	assert.Contains(t, failure(t, "--kubeconfig", none, "--context", "c"), "has no context c: check --context; it has none")
 
 	t.Setenv("KUBERNETES_SERVICE_HOST", "10.96.0.1")
 	assert.Contains(t, failure(t, "--context", "c"), "there is no kubeconfig with a context c: ")
@@ -102,7 +102,7 @@ func TestKubeconfigsThatAreWrong(t *testing.T) {
 	for _, row := range []struct{ name, path, want string }{
 		{"absent", absent, "the kubeconfig " + absent + " does not exist: "},
 		{"broken", broken, "the kubeconfig " + broken + " cannot be used: "},
-		{"empty", empty, "the kubeconfig " + empty + " names no cluster: "},
+		{"empty", empty, "the kubeconfig " + empty + " does not name a cluster: "},
 		{"dangling", dangling, "context was not found for specified context: nowhere"},
 	} {
 		t.Run(row.name+" by flag", func(t *testing.T) {
@@ -118,13 +118,13 @@ func TestKubeconfigsThatAreWrong(t *testing.T) {
 	t.Run("one of several is absent", func(t *testing.T) {
 		list := absent + string(filepath.ListSeparator) + empty
 		t.Setenv(clientcmd.RecommendedConfigPathEnvVar, list)
-		assert.Contains(t, failure(t), "the kubeconfig "+empty+" names no cluster: ")
+		assert.Contains(t, failure(t), "the kubeconfig "+empty+" does not name a cluster: ")
 	})
 	t.Run("the one at home is empty", func(t *testing.T) {
 		home := clientcmd.RecommendedHomeFile
 		defer func() { clientcmd.RecommendedHomeFile = home }()
 		clientcmd.RecommendedHomeFile = empty
-		assert.Contains(t, failure(t), "the kubeconfig "+empty+" names no cluster: ")
+		assert.Contains(t, failure(t), "the kubeconfig "+empty+" does not name a cluster: ")
 	})
 }
 

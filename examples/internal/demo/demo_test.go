@@ -24,7 +24,7 @@ func TestStoriesThatFail(t *testing.T) {
 	fails := func(context.Context, *informertest.Server) error { return errUse }
 	err := parsed(t, "--demo").Run(t.Context(), log.New(notes, "", 0), Story{Begin: fails}, nil)
 	require.ErrorIs(t, err, errUse)
-	assert.ErrorContains(t, err, "the demo cannot be started")
+	assert.ErrorContains(t, err, "the demo cluster cannot start")
 	assert.Empty(t, notes.String())
 
 	err = parsed(t, "--demo").Run(t.Context(), log.New(notes, "", 0), Story{Go: fails}, func(_ context.Context, c Cluster) error {
@@ -32,7 +32,7 @@ func TestStoriesThatFail(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
-	assert.Contains(t, notes.String(), "this is a demo, on an API server in this process, http://127.0.0.1:")
+	assert.Contains(t, notes.String(), "this is a demo cluster: an API server in this process, http://127.0.0.1:")
 }
 
 // An error counts, unless the user has interrupted the program.

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// DebugAddress adds the flag --debug-address, the address of a page about the informers.
+// DebugAddress adds the flag --debug-address: the address of a page that shows the informers.
 func (f *Flags) DebugAddress(address *string) {
-	f.Func("debug-address", "serve a page about the informers at this `address`; :6060 means 127.0.0.1:6060; default: none", func(s string) error {
+	f.Func("debug-address", "serve a page that shows the informers at this `address`; :6060 means 127.0.0.1:6060; default: none", func(s string) error {
 		*address = s
 		if s == "" {
 			return nil
@@ -23,14 +23,14 @@ func (f *Flags) DebugAddress(address *string) {
 	})
 }
 
-// Serve serves a page at an address, until end is called. It serves nothing if the address is empty.
+// Serve serves a page at an address until end is called. It does nothing if the address is empty.
 func Serve(address, path string, page http.Handler, notes *log.Logger) (end func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen at the address of --debug-address: %w: choose another one", err)
+		return nil, fmt.Errorf("cannot listen on the address of --debug-address: %w: choose another address", err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle(path, page)

@@ -16,14 +16,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// App stands for a Deployment.
+// App takes the place of a Deployment.
 type App struct {
 	Namespace, Name string
 	Replicas        int
 	pods            []*corev1.Pod // the oldest first
 }
 
-// Apps returns three apps in a namespace or, if it is empty, in two namespaces.
+// Apps returns three apps in a namespace. If the namespace is empty, they are in two namespaces.
 func Apps(namespace string) []App {
 	return []App{
 		{Namespace: cmp.Or(namespace, "shop"), Name: "web", Replicas: 3},
@@ -32,8 +32,8 @@ func Apps(namespace string) []App {
 	}
 }
 
-// Pods is a story of apps whose pods are replaced one by one, a beat of 100 ms for each change. Every
-// few seconds the API server restarts and forgets its history.
+// Pods is a story of apps whose pods are replaced one by one, with a change every 100 ms. Every few seconds
+// the API server restarts and loses its history.
 func Pods(notes *log.Logger, apps ...App) Story {
 	return Story{Go: func(ctx context.Context, server *informertest.Server) error {
 		var round []func() error
@@ -72,11 +72,11 @@ func (a *App) replacement(ctx context.Context, server *informertest.Server) []fu
 	}
 }
 
-// outage returns a restart of the API server after which it has forgotten its history. Meanwhile the
-// oldest pod of an app is replaced.
+// outage returns a function that restarts the API server without its history, while the oldest pod of an app
+// is replaced.
 func (a *App) outage(ctx context.Context, server *informertest.Server, notes *log.Logger) func() error {
 	return func() error {
-		notes.Print("demo: the API server restarts without its history, and a pod is replaced meanwhile; the informer lists all pods again, and finds these two changes")
+		notes.Print("demo: the API server restarts without its history while a pod is replaced; the informer lists all pods again, and finds both changes")
 		resume := server.Stall(informertest.Request{})
 		defer resume()
 		server.CutWatches()
@@ -116,7 +116,7 @@ func (a *App) newPod() *corev1.Pod {
 	}
 }
 
-// begin makes a pod run, as a scheduler and a kubelet would.
+// begin marks a pod as running, as a scheduler and a kubelet would.
 func begin(pod *corev1.Pod) {
 	now := metav1.Now()
 	pod.Spec.NodeName = fmt.Sprintf("node-%d", rand.IntnRange(1, 4))

@@ -13,15 +13,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// Story is what happens in a demo cluster.
+// Story describes what happens in a demo cluster.
 type Story struct {
-	// Begin prepares the cluster before the example sees it; nil if there is nothing to prepare.
+	// Begin, if set, prepares the cluster before the example uses it.
 	Begin func(ctx context.Context, server *informertest.Server) error
-	// Go runs beside the example until ctx ends. An earlier return is a failure of the demo.
+	// Go runs in parallel with the example until ctx ends. If it returns earlier, the demo has failed.
 	Go func(ctx context.Context, server *informertest.Server) error
 }
 
-// start starts a demo cluster, with an API server in this process. It runs until end is called.
+// start starts a demo cluster with an API server in this process, which runs until end is called.
 func (s Story) start(ctx context.Context, why string, notes *log.Logger) (config *rest.Config, end func(), err error) {
 	server := informertest.New(informertest.Options{BookmarkInterval: time.Minute})
 	err = server.Start()
@@ -30,9 +30,9 @@ func (s Story) start(ctx context.Context, why string, notes *log.Logger) (config
 	}
 	if err != nil {
 		server.Close()
-		return nil, nil, fmt.Errorf("the demo cannot be started: %w", err)
+		return nil, nil, fmt.Errorf("the demo cluster cannot start: %w", err)
 	}
-	notes.Printf("%s, on an API server in this process, %s", why, server.ClientConfig().Host)
+	notes.Printf("%s: an API server in this process, %s", why, server.ClientConfig().Host)
 	ctx, cancel := context.WithCancel(ctx)
 	var going sync.WaitGroup
 	going.Go(func() {
@@ -47,9 +47,8 @@ func (s Story) start(ctx context.Context, why string, notes *log.Logger) (config
 	}, nil
 }
 
-// Repeat makes the changes one after another, a beat apart, and then again, until ctx ends or a
-// change fails. A change fails silently if a user of the demo cluster has changed or deleted its
-// object.
+// Repeat makes the changes one after another, a beat apart. It repeats them until ctx ends or a change fails.
+// A change is skipped if a user of the demo cluster has changed or deleted its object.
 func Repeat(ctx context.Context, server *informertest.Server, beat time.Duration, changes ...func() error) error {
 	for {
 		for _, change := range changes {
@@ -64,7 +63,7 @@ func Repeat(ctx context.Context, server *informertest.Server, beat time.Duration
 	}
 }
 
-// Wait waits for a duration, or returns an error when ctx ends.
+// Wait waits for a duration. It returns an error if ctx ends first.
 func Wait(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

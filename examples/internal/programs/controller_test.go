@@ -29,13 +29,13 @@ func TestController_Program(t *testing.T) {
 var badInputOfController = []program.BadInput{
 	{Args: "--demo --debug-address 6060", Want: `invalid value "6060" for flag -debug-address: address 6060: missing port in address; controller -h lists the flags`},
 	{Args: "--demo --budget -1", Want: `invalid value "-1" for flag -budget: parse error; controller -h lists the flags`},
-	{Args: "--demo --workers 0", Want: `invalid value "0" for flag -workers: too few; controller -h lists the flags`},
+	{Args: "--demo --workers 0", Want: `invalid value "0" for flag -workers: must be at least 1; controller -h lists the flags`},
 }
 
 func TestController_Demo(t *testing.T) {
 	t.Parallel()
 	p := controller.Start(t) // a demo, because there is no kubeconfig
-	p.Notes(t, program.Stamp+`controller: there is no kubeconfig, so this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
+	p.Notes(t, program.Stamp+`controller: found no kubeconfig, so this is a demo cluster: an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Prints(t, program.Stamp+`shop/web: summary created: 2 of registry\.example/web:v1$`)
 	p.Prints(t, program.Stamp+`shop/web: summary updated: 4 of registry\.example/web:v1$`)
 	p.Prints(t, program.Stamp+`shop/cart: summary deleted$`)
@@ -140,7 +140,7 @@ func TestController_Restart(t *testing.T) {
 	assert.Equal(t, right, summaryOf(t, s, "right"))
 	assert.NotContains(t, p.Stdout.String(), "shop/right")
 	// The store may be behind the last write; the server then rejects the next one.
-	assert.Regexp(t, `(?m)\A(`+program.Stamp+`controller: \S+: failure \d+, trying again: Operation cannot be fulfilled on configmaps .*\n)*\z`, p.Stderr.String())
+	assert.Regexp(t, `(?m)\A(`+program.Stamp+`controller: \S+: attempt \d+ failed, retrying: Operation cannot be fulfilled on configmaps .*\n)*\z`, p.Stderr.String())
 }
 
 // The controller does not touch another owner's ConfigMap. When that is deleted, the controller
@@ -153,7 +153,7 @@ func TestController_SomeoneElsesConfigMap(t *testing.T) {
 	require.NoError(t, s.Create(ctx, theirs))
 	require.NoError(t, s.Create(ctx, newDeployment("web", 2)))
 	p := controller.Start(t, "--kubeconfig", program.Kubeconfig(t, s))
-	p.Notes(t, program.Stamp+`controller: shop/web: failure 2, trying again: a ConfigMap of this name belongs to somebody else$`)
+	p.Notes(t, program.Stamp+`controller: shop/web: attempt 2 failed, retrying: a ConfigMap of this name has another owner$`)
 	assert.Equal(t, theirs.Data, summaryOf(t, s, "web").Data)
 	require.NoError(t, s.Delete(ctx, theirs))
 	p.Prints(t, "shop/web: summary created")
@@ -218,12 +218,12 @@ func TestController_Retries(t *testing.T) {
 	require.NoError(t, s.Create(ctx, web))
 
 	p := controller.Start(t, "--kubeconfig", program.WriteKubeconfig(t, front.URL))
-	p.Notes(t, program.Stamp+"controller: shop/web: failure 1, trying again: Internal error occurred: context deadline exceeded$")
-	p.Notes(t, program.Stamp+"controller: shop/web: failure 2, trying again: configmaps \"web\" is forbidden: .*$")
+	p.Notes(t, program.Stamp+"controller: shop/web: attempt 1 failed, retrying: Internal error occurred: context deadline exceeded$")
+	p.Notes(t, program.Stamp+"controller: shop/web: attempt 2 failed, retrying: configmaps \"web\" is forbidden: .*$")
 	p.Prints(t, "shop/web: summary created: 2 of")
 	require.NoError(t, s.Update(ctx, newDeployment("web", 3)))
-	p.Notes(t, "shop/web: failure 1, trying again: Operation cannot be fulfilled on configmaps \"web\"")
-	p.Notes(t, "shop/web: failure 3, trying again: Operation cannot be fulfilled on configmaps \"web\"")
+	p.Notes(t, "shop/web: attempt 1 failed, retrying: Operation cannot be fulfilled on configmaps \"web\"")
+	p.Notes(t, "shop/web: attempt 3 failed, retrying: Operation cannot be fulfilled on configmaps \"web\"")
 	p.Prints(t, "shop/web: summary updated: 3 of")
 	require.NoError(t, s.Delete(ctx, web))
 	p.Prints(t, "shop/web: summary deleted")

@@ -20,9 +20,9 @@ func TestCRD_Program(t *testing.T) {
 func TestCRD_Demo(t *testing.T) {
 	t.Parallel()
 	p := crd.Start(t) // a demo, because there is no kubeconfig
-	p.Notes(t, program.Stamp+`crd: there is no kubeconfig, so this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
+	p.Notes(t, program.Stamp+`crd: found no kubeconfig, so this is a demo cluster: an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Notes(t, program.Stamp+`crd: waiting: informer crontabs.stable.example.com: the informer is not synced: .*the server could not find the requested resource.*$`)
-	p.Prints(t, program.Stamp+`crontabs.stable.example.com is there, objects: [12]$`)
+	p.Prints(t, program.Stamp+`crontabs.stable.example.com exists, objects: [12]$`)
 	for _, who := range []string{"typed", "dynamic"} {
 		p.Prints(t, program.Stamp+who+` \+ shop/backup runs registry.example/backup:v1 daily$`)
 		p.Prints(t, program.Stamp+who+` ~ shop/report runs registry.example/report:v1 monthly$`)
@@ -37,7 +37,7 @@ func TestCRD_Demo(t *testing.T) {
 func TestCRD_ShortDemo(t *testing.T) {
 	t.Parallel()
 	p := crd.Start(t, "--demo", "--for", "10s")
-	p.Prints(t, program.Stamp+`crontabs.stable.example.com is there, objects: [12]$`)
+	p.Prints(t, program.Stamp+`crontabs.stable.example.com exists, objects: [12]$`)
 	p.Exits(t, 0)
 }
 
@@ -48,7 +48,7 @@ func TestCRD_Cluster(t *testing.T) {
 	require.NoError(t, s.Register(cronTabs))
 	require.NoError(t, s.Create(ctx, newCronTab("report", "weekly")))
 	p := crd.Start(t, "--kubeconfig", program.Kubeconfig(t, s))
-	p.Prints(t, "is there, objects: 1$")
+	p.Prints(t, "exists, objects: 1$")
 	p.Prints(t, `^.* typed \+ shop/report runs registry.example/report:v1 weekly$`)
 	p.Prints(t, `^.* dynamic \+ shop/report runs registry.example/report:v1 weekly$`)
 	p.Interrupt()

@@ -1,8 +1,8 @@
-// Package programs tests the examples from outside: its tests build them once, and run each as a
-// user does, in a process of its own.
+// Package programs tests the examples as a user runs them: its tests build them once, and run each in its own
+// process.
 //
 // # Guarantees
 //
-//   - No test sees a developer's own cluster.
-//   - Tests of an example's functions are in the example's folder.
+//   - No test uses a developer's cluster.
+//   - Tests of an example's functions are in the folder of the example.
 package programs

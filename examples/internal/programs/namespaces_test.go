@@ -26,8 +26,8 @@ var badInputOfNamespaces = []program.BadInput{
 func TestNamespaces_Demo(t *testing.T) {
 	t.Parallel()
 	p := namespaces.Start(t) // a demo, because there is no kubeconfig
-	p.Notes(t, program.Stamp+`namespaces: there is no kubeconfig, so this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
-	p.Prints(t, program.Stamp+`of \["shop" "billing"\] there are \d pods$`)
+	p.Notes(t, program.Stamp+`namespaces: found no kubeconfig, so this is a demo cluster: an API server in this process, http://127\.0\.0\.1:\d+$`)
+	p.Prints(t, program.Stamp+`namespaces \["shop" "billing"\] have \d pods$`)
 	p.Prints(t, program.Stamp+`watch begins: /api/v1/namespaces/lab/pods$`)
 	p.Prints(t, program.Stamp+`\+ lab/seen$`)
 	p.Prints(t, program.Stamp+`- lab/seen$`)
@@ -50,7 +50,7 @@ func TestNamespaces_Cluster(t *testing.T) {
 		require.NoError(t, s.Create(ctx, newPod(name, "db")))
 	}
 	p := namespaces.Start(t, "--kubeconfig", program.Kubeconfig(t, s), "--namespaces", "a,b", "--labels", "app=web")
-	p.Prints(t, `of \["a" "b"\] there are 2 pods$`)
+	p.Prints(t, `namespaces \["a" "b"\] have 2 pods$`)
 	p.Prints(t, `watch begins: /api/v1/namespaces/a/pods of app=web$`)
 	p.Prints(t, `watch begins: /api/v1/namespaces/b/pods of app=web$`)
 	p.Prints(t, `watch begins: /api/v1/namespaces of example.com/watched$`)

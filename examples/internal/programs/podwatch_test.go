@@ -15,7 +15,7 @@ func TestPodwatch_Program(t *testing.T) { podwatch.Test(t) }
 func TestPodwatch_Demo(t *testing.T) {
 	t.Parallel()
 	p := podwatch.Start(t) // a demo, because there is no kubeconfig
-	p.Notes(t, program.Stamp+`podwatch: there is no kubeconfig, so this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+`)
+	p.Notes(t, program.Stamp+`podwatch: found no kubeconfig, so this is a demo cluster: an API server in this process, http://127\.0\.0\.1:\d+`)
 	p.Prints(t, program.Stamp+`New Pod Added to Store: \w+-\w{10}-\w{5}$`)
 	p.Interrupt()
 	p.Exits(t, 0)

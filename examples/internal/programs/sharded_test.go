@@ -27,9 +27,9 @@ var badInputOfSharded = []program.BadInput{
 	{Args: "--kubeconfig KUBECONFIG --shard web", Want: `--shard: .*web`},
 	{Args: "--kubeconfig KUBECONFIG --shard 0/0", Want: `--shard: .*0/0`},
 	{Args: "--demo --replicas -1", Want: `invalid value "-1" for flag -replicas: .*-h lists the flags`},
-	{Args: "--demo --replicas 18446744073709551615", Want: `--replicas is at most 1000; sharded -h lists the flags`},
-	{Args: "--serve 127.0.0.1:0 --demo", Want: `--serve goes with no other flag; sharded -h lists the flags`},
-	{Args: "--serve nowhere", Want: `cannot listen at the address of --serve: .*nowhere.*: choose another one`},
+	{Args: "--demo --replicas 18446744073709551615", Want: `--replicas must be at most 1000; sharded -h lists the flags`},
+	{Args: "--serve 127.0.0.1:0 --demo", Want: `--serve cannot be combined with other flags; sharded -h lists the flags`},
+	{Args: "--serve nowhere", Want: `cannot listen on the address of --serve: .*nowhere.*: choose another address`},
 }
 
 // The demo starts three replicas, and then four. Each of them says what it reads and handles, and together they have
@@ -60,8 +60,8 @@ func TestSharded_Demo(t *testing.T) {
 		assert.Equal(t, objects, fmt.Sprint(sum))
 	}
 	// All replicas of the first act have ended before the second one begins.
-	assert.Regexp(t, `(?s)\n3 replicas start\n.*\nall 3 replicas have ended\n\n4 replicas start\n.*\nall 4 replicas have ended\n`, out)
-	first, _, _ := strings.Cut(out, "4 replicas start")
+	assert.Regexp(t, `(?s)\nstarting 3 replicas\n.*\nall 3 replicas have stopped\n\nstarting 4 replicas\n.*\nall 4 replicas have stopped\n`, out)
+	first, _, _ := strings.Cut(out, "starting 4 replicas")
 	assert.NotContains(t, first, "sharded-3: ")
 }
 
@@ -69,7 +69,7 @@ func TestSharded_Demo(t *testing.T) {
 func TestSharded_InterruptedDemo(t *testing.T) {
 	t.Parallel()
 	p := sharded.Start(t) // a demo, because there is no kubeconfig
-	p.Notes(t, program.Stamp+`sharded: there is no kubeconfig, so this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
+	p.Notes(t, program.Stamp+`sharded: found no kubeconfig, so this is a demo cluster: an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Prints(t, `^sharded-2: reads `)
 	p.Interrupt()
 	p.Exits(t, 0)
@@ -79,12 +79,12 @@ func TestSharded_InterruptedDemo(t *testing.T) {
 func TestSharded_ByHand(t *testing.T) {
 	t.Parallel()
 	served := sharded.Start(t, "--serve", "127.0.0.1:0")
-	served.Notes(t, program.Stamp+`sharded: this is a demo cluster at http://127\.0\.0\.1:\d+; in other terminals: .* --shard 0/2, and 1/2$`)
+	served.Notes(t, program.Stamp+`sharded: this is a demo cluster at http://127\.0\.0\.1:\d+; in other terminals, run: .* --shard 0/2, and the same with 1/2$`)
 	path := regexp.MustCompile(`--kubeconfig (\S+)`).FindStringSubmatch(served.Stderr.String())[1]
 	by := map[string][]int{}
 	for i := range 2 {
 		replica := sharded.Start(t, "--kubeconfig", path, "--shard", fmt.Sprintf("%d/2", i))
-		replica.Prints(t, `^has handled its \d+ ConfigMaps; \d+ of others were dropped$`)
+		replica.Prints(t, `^handled all \d+ ConfigMaps of the share; dropped \d+ others$`)
 		replica.Interrupt()
 		replica.Exits(t, 0)
 		assert.Empty(t, replica.Stderr.String())
@@ -113,7 +113,7 @@ func TestSharded_TheOrdinalOfTheHost(t *testing.T) {
 	handled := map[string]int{}
 	for i := range 3 {
 		p := built("sharded", fmt.Sprintf("HOSTNAME=web-config-%d", i)).Start(t, "--kubeconfig", path, "--replicas", "3")
-		p.Prints(t, `^has handled its \d+ ConfigMaps`)
+		p.Prints(t, `^handled all \d+ ConfigMaps`)
 		p.Interrupt()
 		p.Exits(t, 0)
 		for _, m := range regexp.MustCompile(`(?m)^handles shop/(settings-\d+) at`).FindAllStringSubmatch(p.Stdout.String(), -1) {
@@ -134,7 +134,7 @@ func TestSharded_Changes(t *testing.T) {
 	t.Parallel()
 	s := informertest.New(informertest.Options{})
 	p := sharded.Start(t, "--kubeconfig", program.Kubeconfig(t, s)) // the share is everything
-	p.Prints(t, `^has handled its 0 ConfigMaps; 0 of others were dropped$`)
+	p.Prints(t, `^handled all 0 ConfigMaps of the share; dropped 0 others$`)
 	c := newConfigMap(7)
 	require.NoError(t, s.Create(t.Context(), c))
 	p.Prints(t, `^handles shop/settings-007 at `+c.ResourceVersion+`$`)

@@ -19,13 +19,13 @@ func TestTyped_Program(t *testing.T) {
 
 var badInputOfTyped = []program.BadInput{
 	{Args: "--demo --selector app==web=x", Want: `invalid value "app==web=x" for flag -selector: found '='`},
-	{Args: "--demo --mark web-0", Want: `invalid value "web-0" for flag -mark: it is not written namespace/name; typed -h`},
+	{Args: "--demo --mark web-0", Want: `invalid value "web-0" for flag -mark: must be namespace/name; typed -h`},
 }
 
 func TestTyped_Demo(t *testing.T) {
 	t.Parallel()
 	p := typed.Start(t, "--selector", "app in (web, shop), app != cart") // a demo, because there is no kubeconfig
-	p.Notes(t, program.Stamp+`typed: there is no kubeconfig, so this is a demo, on an API server in this process, http://127\.0\.0\.1:\d+$`)
+	p.Notes(t, program.Stamp+`typed: found no kubeconfig, so this is a demo cluster: an API server in this process, http://127\.0\.0\.1:\d+$`)
 	p.Prints(t, program.Stamp+`there are \d pods: \[shop/cart-0 shop/cart-1 shop/web-0 shop/web-1( shop/web-2)?\]$`)
 	p.Prints(t, program.Stamp+`node node-0 runs \[shop/cart-0 shop/web-0\]$`)
 	p.Prints(t, program.Stamp+`selector "app in \(shop,web\),app!=cart" matches \[shop/web-0 shop/web-1( shop/web-2)?\], error: <nil>$`)
@@ -37,7 +37,7 @@ func TestTyped_Demo(t *testing.T) {
 	p.Prints(t, program.Stamp+`- shop/web-2 running on node-2$`)
 	p.Interrupt()
 	p.Exits(t, 0)
-	assert.Regexp(t, `\d pods at version \d+, 0 full lists after the first, 0 errors\n$`, p.Stdout.String())
+	assert.Regexp(t, `\d pods at version \d+, 0 relists, 0 errors\n$`, p.Stdout.String())
 }
 
 func TestTyped_TheTimeIsUp(t *testing.T) {
@@ -79,5 +79,5 @@ func TestTyped_Cluster(t *testing.T) {
 
 	p = typed.Start(t, "--kubeconfig", path, "--mark", "shop/absent")
 	p.Exits(t, 1)
-	assert.Equal(t, "typed: pod shop/absent is not marked: pods \"absent\" not found\n", p.Stderr.String())
+	assert.Equal(t, "typed: pod shop/absent cannot be annotated: pods \"absent\" not found\n", p.Stderr.String())
 }

@@ -177,11 +177,11 @@ func (run Run) badInput(t *testing.T, own []BadInput) {
 	absent, broken := filepath.Join(folder, "absent"), filepath.Join(folder, "broken")
 	require.NoError(t, os.WriteFile(broken, []byte("{ this is: [no kubeconfig"), 0o600))
 	rows := []BadInput{
-		{"--for -3s", `invalid value "-3s" for flag -for: it is negative; \w+ -h lists the flags`},
+		{"--for -3s", `invalid value "-3s" for flag -for: must not be negative; \w+ -h lists the flags`},
 		{"--for 10", `invalid value "10" for flag -for: time: missing unit .*-h lists the flags`},
 		{"--frob", `flag provided but not defined: -frob; \w+ -h lists the flags`},
 		{"--demo pods", `unexpected argument "pods"; \w+ -h lists the flags`},
-		{"--demo --kubeconfig x", `--demo and --kubeconfig exclude each other; \w+ -h lists the flags`},
+		{"--demo --kubeconfig x", `--demo cannot be combined with --kubeconfig; \w+ -h lists the flags`},
 		{"--kubeconfig " + absent, "the kubeconfig " + absent + " does not exist: check --kubeconfig"},
 		{"--kubeconfig " + broken, "the kubeconfig " + broken + " cannot be used: "},
 	}
