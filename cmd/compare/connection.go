@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// target says where the objects are. Each process reads the kubeconfig itself, so that the
+// target identifies the cluster and namespace to read. Each process reads the kubeconfig itself, so that the
 // processes exchange no credentials.
 type target struct {
 	Kubeconfig, Context string
@@ -34,7 +34,7 @@ func (t target) config(agent string) (config *rest.Config, err error) {
 		rules.ExplicitPath = t.Kubeconfig
 		overrides := &clientcmd.ConfigOverrides{CurrentContext: t.Context}
 		if config, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig(); err != nil {
-			return nil, fmt.Errorf("no cluster by --kubeconfig and --context (--demo needs none): %w", err)
+			return nil, fmt.Errorf("--kubeconfig and --context select no cluster (--demo needs none): %w", err)
 		}
 	}
 	return rest.AddUserAgent(config, "tidemark-compare/"+agent), nil
@@ -62,11 +62,11 @@ func connect(t target) (*connection, error) {
 	return c, errors.Join(errs[:]...)
 }
 
-// resolve finds the kinds that names mean.
+// resolve finds the kinds with these names.
 func (c *connection) resolve(names []string) ([]kind, error) {
 	groups, err := restmapper.GetAPIGroupResources(c.discovery)
 	if err != nil {
-		return nil, fmt.Errorf("the server does not say which kinds it has: %w", err)
+		return nil, fmt.Errorf("the kinds of the server are unknown: %w", err)
 	}
 	mapper := restmapper.NewShortcutExpander(restmapper.NewDiscoveryRESTMapper(groups), c.discovery, nil)
 	var kinds []kind
@@ -111,7 +111,7 @@ func mappingOf(mapper meta.RESTMapper, name string) (mapping *meta.RESTMapping, 
 	return nil, err
 }
 
-// survey counts the objects of each kind, and finds out which may be listed and watched.
+// survey counts the objects of each kind, and finds the kinds that may be listed and watched.
 func (c *connection) survey(ctx context.Context, kinds []kind) (survey, error) {
 	var s survey
 	for _, k := range kinds {
@@ -128,8 +128,8 @@ func (c *connection) survey(ctx context.Context, kinds []kind) (survey, error) {
 	return s, nil
 }
 
-// probe sends a list of one object and a watch of a kind, and closes the watch at once. It returns the server's number
-// of objects, or a lower bound if the server does not count those that remain.
+// probe sends a list of one object, and a watch that it closes at once. It returns the server's number of
+// objects, or a lower bound if the server does not count the remaining ones.
 func (c *connection) probe(ctx context.Context, k kind) (objects int, err error) {
 	list, _, err := c.first(ctx, k)
 	if err != nil {
@@ -147,7 +147,7 @@ func (c *connection) probe(ctx context.Context, k kind) (objects int, err error)
 	return objects, nil
 }
 
-// versions returns the server's present version of each kind.
+// versions returns the server's current version of each kind.
 func (c *connection) versions(ctx context.Context, kinds []kind) (map[string]uint64, error) {
 	all := map[string]uint64{}
 	for _, k := range kinds {
@@ -159,13 +159,13 @@ func (c *connection) versions(ctx context.Context, kinds []kind) (map[string]uin
 	return all, nil
 }
 
-// first lists one object of a kind. It returns the version of the list as well, which has to be a number.
+// first lists one object of a kind. It also returns the version of the list, which must be a number.
 func (c *connection) first(ctx context.Context, k kind) (list *metav1.PartialObjectMetadataList, version uint64, err error) {
 	if list, err = c.in(k).List(ctx, metav1.ListOptions{Limit: 1}); err != nil {
 		return nil, 0, err
 	}
 	if version, err = strconv.ParseUint(list.ResourceVersion, 10, 64); err != nil {
-		return nil, 0, fmt.Errorf("the version of a list is no number: %w", err)
+		return nil, 0, fmt.Errorf("the version of a list is not a number: %w", err)
 	}
 	return list, version, nil
 }
@@ -186,7 +186,8 @@ func (k kind) path(chosen string) string {
 	return path + "/" + k.Resource.Resource
 }
 
-// namespace returns the namespace of the kind's lists and watches: the user's, or none for a kind without namespaces.
+// namespace returns the namespace of the kind's lists and watches: the user's choice, or none for a
+// cluster-scoped kind.
 func (k kind) namespace(chosen string) string {
 	if !k.Namespaced {
 		return metav1.NamespaceAll

@@ -11,7 +11,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// A kind whose versions are no numbers is left out before anything is measured: its events could not be counted.
+// A kind whose versions are not numbers is left out before the measurement, because its events cannot be
+// counted.
 func TestVersionsThatAreNoNumbers(t *testing.T) {
 	scheme := runtime.NewScheme()
 	require.NoError(t, metav1.AddMetaToScheme(scheme))
@@ -24,5 +25,5 @@ func TestVersionsThatAreNoNumbers(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, found.Kinds)
 	require.Len(t, found.LeftOut, 1)
-	require.Contains(t, found.LeftOut[0].Reason, "the version of a list is no number")
+	require.Contains(t, found.LeftOut[0].Reason, "the version of a list is not a number")
 }

@@ -6,31 +6,31 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/process"
 )
 
-// demo is the process of --demo, seen by its parent.
+// demo is the process of --demo, as its parent sees it.
 type demo struct {
 	child *process.Child
 	host  string
 }
 
-// demoOrder is a request to the demo.
+// demoOrder is a request to the process of --demo.
 type demoOrder struct {
 	Do demoStep
-	// Of fill:
+	// For fill:
 	Kinds []kind
 	Pods  int
 }
 
-// demoStep is what the demo does next.
+// demoStep is the next step of the demo.
 type demoStep string
 
 const (
-	demoStart  demoStep = "start"  // listen, and say where
-	demoFill   demoStep = "fill"   // make the objects of some kinds
-	demoChange demoStep = "change" // change objects until it is told to rest
+	demoStart  demoStep = "start"  // listen, and return the address
+	demoFill   demoStep = "fill"   // create the objects of some kinds
+	demoChange demoStep = "change" // change objects until the step rest
 	demoRest   demoStep = "rest"
 )
 
-// demoAnswer is an answer of the demo. Of fill there are many.
+// demoAnswer is an answer of the demo. The step fill has many answers.
 type demoAnswer struct {
 	outcome
 	Host      string
@@ -55,7 +55,7 @@ func startDemo(ctx context.Context) (*demo, error) {
 func (d *demo) fill(kinds []kind, pods int, p *progress) error {
 	_, err := d.order(demoOrder{Do: demoFill, Kinds: kinds, Pods: pods}, func(a demoAnswer) {
 		if a.All > 0 {
-			p.show("making up objects", a.Made, a.All)
+			p.show("creating objects", a.Made, a.All)
 		}
 	})
 	return err

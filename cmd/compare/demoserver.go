@@ -15,25 +15,25 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 )
 
-// demoServer is the process of --demo at work: an API server of made-up objects.
+// demoServer is the process of --demo itself: an API server with made-up objects.
 type demoServer struct {
 	server   *informertest.Server
 	answers  *json.Encoder
 	kinds    []cluster.Kind // those with objects
 	all      int            // objects
 	stop     context.CancelFunc
-	changing chan error // gets the end of the changes
+	changing chan error // receives the result of the changes
 }
 
 const (
 	demoSeed   = 37
 	demoBeat   = 10 * time.Millisecond // between two changes
 	demoReport = 500                   // objects between two answers of fill
-	// Of this many changes, one deletes an object and creates it again.
+	// One in this many changes deletes an object and creates it again.
 	demoRenewal = 10
 )
 
-// serveDemo runs the process: it obeys orders until its input ends.
+// serveDemo runs the process. It carries out orders until its input ends.
 func serveDemo(ctx context.Context, in io.Reader, out io.Writer) error {
 	d := &demoServer{server: informertest.New(informertest.Options{BookmarkInterval: time.Minute}), answers: json.NewEncoder(out)}
 	defer d.end()
@@ -83,7 +83,7 @@ func (d *demoServer) start() (host string, err error) {
 	return d.server.ClientConfig().Host, nil
 }
 
-// fill makes the objects of those kinds that can be made up; the others stay empty.
+// fill creates the objects of the kinds that it knows. Other kinds stay empty.
 func (d *demoServer) fill(ctx context.Context, o demoOrder) error {
 	made := cluster.New(demoSeed, o.Pods)
 	known := append(made.Kinds(), cluster.Kind{
@@ -110,11 +110,11 @@ func (d *demoServer) fill(ctx context.Context, o demoOrder) error {
 			}
 		}
 	}
-	d.server.Compact() // the history of the creations is of no use
+	d.server.Compact() // nobody needs the history of the creations
 	return nil
 }
 
-// fresh makes an object. The server chooses its UID.
+// fresh makes an object without a UID. The server chooses the UID.
 func fresh(k cluster.Kind, i int) cluster.Object {
 	object := k.Make(i)
 	object.SetUID("")
@@ -151,7 +151,7 @@ func (d *demoServer) changeOne(ctx context.Context, n int) error {
 			continue
 		}
 		object := fresh(k, i)
-		if n%demoRenewal == 0 && len(object.GetFinalizers()) == 0 { // with finalizers, it would stay
+		if n%demoRenewal == 0 && len(object.GetFinalizers()) == 0 { // an object with finalizers would stay
 			if err := d.server.Delete(ctx, object); err != nil {
 				return err
 			}
@@ -168,11 +168,11 @@ func (d *demoServer) changeOne(ctx context.Context, n int) error {
 	return nil
 }
 
-// asMap turns an object of a Go type that the server does not know into a map.
+// asMap converts an object of a Go type that the server does not know to a map.
 func asMap(of runtime.Object) cluster.Object {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(of)
 	if err != nil {
-		panic(err) // a made-up object has nothing that JSON lacks
+		panic(err) // made-up objects always have a JSON form
 	}
 	return &unstructured.Unstructured{Object: fields}
 }

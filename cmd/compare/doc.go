@@ -1,5 +1,5 @@
-// Compare runs client-go's informers and tidemark's on the kinds of your cluster, in separate
-// processes, and prints what each needs.
+// Compare runs client-go's informers and tidemark's for the kinds of your cluster, in separate processes, and
+// prints the CPU time and memory that each library needs:
 //
 //	go run github.com/tidemark-k8s/tidemark/cmd/compare@latest
 //	go run github.com/tidemark-k8s/tidemark/cmd/compare@latest --kinds pods,crontabs.stable.example.com --namespace shop
@@ -9,37 +9,37 @@
 //
 // # What it does
 //
-// It counts the objects of each kind, says how many lists it will send, and asks for confirmation.
-// Then it syncs client-go's informers, tidemark's, tidemark's again and client-go's again, each
-// time in a new process. The last two processes continue, and watch the same changes for a minute.
-// It only lists and watches. It leaves out, and names, kinds that it may not list and watch, and
-// kinds whose versions are not numbers. A sync fails if no byte arrives for a minute.
+// Compare counts the objects of each kind, prints how many lists it will send, and asks for confirmation. Then
+// it syncs client-go's informers, tidemark's, tidemark's again and client-go's again, each time in a new process.
+// The last two processes continue, and watch the same changes for a minute. Compare only lists and watches. It
+// leaves out kinds that it may not list and watch, and kinds whose versions are not numbers, and prints their
+// names. A sync fails if no byte arrives for a minute.
 //
-// With --demo it needs no cluster: a third process serves made-up objects on 127.0.0.1, and changes 100 of
+// With --demo, compare needs no cluster. A third process serves made-up objects on 127.0.0.1, and changes 100 of
 // them a second while both libraries watch.
 //
 // # What is compared
 //
-// Both sides are programs as their users write them: typed factories for built-in kinds, which read protobuf;
-// dynamic informers for all others; metadata informers for secrets, since few programs read the data of all secrets. Tidemark's clients of
-// the last two have reflector.Wire, the line that docs/migrating.md recommends. Each informer has the namespace
-// index of a factory's informers, and one handler that counts objects and events.
+// Each library is used as in most programs. Typed factories read built-in kinds, in protobuf. Metadata informers
+// read secrets, because few programs read the data of all secrets. Dynamic informers read all other kinds.
+// Tidemark's clients for the last two have reflector.Wire, as docs/migrating.md recommends. Each informer has the
+// namespace index of a factory's informers, and one handler that counts objects and events.
 //
-//   - heap: after the sync and a garbage collection; the mean of both syncs, as are the next two.
-//   - peak RSS: the most memory that the kernel gave the process until then.
-//   - CPU of the sync: all threads, by getrusage.
-//   - CPU of the events: the same, during the minute.
+//   - heap: after the sync and a garbage collection
+//   - peak RSS: the largest memory that the kernel has given the process by then
+//   - CPU of the sync: of all threads, from getrusage
+//   - CPU of the events: the same, during the minute
 //
-// Both sides must end with the same objects and must have seen the same events: the changes between
-// the server's versions at the beginning and the end of the minute. If they differ, compare says
-// so.
+// The first three are the means of both syncs. Both libraries must end with the same objects, and must see the same
+// events: the changes between the server's versions at the beginning and the end of the minute. If they differ,
+// compare prints the difference.
 //
 // # Exit codes
 //
-//	0  measured; both sides saw the same
+//	0  measured; both libraries saw the same
 //	1  an error, an interruption, or "no" to the question
-//	2  flags that cannot be used, or a question that cannot be asked: there is no terminal, and no --yes
-//	3  measured, but the two sides did not see the same
+//	2  invalid flags, or no terminal for the question and no --yes
+//	3  measured, but the libraries did not see the same
 //
-// Run by go run, the exit code is 1 instead of 2 and 3.
+// With go run, the exit code is 1 instead of 2 or 3.
 package main

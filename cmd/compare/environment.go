@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// environment says what was compared, and where.
+// environment describes the versions that were compared, and the machine.
 type environment struct {
 	Go         string `json:"go"`
 	Platform   string `json:"platform"`
@@ -28,7 +28,7 @@ func about() environment {
 		case "github.com/tidemark-k8s/tidemark":
 			e.Tidemark = m.Version
 			if m.Replace != nil {
-				e.Tidemark = "of this clone"
+				e.Tidemark = "(this clone)"
 			}
 		}
 	}

@@ -17,7 +17,7 @@ type kind struct {
 	Reading    reading
 }
 
-// reading says which informers read a kind.
+// reading names the type of informers that read a kind.
 type reading string
 
 const (
@@ -26,7 +26,8 @@ const (
 	dynamic  reading = "dynamic"  // maps
 )
 
-// readingOf chooses the informers that a user would. builtIn says that client-go has a Go type.
+// readingOf chooses the type of informers that most programs would use. builtIn reports whether client-go has
+// a Go type.
 func readingOf(resource schema.GroupVersionResource, builtIn bool) reading {
 	switch {
 	case resource.GroupResource() == schema.GroupResource{Resource: "secrets"}:
@@ -37,26 +38,26 @@ func readingOf(resource schema.GroupVersionResource, builtIn bool) reading {
 	return dynamic
 }
 
-// splitKinds splits a list of names. A name stands in it once.
+// splitKinds splits a list of names. Each name may be listed once.
 func splitKinds(text string) ([]string, error) {
 	var names []string
 	for name := range strings.SplitSeq(text, ",") {
 		name = strings.ToLower(strings.TrimSpace(name))
 		switch {
 		case name == "":
-			return nil, errors.New("a name is empty")
+			return nil, errors.New("has an empty name")
 		case strings.ContainsAny(name, "/ "):
-			return nil, fmt.Errorf("%q is not a kind; a kind is written like pods or crontabs.stable.example.com", name)
+			return nil, fmt.Errorf("%q is not a kind; use names such as pods or crontabs.stable.example.com", name)
 		case slices.Contains(names, name):
-			return nil, fmt.Errorf("%q is named twice", name)
+			return nil, fmt.Errorf("%q is listed twice", name)
 		}
 		names = append(names, name)
 	}
 	return names, nil
 }
 
-// resourceOf parses a name: pods, deployments.apps, or deployments.v1.apps. What a name leaves open, the server
-// decides.
+// resourceOf parses a name: pods, deployments.apps, or deployments.v1.apps. The server chooses the missing
+// parts.
 func resourceOf(name string) []schema.GroupVersionResource {
 	full, group := schema.ParseResourceArg(name)
 	candidates := []schema.GroupVersionResource{group.WithVersion("")}

@@ -19,7 +19,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// library is client-go or tidemark, as its users write it: the calls are the same.
+// library is client-go or tidemark. Programs make the same calls of both.
 type library struct {
 	wrap     func(*rest.Config)
 	typed    func(c kubernetes.Interface, namespace string) informers.SharedInformerFactory
@@ -27,7 +27,7 @@ type library struct {
 	metadata func(c metadataclient.Interface, namespace string) metadatainformer.SharedInformerFactory
 }
 
-// The sides of the comparison, by their names.
+// The names of the two libraries that are compared.
 const (
 	clientGo = "client-go"
 	tidemark = "tidemark"
@@ -62,13 +62,13 @@ func libraryOf(side string) library {
 	}
 }
 
-// runner is what all factories have in common.
+// runner has the methods that all factories have in common.
 type runner interface {
 	Start(stop <-chan struct{})
 	Shutdown()
 }
 
-// informers makes an informer of each kind, and returns the factories that run them.
+// informers makes an informer for each kind, and returns the factories that run them.
 func (l library) informers(config *rest.Config, namespace string, kinds []kind) (all []*watched, run []runner, err error) {
 	for _, k := range kinds {
 		all = append(all, &watched{kind: k, path: k.path(namespace)})
@@ -110,7 +110,8 @@ func (l library) informers(config *rest.Config, namespace string, kinds []kind) 
 	return all, run, nil
 }
 
-// hasType reports whether client-go has a Go type for a resource, and an informer. The factory that it asks never runs.
+// hasType reports whether client-go has a Go type and an informer for a resource. The factory that it asks
+// never runs.
 func hasType(c kubernetes.Interface, resource schema.GroupVersionResource) bool {
 	_, err := informers.NewSharedInformerFactory(c, 0).ForResource(resource)
 	return err == nil

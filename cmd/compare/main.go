@@ -27,7 +27,7 @@ func main() {
 
 // run executes the program, and returns its exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	klog.SetLogger(klog.Logger{}) // of client-go's warnings, errors say as much
+	klog.SetLogger(klog.Logger{}) // errors repeat client-go's warnings
 	o, err := parse(args)
 	if err == nil {
 		err = compare(ctx, o, stdin, stdout, stderr)
@@ -51,16 +51,16 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return 1
 }
 
-// The variable roleVariable tells a started process what it is.
+// The variable roleVariable tells a started process its role.
 const (
 	roleVariable = "TIDEMARK_COMPARE_ROLE"
 	roleMeasured = "measured"
 	roleDemo     = "demo"
 )
 
-// runRole executes a process that compare has started.
+// runRole runs a process that compare has started.
 func runRole(role string, in io.Reader, out, stderr io.Writer) int {
-	signal.Ignore(os.Interrupt) // which a terminal sends to all processes; the parent ends this one
+	signal.Ignore(os.Interrupt) // a terminal sends it to all processes; the parent ends this one
 	klog.SetLogger(klog.Logger{})
 	var err error
 	if role == roleDemo {
@@ -139,5 +139,5 @@ func compare(ctx context.Context, o options, stdin io.Reader, stdout, stderr io.
 	return nil
 }
 
-// oneLine makes a text of several lines one line.
+// oneLine joins the lines of a text.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

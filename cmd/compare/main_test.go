@@ -21,7 +21,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
-// A measured process of a test is this test's binary.
+// The measured processes run this test's binary.
 func TestMain(m *testing.M) {
 	if role := os.Getenv(roleVariable); role != "" {
 		os.Exit(runRole(role, os.Stdin, os.Stdout, os.Stderr))
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	program.Main(m)
 }
 
-// answering runs compare with an answer to its question, which needs no terminal here.
+// answering runs compare with an answer to its question, which needs no terminal in this test.
 func answering(text string) program.Run {
 	return func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return run(ctx, args, bytes.NewBufferString(text), stdout, stderr)
@@ -45,20 +45,20 @@ func TestRefusals(t *testing.T) {
 		code int
 		want string
 	}{
-		{"nobody to ask", nil, 2, "no terminal to ask on: add --yes"},
+		{"nobody to ask", nil, 2, "no terminal for the question: add --yes"},
 		{"an argument", []string{"pods"}, 2, `unexpected argument "pods"; compare -h`},
 		{"an unknown flag", []string{"--objects"}, 2, "-objects; compare -h"},
 		{"a namespace", []string{"--namespace", "a_b"}, 2, "-namespace: a lowercase RFC 1123 label"},
-		{"an empty kind", []string{"--kinds", "pods,,nodes"}, 2, "-kinds: a name is empty"},
-		{"a kind twice", []string{"--kinds", "pods,Pods"}, 2, `-kinds: "pods" is named twice`},
-		{"a short time", []string{"--events", "10ms"}, 2, "-events: it is less than a second"},
+		{"an empty kind", []string{"--kinds", "pods,,nodes"}, 2, "-kinds: has an empty name"},
+		{"a kind twice", []string{"--kinds", "pods,Pods"}, 2, `-kinds: "pods" is listed twice`},
+		{"a short time", []string{"--events", "10ms"}, 2, "-events: must be at least 1s"},
 		{"no time", []string{"--events", "x"}, 2, "-events"},
-		{"a format", []string{"-o", "yaml"}, 2, `-o: "yaml" is neither table nor json`},
-		{"no pods", []string{"--demo-pods", "0"}, 2, "-demo-pods: it is not a positive number"},
+		{"a format", []string{"-o", "yaml"}, 2, `-o: must be table or json`},
+		{"no pods", []string{"--demo-pods", "0"}, 2, "-demo-pods: must be a positive number"},
 		{"a demo of a cluster", []string{"--demo", "--kubeconfig", "x"}, 2, "--demo cannot be combined with --kubeconfig"},
 		{"a demo of a context", []string{"--demo", "--context", "x"}, 2, "--demo cannot be combined with --context"},
-		{"no kubeconfig", []string{"--yes", "--kubeconfig", "/nowhere"}, 1, `no cluster by --kubeconfig and --context \(--demo needs none\): stat /nowhere`},
-		{"a dead server", []string{"--yes", "--kubeconfig", program.WriteKubeconfig(t, "http://127.0.0.1:1")}, 1, "does not say which kinds it has: .*connection refused"},
+		{"no kubeconfig", []string{"--yes", "--kubeconfig", "/nowhere"}, 1, `--kubeconfig and --context select no cluster \(--demo needs none\): stat /nowhere`},
+		{"a dead server", []string{"--yes", "--kubeconfig", program.WriteKubeconfig(t, "http://127.0.0.1:1")}, 1, "the kinds of the server are unknown: .*connection refused"},
 		{"an unknown kind", []string{"--demo", "--kinds", "pods,widgets"}, 2, "--kinds: widgets: the server has no such kind"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -79,12 +79,12 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Both sides of a small demo see the same, read in each of the three ways.
+// Both libraries see the same objects and events of a small demo, in each of the three ways to read.
 func TestDemo(t *testing.T) {
 	p := silent.Start(t, "--demo", "--demo-pods", "60", "--events", "2s", "--kinds", "pods,secrets,nodes,databases.data.example.com", "-o", "json")
 	p.Exits(t, 0)
 
-	require.Regexp(t, `the demo: 60 pods, 12 secrets, 1 nodes, 30 databases.data.example.com\ncompare sends 16 lists of 412 objects in all`, p.Stderr.String())
+	require.Regexp(t, `the demo: 60 pods, 12 secrets, 1 nodes, 30 databases.data.example.com\ncompare will send 16 lists with 412 objects in total`, p.Stderr.String())
 	var r result
 	require.NoError(t, json.Unmarshal([]byte(p.Stdout.String()), &r))
 	readings := map[string]reading{}
@@ -104,7 +104,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// A cluster's kinds that may not be read are left out and named, and its objects are only read.
+// Kinds that may not be read are left out and named. Objects are only read.
 func TestClusterWithoutPermission(t *testing.T) {
 	server := informertest.New(informertest.Options{})
 	kubeconfig := program.Kubeconfig(t, server)
@@ -118,8 +118,8 @@ func TestClusterWithoutPermission(t *testing.T) {
 	p.Exits(t, 0)
 
 	require.Regexp(t, `(?m)^left out: secrets: secrets .*forbidden`, p.Stderr.String())
-	require.Regexp(t, `(?m)^left out: nodes: the server does not let it be watched: .*forbidden`, p.Stderr.String())
-	require.Contains(t, p.Stderr.String(), "namespace shop of the cluster: 3 configmaps\ncompare sends 4 lists of 12 objects in all")
+	require.Regexp(t, `(?m)^left out: nodes: the server does not allow a watch: .*forbidden`, p.Stderr.String())
+	require.Contains(t, p.Stderr.String(), "namespace shop of the cluster: 3 configmaps\ncompare will send 4 lists with 12 objects in total")
 	require.Regexp(t, `(?m)^secrets +left out: `, p.Stdout.String())
 	require.Regexp(t, `(?m)^CPU of 1 s of events .* too few events$`, p.Stdout.String())
 	for _, r := range server.Requests() {
@@ -134,10 +134,11 @@ func TestClusterWithoutAnyPermission(t *testing.T) {
 
 	p := silent.Start(t, "--kubeconfig", kubeconfig, "--yes")
 	p.Exits(t, 1)
-	require.Regexp(t, `compare: none of the kinds may be listed and watched\n$`, p.Stderr.String())
+	require.Regexp(t, `compare: none of the kinds can be measured\n$`, p.Stderr.String())
 }
 
-// After Ctrl-C no process is left: the program returns when they have ended, and the test's server sees no watch.
+// After Ctrl-C, no process is left: the program returns after they have ended, and the test's server has no
+// open watch.
 func TestInterrupted(t *testing.T) {
 	server := informertest.New(informertest.Options{})
 	kubeconfig := program.Kubeconfig(t, server)
@@ -164,7 +165,7 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
-// golden compares a text with a file of testdata.
+// golden compares a text with a file in testdata.
 func golden(t *testing.T, name, text string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)

@@ -13,23 +13,23 @@ import (
 // order is a request to a measured process.
 type order struct {
 	Do step
-	// Of sync:
+	// For sync:
 	Side   string
 	Target target
 	Kinds  []kind
 }
 
-// step is what a measured process does next. Each step is done once and in this order, but for tally.
+// step is the next step of a measured process. Each step except tally happens once, in this order.
 type step string
 
 const (
 	doSync  step = "sync"  // run the informers until they and their handlers have synced
-	doBegin step = "begin" // begin to measure the events
-	doEnd   step = "end"   // end it
-	doTally step = "tally" // say which objects and events came
+	doBegin step = "begin" // start measuring the events
+	doEnd   step = "end"   // stop measuring
+	doTally step = "tally" // return the received objects and events
 )
 
-// answer is an answer of a measured process. Of a sync there are many.
+// answer is an answer of a measured process. The step sync has many answers.
 type answer struct {
 	outcome
 	Objects int // so far
@@ -38,24 +38,24 @@ type answer struct {
 	Tally   tally
 }
 
-// syncSample is the measurement of a sync.
+// syncSample has the measurements of a sync.
 type syncSample struct {
 	CPU           time.Duration
 	Heap, PeakRSS uint64
 }
 
-// tally says what came, by kind.
+// tally has the received objects and events by kind.
 type tally struct {
 	Objects  map[string]int
 	Versions map[string][]uint64 // of the events since the sync
 }
 
 const (
-	glance   = 100 * time.Millisecond // between two checks of whether the informers have synced
-	patience = time.Minute            // the longest time in which nothing comes before they have
+	glance   = 100 * time.Millisecond // between two checks for the end of the sync
+	patience = time.Minute            // the longest time without data before the end of the sync
 )
 
-// measured is a measured process at work.
+// measured is a measured process.
 type measured struct {
 	answers   *json.Encoder
 	informers []*watched
@@ -64,7 +64,7 @@ type measured struct {
 	began     time.Duration // the CPU time when the events began
 }
 
-// serveMeasured runs a measured process: it obeys orders until its input ends.
+// serveMeasured runs a measured process. It carries out orders until its input ends.
 func serveMeasured(ctx context.Context, in io.Reader, out io.Writer) error {
 	m := &measured{answers: json.NewEncoder(out)}
 	defer m.end()
@@ -75,7 +75,7 @@ func serveMeasured(ctx context.Context, in io.Reader, out io.Writer) error {
 	})
 }
 
-// end ends the informers.
+// end stops the informers.
 func (m *measured) end() {
 	if m.stop == nil {
 		return
@@ -129,7 +129,8 @@ func (m *measured) sync(ctx context.Context, o order) (s syncSample, err error) 
 	return s, nil
 }
 
-// waitSynced waits until all informers and their handlers have synced, and reports the objects that have come so far.
+// waitSynced waits until all informers and their handlers have synced, and reports the number of received
+// objects.
 func (m *measured) waitSynced(ctx context.Context) error {
 	ticker := time.NewTicker(glance)
 	defer ticker.Stop()

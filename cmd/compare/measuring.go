@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/process"
 )
 
-// measuring runs the measured processes, one after another, and then the last two at once.
+// measuring runs the measured processes one after another, and then the last two in parallel.
 type measuring struct {
 	server   *connection
 	found    survey
@@ -18,7 +18,8 @@ type measuring struct {
 	round    int // the number of syncs so far
 }
 
-// turns are the sides of the syncs. Each side is first once. The processes of the last two syncs watch the events.
+// turns are the libraries of the syncs. Each library is first once. The processes of the last two syncs watch
+// the events.
 var turns = [4]string{clientGo, tidemark, tidemark, clientGo}
 
 const (
@@ -85,7 +86,7 @@ func both(living map[string]*process.Child, do step) (map[string]answer, error) 
 	return answers, nil
 }
 
-// watch measures the events, which both processes get at once.
+// watch measures the events, which both processes get at the same time.
 func (m *measuring) watch(ctx context.Context, living map[string]*process.Child, r *raw) (err error) {
 	var span window
 	if span.from, err = m.server.versions(ctx, m.found.Kinds); err != nil {
@@ -109,7 +110,7 @@ func (m *measuring) watch(ctx context.Context, living map[string]*process.Child,
 	return err
 }
 
-// pass lets the time of the events pass. In a demo, the objects change meanwhile.
+// pass waits while the events happen. In a demo, objects change during that time.
 func (m *measuring) pass(ctx context.Context) error {
 	if m.demo != nil {
 		if err := m.demo.change(); err != nil {
@@ -133,8 +134,8 @@ func (m *measuring) pass(ctx context.Context) error {
 	return nil
 }
 
-// settle compares what both processes have, until they agree on each kind or the tries are used up. In a busy
-// cluster the two stores are read at slightly different times, so kinds agree at different tries.
+// settle compares what both processes have received, until they agree on each kind or the tries are used up.
+// In a busy cluster, the two stores are read at slightly different times, so kinds agree at different tries.
 func (m *measuring) settle(ctx context.Context, living map[string]*process.Child, span window) (seen, error) {
 	all := seen{}
 	for range mostTries {

@@ -27,7 +27,7 @@ type options struct {
 // defaultKinds are the kinds that most controllers cache.
 const defaultKinds = "pods,configmaps,secrets,nodes,deployments.apps,replicasets.apps"
 
-// parse parses the flags. Its errors name the invalid flag; after -h it returns flag.ErrHelp.
+// parse parses the flags. Its errors name the invalid flag. After -h it returns flag.ErrHelp.
 func parse(args []string) (options, error) {
 	var o options
 	f := o.flags()
@@ -39,9 +39,9 @@ func parse(args []string) (options, error) {
 	case err == nil && f.NArg() > 0:
 		err = fmt.Errorf("unexpected argument %q", f.Arg(0))
 	case err == nil && o.demo && o.kubeconfig != "":
-		err = errors.New("--demo and --kubeconfig exclude each other")
+		err = errors.New("--demo cannot be combined with --kubeconfig")
 	case err == nil && o.demo && o.context != "":
-		err = errors.New("--demo and --context exclude each other")
+		err = errors.New("--demo cannot be combined with --context")
 	}
 	if err != nil {
 		return o, fmt.Errorf("%w; %w", err, errUsage)
@@ -51,13 +51,13 @@ func parse(args []string) (options, error) {
 
 // usage prints the usage.
 func usage(w io.Writer) {
-	fmt.Fprint(w, `compare measures client-go's informers and tidemark's over the kinds of your cluster.
+	fmt.Fprint(w, `compare measures client-go's informers and tidemark's for the kinds of your cluster.
 
 Usage: compare [flags]
 
-It only lists and watches, and asks before it begins. Exit codes: 0 measured, 1
-an error or a "no", 2 flags that cannot be used or nobody to ask, 3 measured,
-but the two sides did not see the same.
+It only lists and watches, and asks for confirmation. Exit codes: 0 measured; 1 an
+error, or "no" to the question; 2 invalid flags, or no terminal for the question;
+3 measured, but the two libraries did not see the same.
 
 Flags:
 `)
@@ -70,8 +70,8 @@ Flags:
 func (o *options) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("compare", flag.ContinueOnError)
 	o.kinds, o.events, o.output = strings.Split(defaultKinds, ","), time.Minute, outputTable
-	f.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file`; default: $KUBECONFIG, ~/.kube/config, or a pod's service account")
-	f.StringVar(&o.context, "context", "", "`name` of the kubeconfig's context to use; default: its current one")
+	f.StringVar(&o.kubeconfig, "kubeconfig", "", "use the cluster of this kubeconfig `file`; default: $KUBECONFIG, ~/.kube/config, or a pod's service account")
+	f.StringVar(&o.context, "context", "", "use the kubeconfig's context of this `name`; default: the current context")
 	namespace := func(s string) error {
 		o.namespace = s
 		if problems := validation.IsDNS1123Label(s); s != "" && len(problems) > 0 {
@@ -79,24 +79,24 @@ func (o *options) flags() *flag.FlagSet {
 		}
 		return nil
 	}
-	f.Func("namespace", "read the objects of this `namespace` only; default: of all, whatever the context says", namespace)
+	f.Func("namespace", "read only the objects of this `namespace`; default: all namespaces, whatever the context says", namespace)
 	f.Func("n", "short for --namespace `namespace`", namespace)
-	f.Func("kinds", "the `kinds` to read, as kubectl names them; secrets are read without their data; default: "+defaultKinds, func(s string) (err error) {
+	f.Func("kinds", "read these `kinds`, with kubectl's names; secrets are read without their data; default: "+defaultKinds, func(s string) (err error) {
 		o.kinds, err = splitKinds(s)
 		return err
 	})
-	f.Func("events", "watch the changes for this `duration`; default: 60s", func(s string) (err error) {
+	f.Func("events", "watch changes for this `duration`; default: 60s", func(s string) (err error) {
 		if o.events, err = time.ParseDuration(s); err == nil && o.events < time.Second {
-			err = errors.New("it is less than a second")
+			err = errors.New("must be at least 1s")
 		}
 		return err
 	})
-	f.Func("o", "the output `format`: table or json; default: table", o.output.set)
+	f.Func("o", "print the result in this `format`: table or json; default: table", o.output.set)
 	f.BoolVar(&o.yes, "yes", false, "begin without asking")
-	f.BoolVar(&o.demo, "demo", false, "use no cluster, but a server of made-up objects on 127.0.0.1")
-	f.Func("demo-pods", "the `number` of pods of --demo; of the other kinds there are as many in proportion; default: 5000", func(s string) error {
+	f.BoolVar(&o.demo, "demo", false, "use a server with made-up objects on 127.0.0.1 instead of a cluster")
+	f.Func("demo-pods", "the `number` of pods of --demo, with objects of other kinds in proportion; default: 5000", func(s string) error {
 		if _, err := fmt.Sscanf(s+"\n", "%d\n", &o.demoPods); err != nil || o.demoPods < 1 {
-			return errors.New("it is not a positive number")
+			return errors.New("must be a positive number")
 		}
 		return nil
 	})

@@ -7,13 +7,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/process"
 )
 
-// outcome is the part that all answers have. An order may have many answers: the last is done.
+// outcome is the common part of all answers. An order may have several answers. Done marks the last one.
 type outcome struct {
 	Done  bool
 	Error string
 }
 
-// outcomeOf returns the outcome of an order that was carried out, or has failed.
+// outcomeOf returns the outcome of a completed or failed order.
 func outcomeOf(err error) outcome {
 	if err != nil {
 		return outcome{Done: true, Error: err.Error()}
@@ -21,7 +21,7 @@ func outcomeOf(err error) outcome {
 	return outcome{Done: true}
 }
 
-// end reports whether an answer is the last, and the error in it.
+// end reports whether an answer is the last one, and returns its error.
 func (o outcome) end() (done bool, err error) {
 	if o.Error != "" {
 		err = errors.New(o.Error)
@@ -29,7 +29,7 @@ func (o outcome) end() (done bool, err error) {
 	return o.Done, err
 }
 
-// last waits for the last answer of a process. It calls each, unless nil, with every answer.
+// last waits for the last answer of a process. If each is not nil, it is called with every answer.
 func last[A interface{ end() (done bool, err error) }](child *process.Child, each func(A)) (A, error) {
 	for {
 		var a A

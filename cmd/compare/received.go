@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// counting is a transport that counts the bytes of each kind. Handlers get the objects of a list
-// only after its last byte has arrived.
+// counting is a transport that counts the bytes of each kind, because handlers get the objects of a list only
+// after its last byte.
 type counting struct {
 	next http.RoundTripper
 	all  []*watched

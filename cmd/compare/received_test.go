@@ -20,7 +20,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// start runs a side's informers until the test ends.
+// start runs a library's informers until the test ends.
 func start(t *testing.T, side string, config *rest.Config, kinds ...kind) *measured {
 	t.Helper()
 	m := &measured{answers: json.NewEncoder(io.Discard)}
@@ -54,7 +54,7 @@ func (c changing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// body is a body whose first bytes come one by one, ten seconds apart. Then it is silent, or goes on.
+// body is a body whose first bytes arrive one by one, ten seconds apart. Then it hangs, or continues.
 type body struct {
 	io.ReadCloser
 	ctx    context.Context
@@ -79,8 +79,8 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 }
 
-// A sync is given up when nothing has come for a minute of the kinds that have not synced. Bytes count, since handlers get the
-// objects of a list when its last byte has come. Errors do not count, nor do other kinds' events.
+// A sync fails when no byte has arrived for a minute for the kinds that have not synced. Bytes count because
+// handlers get the objects of a list only after its last byte. Errors and events of other kinds do not count.
 func TestSyncIsGivenUp(t *testing.T) {
 	slowly := func(silent bool) func(*http.Request, *http.Response) {
 		return func(r *http.Request, answer *http.Response) {
@@ -96,17 +96,17 @@ func TestSyncIsGivenUp(t *testing.T) {
 			t.Run(fmt.Sprint(side, " ", how), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { require.NoError(t, syncSecrets(t, side, how, slowly(false))) })
 				synctest.Test(t, func(t *testing.T) {
-					require.ErrorContains(t, syncSecrets(t, side, how, slowly(true)), "secrets: nothing came for a minute")
+					require.ErrorContains(t, syncSecrets(t, side, how, slowly(true)), "secrets: no data arrived for a minute")
 				})
 				synctest.Test(t, func(t *testing.T) {
-					require.ErrorContains(t, syncSecrets(t, side, how, failing), "secrets: nothing came for a minute; the last error: ")
+					require.ErrorContains(t, syncSecrets(t, side, how, failing), "secrets: no data arrived for a minute; the last error: ")
 				})
 			})
 		}
 	}
 }
 
-// syncSecrets syncs secrets, whose answers are changed, beside a config map that is updated each second.
+// syncSecrets syncs secrets, whose answers are changed, and a config map that is updated each second.
 func syncSecrets(t *testing.T, side string, how reading, change func(*http.Request, *http.Response)) error {
 	server := informertest.New(informertest.Options{})
 	t.Cleanup(server.Close)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// survey is what the cluster has.
+// survey describes the kinds of the cluster.
 type survey struct {
 	Kinds   []kind
 	Objects []int // of each kind
@@ -26,26 +26,27 @@ func (s survey) total() (n int) {
 	return n
 }
 
-// raw is all that was measured.
+// raw has all measurements.
 type raw struct {
 	Syncs                          map[string][]syncSample // by side
-	Events                         time.Duration           // the time of the events
-	ClientGoEvents, TidemarkEvents time.Duration           // their CPU
+	Events                         time.Duration           // how long events were watched
+	ClientGoEvents, TidemarkEvents time.Duration           // CPU time for the events
 	Seen                           seen
 }
 
-// window is the part of the history in which events are compared: after from, up to to, by kind.
+// window is the part of the history whose events are compared: the versions after from, up to and including
+// to, by kind.
 type window struct{ from, to map[string]uint64 }
 
-// count counts the different versions in the window. After a relist, client-go calls its handlers for unchanged objects
-// again; these do not count twice.
+// count counts the distinct versions in the window. After a relist, client-go calls its handlers again for
+// unchanged objects. These calls do not count twice.
 func (w window) count(kind string, versions []uint64) int {
 	versions = slices.DeleteFunc(slices.Clone(versions), func(v uint64) bool { return v <= w.from[kind] || v > w.to[kind] })
 	slices.Sort(versions)
 	return len(slices.Compact(versions))
 }
 
-// pair has a number of each side.
+// pair has a number for each library.
 type pair struct {
 	ClientGo int `json:"clientGo"`
 	Tidemark int `json:"tidemark"`
@@ -53,7 +54,8 @@ type pair struct {
 
 func (p pair) equal() bool { return p.ClientGo == p.Tidemark }
 
-// seen is what both sides have seen of each kind: at the first tally at which they agreed, or else at the last.
+// seen has the counts of both libraries by kind: from the first tally at which they agreed, or else from the
+// last.
 type seen map[string]counts
 
 type counts struct{ objects, events pair }
@@ -93,7 +95,7 @@ type result struct {
 	Differences  []string     `json:"differences"`
 }
 
-// kindResult is what both sides saw of a kind.
+// kindResult has the counts of both libraries for a kind.
 type kindResult struct {
 	Kind    string  `json:"kind"`
 	Reading reading `json:"reading"`
@@ -101,7 +103,8 @@ type kindResult struct {
 	Events  pair    `json:"events"`
 }
 
-// figures are the objects and events that one library has seen, and what it needed for them.
+// figures are the numbers of objects and events that a library received, and the resources that it used for
+// them.
 type figures struct {
 	Objects          int     `json:"objects"`
 	Events           int     `json:"events"`
@@ -111,8 +114,8 @@ type figures struct {
 	EventsCPUSeconds float64 `json:"eventsCPUSeconds"`
 }
 
-// ratios are tidemark's figures divided by client-go's. That of the events is null if there were fewer than 100: an idle
-// process needs some CPU time, too.
+// ratios are tidemark's figures divided by client-go's. EventsCPU is null for fewer than 100 events, because
+// an idle process also needs some CPU time.
 type ratios struct {
 	Heap      float64  `json:"heap"`
 	PeakRSS   float64  `json:"peakRSS"`
@@ -122,7 +125,7 @@ type ratios struct {
 
 const fewEvents = 100
 
-// summarize makes the result of what was measured.
+// summarize makes the result from the measurements.
 func summarize(found survey, r raw) result {
 	all := result{
 		Kinds: []kindResult{}, LeftOut: append([]leftOut{}, found.LeftOut...), Differences: []string{},
@@ -153,13 +156,13 @@ func (c counts) differences(kind string) (all []string) {
 		pair pair
 	}{{"objects", c.objects}, {"events", c.events}} {
 		if !of.pair.equal() {
-			all = append(all, fmt.Sprintf("%s: client-go has seen %s %s, tidemark %s", kind, thousands(of.pair.ClientGo), of.name, thousands(of.pair.Tidemark)))
+			all = append(all, fmt.Sprintf("%s: client-go saw %s %s, tidemark saw %s", kind, thousands(of.pair.ClientGo), of.name, thousands(of.pair.Tidemark)))
 		}
 	}
 	return all
 }
 
-// figuresOf takes the medians of syncs.
+// figuresOf returns the medians of several syncs.
 func figuresOf(syncs []syncSample) (f figures) {
 	f.HeapBytes = uint64(median(syncs, func(s syncSample) float64 { return float64(s.Heap) }))
 	f.PeakRSSBytes = uint64(median(syncs, func(s syncSample) float64 { return float64(s.PeakRSS) }))
@@ -167,7 +170,7 @@ func figuresOf(syncs []syncSample) (f figures) {
 	return f
 }
 
-// median returns the median of a figure; of two, the mean.
+// median returns the median of a figure. The median of two values is their mean.
 func median(syncs []syncSample, figure func(syncSample) float64) float64 {
 	if len(syncs) == 0 {
 		return 0

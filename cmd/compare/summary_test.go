@@ -66,14 +66,14 @@ func TestMedian(t *testing.T) {
 	require.InDelta(t, 4, cpu(9, 3, 4), 0)
 }
 
-// Events count if they lie in the window, each version once.
+// Events count if they are in the window, each version once.
 func TestWindow(t *testing.T) {
 	w := window{map[string]uint64{"pods": 10}, map[string]uint64{"pods": 20}}
 	require.Equal(t, 3, w.count("pods", []uint64{9, 20, 10, 15, 11, 15, 21}))
 	require.Zero(t, w.count("nodes", []uint64{1}))
 }
 
-// A kind keeps the first counts at which both sides agreed; the others keep the last.
+// A kind keeps the first counts on which both libraries agree, and otherwise the last counts.
 func TestSeenAgreesKindByKind(t *testing.T) {
 	span := window{map[string]uint64{}, map[string]uint64{"pods": 100, crontabs.Name: 100}}
 	of := func(pods, tabs int, podEvents ...uint64) tally {
@@ -89,7 +89,7 @@ func TestSeenAgreesKindByKind(t *testing.T) {
 
 	missing := seen{}
 	missing.add(kinds, of(5, 1, 1, 2), of(5, 1, 1), span)
-	require.Equal(t, []string{"pods: client-go has seen 2 events, tidemark 1"}, missing["pods"].differences("pods"))
+	require.Equal(t, []string{"pods: client-go saw 2 events, tidemark saw 1"}, missing["pods"].differences("pods"))
 }
 
 func TestKindsAreNamedAsInKubectl(t *testing.T) {

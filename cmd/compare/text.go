@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -22,7 +23,7 @@ func (o *output) set(s string) error {
 		*o = output(s)
 		return nil
 	}
-	return fmt.Errorf("%q is neither table nor json", s)
+	return errors.New("must be table or json")
 }
 
 func (o output) print(w io.Writer, r result) error {
@@ -35,7 +36,7 @@ func (o output) print(w io.Writer, r result) error {
 	return err
 }
 
-// announcement says what is going to happen.
+// announcement describes what the program is about to do.
 func (s survey) announcement(o options) string {
 	var b strings.Builder
 	for _, l := range s.LeftOut {
@@ -56,8 +57,8 @@ func (s survey) announcement(o options) string {
 		kinds = append(kinds, fmt.Sprintf("%s %s", thousands(s.Objects[i]), k.Name))
 	}
 	fmt.Fprintf(&b, "%s: %s\n", where, strings.Join(kinds, ", "))
-	fmt.Fprintf(&b, "compare sends %d lists of %s objects in all: each kind %d times, twice with each library. Then both watch for %v. Nothing is changed%s.\n",
-		len(turns)*len(s.Kinds), thousands(len(turns)*s.total()), len(turns), o.events, map[bool]string{true: " but by the demo itself"}[o.demo])
+	fmt.Fprintf(&b, "compare will send %d lists with %s objects in total: %d lists for each kind, half of them from each library. Then both libraries will watch for %v. It changes nothing%s.\n",
+		len(turns)*len(s.Kinds), thousands(len(turns)*s.total()), len(turns), o.events, map[bool]string{true: ", but the demo changes its objects"}[o.demo])
 	return b.String()
 }
 
@@ -98,7 +99,7 @@ func (r result) String() string {
 	return b.String()
 }
 
-// String formats one number if both are equal.
+// String returns a single number if both are equal.
 func (p pair) String() string {
 	if p.equal() {
 		return thousands(p.ClientGo)

@@ -12,21 +12,21 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// watched is an informer of either library with a handler that counts.
+// watched is an informer of either library, with a handler that counts.
 type watched struct {
 	kind     kind
 	informer cache.SharedIndexInformer
 	handler  cache.ResourceEventHandlerRegistration
 	path     string       // the end of the path of its requests
 	bytes    atomic.Int64 // received from the server
-	objects  atomic.Int64 // that the handler knows
+	objects  atomic.Int64 // known to the handler
 
 	mu        sync.Mutex // guards the rest
 	versions  []uint64   // of the events after the initial state
 	lastError error
 }
 
-// listen adds the handler, before the informer runs.
+// listen adds the handler before the informer runs.
 func (w *watched) listen() (err error) {
 	err = w.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 		w.mu.Lock()
@@ -39,7 +39,7 @@ func (w *watched) listen() (err error) {
 	w.handler, err = w.informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(obj any, initial bool) {
 			w.objects.Add(1)
-			if !initial { // whose versions lie before every window
+			if !initial { // initial versions are before every window
 				w.count(obj)
 			}
 		},
@@ -52,8 +52,8 @@ func (w *watched) listen() (err error) {
 	return err
 }
 
-// count counts an event, by the version that it gave its object. The last state of an object whose deletion was missed
-// has none.
+// count counts an event by the version of its object. The last known state of an object whose deletion was
+// missed does not count.
 func (w *watched) count(obj any) {
 	object, ok := obj.(metav1.Object)
 	if !ok {
@@ -70,7 +70,7 @@ func (w *watched) count(obj any) {
 
 func (w *watched) synced() bool { return w.informer.HasSynced() && w.handler.HasSynced() }
 
-// stuck is the error of an informer that does not sync.
+// stuck returns the error for an informer that does not sync.
 func (w *watched) stuck() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// The informers of each side are that library's, whichever way they read, and their handlers count additions, updates and
+// Each library's informers are its own, for each way to read. Their handlers count additions, updates and
 // deletions, but not the initial state.
 func TestEachSideCountsByItsOwnLibrary(t *testing.T) {
 	for side, pkg := range map[string]string{clientGo: "k8s.io/client-go/", tidemark: "github.com/tidemark-k8s/tidemark/"} {

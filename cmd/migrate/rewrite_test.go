@@ -9,7 +9,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// Each archive in testdata has a file, its new text, and the notes left for a person.
+// Each archive in testdata has a file, its new text, and the notes about the work left.
 func TestRewrite(t *testing.T) {
 	names, err := filepath.Glob("testdata/*.txtar")
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(klog.Logger{}) // discards the errors that tests cause on purpose
+	klog.SetLogger(klog.Logger{}) // discards errors that the tests cause on purpose
 	ctrl.SetLogger(klog.Logger{})
 	program.Main(m)
 }
@@ -31,7 +31,7 @@ func start(t *testing.T, args ...string) *program.Program {
 	return program.Run(run).Start(t, args...)
 }
 
-// stops interrupts the program, which has to end without an error.
+// stops interrupts the program, which must end without an error.
 func stops(t *testing.T, p *program.Program) {
 	t.Helper()
 	p.Interrupt()
@@ -61,7 +61,7 @@ func TestInterruptBeforeTheSync(t *testing.T) {
 	stops(t, p)
 }
 
-// TestCluster runs the program with a kubeconfig, as on a cluster.
+// TestCluster runs the program with a kubeconfig, as for a cluster.
 func TestCluster(t *testing.T) {
 	server := informertest.New(informertest.Options{})
 	t.Setenv(clientcmd.RecommendedConfigPathEnvVar, program.Kubeconfig(t, server))
@@ -76,7 +76,7 @@ func TestCluster(t *testing.T) {
 	require.NoError(t, server.Delete(t.Context(), pod))
 	p.Prints(t, `a: 0 of 0 pods are ready\n`)
 
-	// What a Deployment owns may come later than what it reads.
+	// The objects that a Deployment owns may arrive after those that it reads.
 	late := server.Stall(informertest.Request{Verb: "watch", Resource: "replicasets"})
 	require.NoError(t, populate(t.Context(), server))
 	p.Prints(t, `shop/web reads \[tls at [0-9]+\] and owns \[\]`)
@@ -84,7 +84,7 @@ func TestCluster(t *testing.T) {
 	late()
 	p.Prints(t, `shop/web reads \[tls at [0-9]+\] and owns \[web-1\]`)
 
-	// A Secret that changes brings the Deployments that read it, and no others.
+	// A changed Secret wakes only the Deployments that read it.
 	secret := &corev1.Secret{}
 	require.NoError(t, server.Get(t.Context(), "shop", "tls", secret))
 	secret.Data = map[string][]byte{"key": []byte("v2")}
@@ -96,7 +96,7 @@ func TestCluster(t *testing.T) {
 	assert.Empty(t, p.Stderr.String())
 }
 
-// Two processes share the namespaces: each namespace is one's, with its pods and Deployments, and all are read.
+// Two processes divide the namespaces. Each namespace, with its pods and Deployments, belongs to one of them.
 func TestShard(t *testing.T) {
 	server := informertest.New(informertest.Options{})
 	t.Setenv(clientcmd.RecommendedConfigPathEnvVar, program.Kubeconfig(t, server))

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// README shows this line of a manager, and nothing else is needed.
+// The README shows the line that makes the manager. Nothing else is needed.
 func TestOneLine(t *testing.T) {
 	server := informertest.New(informertest.Options{})
 	t.Cleanup(server.Close)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// freeAddress returns an address on which nothing listens.
+// freeAddress returns an address that no server listens on.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -37,7 +37,7 @@ func get(t *testing.T, url string, status int) (body string) {
 	return body
 }
 
-// The manager reports its informers to a probe, to Prometheus and on the debug page.
+// The manager shows its informers in the readiness probe, to Prometheus, and on the debug page.
 func TestTheManagerTellsOfItsInformers(t *testing.T) {
 	metrics, health := freeAddress(t), freeAddress(t)
 	p := start(t, "--demo", "--metrics-address", metrics, "--health-address", health)
@@ -55,7 +55,7 @@ func TestTheManagerTellsOfItsInformers(t *testing.T) {
 	stops(t, p)
 }
 
-// With a budget the manager's informers hold their objects packed.
+// With a budget, the manager's informers store their objects packed.
 func TestBudget(t *testing.T) {
 	metrics := freeAddress(t)
 	p := start(t, "--demo", "--budget", "1", "--metrics-address", metrics)

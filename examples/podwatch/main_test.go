@@ -143,7 +143,7 @@ func TestInterruptedBeforeItBegins(t *testing.T) {
 	cancel()
 	stdout := newTranscript()
 	assert.Zero(t, run(ctx, []string{"--demo"}, stdout, newTranscript()))
-	// The demo cluster may answer before the informer has heard of the end.
+	// The demo cluster may answer before the informer learns that the context has ended.
 	assert.Regexp(t, `(?m)^  synced     (no|after [0-9.]+[mµ]?s)$`, stdout.String())
 }
 
@@ -221,8 +221,8 @@ func TestServerThatIsDead(t *testing.T) {
 	assert.Contains(t, line, address+": connect: connection refused")
 }
 
-// The program survives an outage of the server, and reports it. It finds the pods deleted
-// meanwhile.
+// The program survives an outage of the server, and reports it. It then finds the pods that were deleted in
+// the meantime.
 func TestOutageIsSurvived(t *testing.T) {
 	s := startServer(t)
 	require.NoError(t, s.Create(t.Context(), newPod("shop", "web", "web")))
@@ -253,7 +253,7 @@ func TestOutageIsSurvived(t *testing.T) {
 	assert.Regexp(t, "(?m)^  last error watch pods: .*etcd is gone.*$", p.stderr)
 }
 
-// Without --for, podwatch gives up by itself if the server cannot be reached. Meanwhile it says why.
+// Without --for, podwatch gives up if it cannot reach the server. Before that, it reports why it waits.
 func TestGivingUp(t *testing.T) {
 	path := writeKubeconfig(t, "http://127.0.0.1:1")
 	synctest.Test(t, func(t *testing.T) {
@@ -265,7 +265,7 @@ func TestGivingUp(t *testing.T) {
 	})
 }
 
-// A server that does not answer is named.
+// The program names a server that does not answer.
 func TestNoAnswer(t *testing.T) {
 	out := newTranscript()
 	w := &watcher{notes: log.New(out, "", 0)}

@@ -62,7 +62,7 @@ func TestJSON(t *testing.T) {
 	assert.Regexp(t, `^\npodwatch ran for .*\n  events     5: 1 added, 3 updated, 1 deleted\n`, p.stderr)
 }
 
-// The fields are part of the interface: names and order stay, and no field is left out.
+// The fields are part of the interface: their names and order must not change, and none may be missing.
 func TestJSONOfNearlyNothing(t *testing.T) {
 	out := newTranscript()
 	at := time.Date(2026, 1, 31, 12, 0, 0, 0, time.FixedZone("", 3600))
@@ -71,7 +71,7 @@ func TestJSONOfNearlyNothing(t *testing.T) {
 		`"ready":false,"node":"","labels":{},"changed":[],"initial":false,"lost":true}`+"\n", out.String())
 }
 
-// begin makes a pod run.
+// begin marks a pod as running.
 func begin(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}

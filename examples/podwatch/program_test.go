@@ -25,7 +25,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// The tests ignore the developer's own kubeconfig.
+// The tests ignore the developer's kubeconfig.
 func TestMain(m *testing.M) {
 	_ = os.Unsetenv(clientcmd.RecommendedConfigPathEnvVar)
 	_ = os.Unsetenv("KUBERNETES_SERVICE_HOST")
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 type transcript struct {
 	mu      sync.Mutex // guards the rest
 	text    bytes.Buffer
-	changed chan struct{} // closed, and another one made, by Write
+	changed chan struct{} // closed and replaced by Write
 }
 
 func newTranscript() *transcript { return &transcript{changed: make(chan struct{})} }
@@ -86,7 +86,7 @@ func start(t *testing.T, args ...string) program {
 	return startOn(t, nil, args...)
 }
 
-// startOn starts the program. Its stderr is the terminal, if that is not nil.
+// startOn starts the program. Its stderr is the terminal, unless that is nil.
 func startOn(t *testing.T, screen *terminal, args ...string) program {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -133,7 +133,7 @@ func (p program) await(t *testing.T, out *transcript, pattern string) {
 	}
 }
 
-// failure runs the program to its end, and returns the line it prints to stderr.
+// failure runs the program to its end, and returns the line that it prints to stderr.
 func failure(t *testing.T, args ...string) string {
 	t.Helper()
 	p := start(t, args...)
@@ -185,7 +185,7 @@ func newPod(namespace, name, app string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": app}}}
 }
 
-// front is a proxy of a server that may answer in its place.
+// front is a proxy that can answer in place of its server.
 func front(t *testing.T, s *informertest.Server, answers func(http.ResponseWriter, *http.Request) bool) (url string) {
 	t.Helper()
 	f := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -220,7 +220,7 @@ func TestDebugAddress(t *testing.T) {
 	require.Contains(t, failure(t, "--kubeconfig", writeKubeconfig(t, s.ClientConfig().Host), "--debug-address", taken), "--debug-address: listen tcp "+taken)
 	p.interrupt()
 	require.Equal(t, 0, <-p.exit)
-	_, err = client.Get(url) //nolint:bodyclose // there is none
+	_, err = client.Get(url) //nolint:bodyclose // there is no body
 	require.Error(t, err)
 }
 

@@ -59,8 +59,7 @@ func TestProgressOnATerminal(t *testing.T) {
 		erase+"reconnected\n", out.String())
 }
 
-// slow is a server of 700 pods. It sends the first page of 500 at once, and the rest when the
-// test says so.
+// slow is a server of 700 pods. It sends the first page of 500 at once, and the rest when the test allows it.
 func slow(t *testing.T) (kubeconfig string, goOn func()) {
 	t.Helper()
 	s := startServerWith(t, informertest.Options{NoWatchList: true, NoWatchCache: true})

@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-// A replica that fails ends the demo, with its error. Here the replica is this test, which refuses the flags.
+// A replica that fails ends the demo with its error. Here the replica is this test, which rejects the flags.
 func TestAReplicaThatFails(t *testing.T) {
 	p := program.Run(run).Start(t, "--demo", "--replicas", "1")
 	p.Exits(t, 1)

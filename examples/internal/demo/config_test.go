@@ -26,7 +26,7 @@ func parsed(t *testing.T, args ...string) *Flags {
 	return f
 }
 
-// failure returns the error of a configuration that cannot be used.
+// failure returns the error for a configuration that cannot be used.
 func failure(t *testing.T, args ...string) string {
 	t.Helper()
 	config, _, err := parsed(t, args...).config(inCluster)
@@ -35,7 +35,7 @@ func failure(t *testing.T, args ...string) string {
 	return err.Error()
 }
 
-// The sources of a configuration are tested from the last to the first.
+// The test goes through the sources of a configuration from the last to the first.
 func TestPrecedence(t *testing.T) {
 	reaches := func(want, from string, args ...string) {
 		t.Helper()
@@ -82,7 +82,7 @@ func TestContextsThatAreWrong(t *testing.T) {
 
 func TestServiceAccountThatCannotBeUsed(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "10.96.0.1")
-	t.Setenv("KUBERNETES_SERVICE_PORT", "") // so that no token matters, were this a pod
+	t.Setenv("KUBERNETES_SERVICE_PORT", "") // so that the test also fails in a pod
 	_, _, err := parsed(t).config(rest.InClusterConfig)
 	assert.ErrorContains(t, err, "the service account of this pod cannot be used: unable to load in-cluster configuration")
 }

@@ -18,7 +18,7 @@ import (
 
 var errUse = errors.New("no use")
 
-// A story that cannot begin is an error, and one that ends is reported.
+// A story that cannot begin is an error. A story that ends is reported.
 func TestStoriesThatFail(t *testing.T) {
 	notes := &bytes.Buffer{}
 	fails := func(context.Context, *informertest.Server) error { return errUse }
@@ -35,7 +35,7 @@ func TestStoriesThatFail(t *testing.T) {
 	assert.Contains(t, notes.String(), "this is a demo cluster: an API server in this process, http://127.0.0.1:")
 }
 
-// An error counts, unless the user has interrupted the program.
+// An error counts unless the user has interrupted the program.
 func TestErrorsAfterAnInterrupt(t *testing.T) {
 	path := program.WriteKubeconfig(t, "http://127.0.0.1:1")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -50,7 +50,7 @@ func TestErrorsAfterAnInterrupt(t *testing.T) {
 	require.NoError(t, f.Run(ctx, nil, Story{}, use))
 }
 
-// The time of --for ends the context, and the error counts.
+// The duration of --for ends the context, and an error still counts.
 func TestTheTimeIsUp(t *testing.T) {
 	f := parsed(t, "--kubeconfig", program.WriteKubeconfig(t, "http://127.0.0.1:1"), "--for", "1ms")
 	err := f.Run(t.Context(), nil, Story{}, func(ctx context.Context, _ Cluster) error {

@@ -109,8 +109,7 @@ func TestController_DeploymentIsFollowed(t *testing.T) {
 	p.Exits(t, 0)
 }
 
-// After a restart the controller makes up for changes it has missed, and writes only where
-// necessary.
+// After a restart, the controller makes up for changes that it has missed, and writes only where necessary.
 func TestController_Restart(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -134,16 +133,16 @@ func TestController_Restart(t *testing.T) {
 	p.Prints(t, "shop/gone: summary deleted")
 	p.Prints(t, "shop/changed: summary updated: 2 of")
 	require.NoError(t, s.Create(ctx, newDeployment("last", 1)))
-	p.Prints(t, "shop/last: summary created") // so the only worker has processed all names
+	p.Prints(t, "shop/last: summary created") // the only worker has then processed all names
 	p.Interrupt()
 	p.Exits(t, 0)
 	assert.Equal(t, right, summaryOf(t, s, "right"))
 	assert.NotContains(t, p.Stdout.String(), "shop/right")
-	// The store may be behind the last write; the server then rejects the next one.
+	// The store may be behind the last write. The server then rejects the next write.
 	assert.Regexp(t, `(?m)\A(`+program.Stamp+`controller: \S+: attempt \d+ failed, retrying: Operation cannot be fulfilled on configmaps .*\n)*\z`, p.Stderr.String())
 }
 
-// The controller does not touch another owner's ConfigMap. When that is deleted, the controller
+// The controller does not touch another owner's ConfigMap. When that ConfigMap is deleted, the controller
 // creates the summary.
 func TestController_SomeoneElsesConfigMap(t *testing.T) {
 	t.Parallel()
@@ -159,7 +158,7 @@ func TestController_SomeoneElsesConfigMap(t *testing.T) {
 	p.Prints(t, "shop/web: summary created")
 }
 
-// A summary whose label was removed is not in the store, but the controller finds it.
+// A summary without its label is not in the store, but the controller still finds it.
 func TestController_SummaryWithoutItsLabel(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -178,7 +177,7 @@ func TestController_SummaryWithoutItsLabel(t *testing.T) {
 type faulty struct {
 	server *informertest.Server
 	mu     sync.Mutex // guards failing
-	// failing are the errors for the next writes of each method.
+	// failing has the errors for the next writes of each method.
 	failing map[string][]*apierrors.StatusError
 }
 
@@ -200,7 +199,7 @@ func (f *faulty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(status)
 }
 
-// Writes rejected by the server are retried until they succeed.
+// Writes that the server rejects are retried until they succeed.
 func TestController_Retries(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

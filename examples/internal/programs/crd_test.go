@@ -16,7 +16,7 @@ func TestCRD_Program(t *testing.T) {
 	crd.Test(t)
 }
 
-// In the demo the resource is missing at first, and appears later.
+// In the demo, the resource is missing at first, and appears later.
 func TestCRD_Demo(t *testing.T) {
 	t.Parallel()
 	p := crd.Start(t) // a demo, because there is no kubeconfig
@@ -32,8 +32,8 @@ func TestCRD_Demo(t *testing.T) {
 	p.Exits(t, 0)
 }
 
-// Ten seconds are enough for the demo: informers ask after 1 s, and after 2 s more, each lengthened by
-// up to half, whether their resource is served.
+// Ten seconds are enough for the demo: informers ask for the resource after 1 s and again after 2 s, each
+// lengthened by up to half.
 func TestCRD_ShortDemo(t *testing.T) {
 	t.Parallel()
 	p := crd.Start(t, "--demo", "--for", "10s")

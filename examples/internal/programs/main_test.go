@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
-// bin is the folder of the built examples, and home a folder without a kubeconfig.
+// bin is the folder of the built examples. home is a folder without a kubeconfig.
 var bin, home string
 
 func TestMain(m *testing.M) {
@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// build builds all examples, with the race detector if this test has it, and returns their folder. It stays, since
-// linking takes most of the time, and go build links only what has changed.
+// build builds all examples, with the race detector if this test has it, and returns their folder. The folder
+// is kept, because linking takes most of the time, and go build links only changed programs.
 func build() (folder string, err error) {
 	const root = "../../.."
 	if err := observe(root); err != nil {
@@ -56,8 +56,8 @@ func build() (folder string, err error) {
 	return filepath.Abs(folder)
 }
 
-// observe reads the folders of the module, so that go test knows when a result that it has kept is out of
-// date: it does not see what go build reads.
+// observe reads the folders of the module, so that go test knows when a cached result is out of date. It does
+// not see the files that go build reads.
 func observe(root string) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && path != root && (d.Name()[0] == '.' || d.Name() == "testdata") {
@@ -67,7 +67,7 @@ func observe(root string) error {
 	})
 }
 
-// built returns an example. Each call runs it in a process, which has the variables in its environment.
+// built returns an example. Each call runs it in a new process, with the given environment variables.
 func built(name string, variables ...string) program.Run {
 	return func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		cmd := exec.CommandContext(ctx, filepath.Join(bin, name), args...)
@@ -78,7 +78,7 @@ func built(name string, variables ...string) program.Run {
 			_, _ = fmt.Fprintln(stderr, err)
 			return -1
 		}
-		_ = cmd.Wait() // the exit code says more
+		_ = cmd.Wait() // the exit code has the result
 		return cmd.ProcessState.ExitCode()
 	}
 }

@@ -64,7 +64,7 @@ func TestNamespaces_Cluster(t *testing.T) {
 	require.NoError(t, s.Update(ctx, newNamespace("late", false)))
 	p.Prints(t, `watch ends: /api/v1/namespaces/late/pods of app=web$`)
 
-	// A namespace labelled again delivers its existing pods once more.
+	// If a namespace gets the label again, its existing pods are delivered again.
 	require.NoError(t, s.Create(ctx, newPod("late", "web")))
 	require.NoError(t, s.Update(ctx, newNamespace("late", true)))
 	p.Prints(t, `(?s)- late/web$.*\+ late/web$`)

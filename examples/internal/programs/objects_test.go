@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// newDeployment returns a Deployment that wants a summary.
+// newDeployment returns a Deployment that requests a summary.
 func newDeployment(name string, replicas int32) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Labels: map[string]string{"example.com/summary": "wanted"}},
@@ -42,7 +42,7 @@ func newCronTab(name, schedule string) *unstructured.Unstructured {
 	}}
 }
 
-// newPod returns a pod that has the name of its app.
+// newPod returns a pod with the name of its app.
 func newPod(namespace, app string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: app, Labels: map[string]string{"app": app}}}
 }

@@ -15,7 +15,7 @@ import (
 
 var sharded = built("sharded")
 
-// atFirst is the number of ConfigMaps in the demo cluster, and more how many each act adds.
+// atFirst is the number of ConfigMaps in the demo cluster. more is the number that each act adds.
 const atFirst, more = 60, 20
 
 func TestSharded_Program(t *testing.T) {
@@ -32,8 +32,8 @@ var badInputOfSharded = []program.BadInput{
 	{Args: "--serve nowhere", Want: `cannot listen on the address of --serve: .*nowhere.*: choose another address`},
 }
 
-// The demo starts three replicas, and then four. Each of them says what it reads and handles, and together they have
-// handled everything, and nothing twice.
+// The demo starts three replicas, and then four. Each prints the objects that it reads and handles. Together
+// they handle everything exactly once.
 func TestSharded_Demo(t *testing.T) {
 	t.Parallel()
 	p := sharded.Start(t, "--demo", "--replicas", "3")
@@ -59,13 +59,13 @@ func TestSharded_Demo(t *testing.T) {
 		}
 		assert.Equal(t, objects, fmt.Sprint(sum))
 	}
-	// All replicas of the first act have ended before the second one begins.
+	// All replicas of the first act have stopped before the second act begins.
 	assert.Regexp(t, `(?s)\nstarting 3 replicas\n.*\nall 3 replicas have stopped\n\nstarting 4 replicas\n.*\nall 4 replicas have stopped\n`, out)
 	first, _, _ := strings.Cut(out, "starting 4 replicas")
 	assert.NotContains(t, first, "sharded-3: ")
 }
 
-// A demo that is interrupted ends its replicas.
+// An interrupted demo stops its replicas.
 func TestSharded_InterruptedDemo(t *testing.T) {
 	t.Parallel()
 	p := sharded.Start(t) // a demo, because there is no kubeconfig
@@ -75,7 +75,7 @@ func TestSharded_InterruptedDemo(t *testing.T) {
 	p.Exits(t, 0)
 }
 
-// The demo cluster is served for replicas that are started by hand. Each says what of it is its own, and follows it.
+// The demo cluster is served for replicas that are started by hand. Each prints and follows its share.
 func TestSharded_ByHand(t *testing.T) {
 	t.Parallel()
 	served := sharded.Start(t, "--serve", "127.0.0.1:0")
@@ -102,7 +102,7 @@ func TestSharded_ByHand(t *testing.T) {
 	assert.NoFileExists(t, path)
 }
 
-// In a StatefulSet the index is the ordinal of the host's name.
+// In a StatefulSet, the index is the ordinal in the host's name.
 func TestSharded_TheOrdinalOfTheHost(t *testing.T) {
 	t.Parallel()
 	s := informertest.New(informertest.Options{})
@@ -129,7 +129,7 @@ func TestSharded_TheOrdinalOfTheHost(t *testing.T) {
 	assert.Regexp(t, `^sharded: --replicas without --shard takes the index from the end of \$HOSTNAME, which is "laptop": .*laptop/3`, p.Stderr.String())
 }
 
-// A ConfigMap that is changed and deleted is handled, and done with, by the replica whose share it is in.
+// The replica whose share has a ConfigMap handles its changes and its deletion.
 func TestSharded_Changes(t *testing.T) {
 	t.Parallel()
 	s := informertest.New(informertest.Options{})

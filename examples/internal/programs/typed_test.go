@@ -47,7 +47,7 @@ func TestTyped_TheTimeIsUp(t *testing.T) {
 	assert.Contains(t, p.Stdout.String(), "pods at version")
 }
 
-// web returns a pod as in the demo cluster.
+// web returns a pod like those of the demo cluster.
 func web() *corev1.Pod {
 	pod := newPod("shop", "web")
 	pod.Name, pod.Spec.NodeName, pod.Status.Phase = "web-0", "node-0", corev1.PodRunning

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -9,11 +11,11 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows what is going on: with a bar on a terminal, and otherwise with a line for each step.
+// progress shows the current step: as a bar on a terminal, and otherwise as a line for each step.
 type progress struct {
 	out      io.Writer
 	terminal bool
-	label    string // of the step that is shown; empty for none
+	label    string // of the current step; empty for none
 }
 
 func newProgress(out io.Writer) *progress { return &progress{out: out, terminal: isTerminal(out)} }
@@ -21,7 +23,7 @@ func newProgress(out io.Writer) *progress { return &progress{out: out, terminal:
 // erase moves the cursor to the beginning of the line and erases the line.
 const erase = "\r\x1b[K"
 
-// show shows how much of a step is done.
+// show shows the progress of a step.
 func (p *progress) show(label string, done, all int) {
 	began := label != p.label
 	p.label = label
@@ -41,7 +43,7 @@ func (p *progress) end() {
 	p.label = ""
 }
 
-// bar draws a bar. The number of all may be a little out of date.
+// bar draws a bar. The total may be slightly out of date.
 func bar(label string, done, all int) string {
 	const cells = 24
 	full := cells
@@ -51,7 +53,35 @@ func bar(label string, done, all int) string {
 	return fmt.Sprintf("[%s%s] %s, %s of %s", strings.Repeat("#", full), strings.Repeat(".", cells-full), label, thousands(done), thousands(all))
 }
 
-// isTerminal reports whether somebody sits at the other end of a file.
+// ask asks whether to begin. The goroutine that reads the answer lasts until there is an answer or the
+// program ends.
+func ask(ctx context.Context, stdin io.Reader, stderr io.Writer) error {
+	fmt.Fprint(stderr, "Begin? [y/N] ")
+	answer := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(stdin).ReadString('\n') // without a line, the answer is no
+		answer <- line
+	}()
+	select {
+	case line := <-answer:
+		if !isYes(line) {
+			return errDeclined
+		}
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func isYes(line string) bool {
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return true
+	}
+	return false
+}
+
+// isTerminal reports whether a file is a terminal.
 func isTerminal(file any) bool {
 	f, ok := file.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
