@@ -2,8 +2,8 @@ package main
 
 import "slices"
 
-// check returns the places that still run client-go's informers: in the program, without its
-// tests, and in its dependencies.
+// check returns the places that still run client-go's informers, in the program without its tests, and in its
+// dependencies.
 func check(p *program) (own, dependencies []note) {
 	for _, s := range p.sources {
 		if !s.isTest() {
@@ -25,7 +25,7 @@ func check(p *program) (own, dependencies []note) {
 func runs(s *source) (found []note) {
 	for _, i := range s.imports {
 		if i.name == "." && engine[i.path] != nil {
-			found = append(found, s.note(i.spec, "everything of "+i.path))
+			found = append(found, s.note(i.spec, "all names of "+i.path))
 		}
 		for _, use := range i.uses {
 			if runsEngine(i.path, use.Sel.Name) {
@@ -33,7 +33,7 @@ func runs(s *source) (found []note) {
 			}
 		}
 	}
-	// A manager of controller-runtime runs the informers that its options choose.
+	// A manager of controller-runtime runs client-go's informers, unless its options choose others.
 	w := &writer{edits: edits{source: s, added: make(map[string]string), gone: make(map[*imported]int)}}
 	w.controllerRuntime()
 	for _, n := range slices.Concat(w.changes, w.left) {

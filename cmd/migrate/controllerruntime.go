@@ -5,26 +5,28 @@ import (
 	"slices"
 )
 
-// The functions of controller-runtime that make a manager, and those that make a cache without one.
+// The functions of controller-runtime that make a manager, and those that make a cache without a manager.
 var (
 	managers = map[string]string{controllerRuntime: "NewManager", controllerRuntime + "/pkg/manager": "New"}
 	caches   = map[string]string{controllerRuntime + "/pkg/cluster": "New", controllerRuntime + "/pkg/cache": "New"}
 )
 
-// toCheck are fields of controller-runtime's Options, by package and name, with what a person has to do.
+// toCheck has fields of controller-runtime's Options that a person must check, with instructions, by package
+// and field name.
 var toCheck = map[string]map[string]string{
 	controllerRuntime:                  {"NewCache": checkNewCache},
 	controllerRuntime + "/pkg/manager": {"NewCache": checkNewCache},
 	controllerRuntime + "/pkg/cluster": {"NewCache": checkNewCache},
 	controllerRuntime + "/pkg/cache": {
-		"NewInformer": "NewManager and Use set NewInformer, and refuse another one: remove it",
+		"NewInformer": "NewManager and Use set NewInformer, and refuse any other: remove it",
 		"HTTPClient":  "NewManager and Use refuse an HTTPClient, which would bypass the config's transport: remove it, or set the config's Transport",
 	},
 }
 
-const checkNewCache = "NewCache makes the cache: check that it passes its options on, which have tidemark's NewInformer"
+const checkNewCache = "NewCache makes the cache: check that it passes on its options, which contain tidemark's NewInformer"
 
-// controllerRuntime makes managers by tidemark's NewManager, and names the caches without a manager.
+// controllerRuntime replaces the functions that make managers by tidemark's NewManager, and reports caches
+// without a manager.
 func (w *writer) controllerRuntime() {
 	for _, i := range w.imports {
 		for _, use := range i.uses {
@@ -50,8 +52,8 @@ func (w *writer) manager(i *imported, use *ast.SelectorExpr) {
 	w.change(use, name+" -> "+to)
 }
 
-// options names fields of options that a person has to look at. It looks at all options of the file, since a function
-// may make those of a manager elsewhere.
+// options reports fields of options that a person must check. It reads all options in the file, because
+// another function may make the options of a manager.
 func (w *writer) options() {
 	ast.Inspect(w.file, func(n ast.Node) bool {
 		literal, ok := n.(*ast.CompositeLit)
@@ -75,7 +77,7 @@ func (w *writer) option(element ast.Expr, toCheck map[string]string) {
 	}
 }
 
-// cache names a cache without a manager, unless the file prepares one.
+// cache reports a cache without a manager, unless the file prepares one.
 func (w *writer) cache(use *ast.SelectorExpr) {
 	ours := w.importOf(ourControllerRuntime)
 	if ours != nil && slices.ContainsFunc(ours.uses, func(u *ast.SelectorExpr) bool { return u.Sel.Name == "Use" }) {

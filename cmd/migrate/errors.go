@@ -4,11 +4,11 @@ import "errors"
 
 var (
 	errNoFiles    = errors.New("the patterns match no Go files")
-	errUnread     = errors.New("not all files can be read")
-	errUnchanged  = errors.New("nothing is changed")
-	errWorkspace  = errors.New("a workspace chooses the versions of all its modules: set GOWORK=off, run migrate in the folder of each module, and then go work use")
-	errVendor     = errors.New("it would be out of date: remove it, run migrate, and vendor again")
-	errIgnore     = errors.New("it ignores folders, which migrate would change: name the packages, as in $(go list ./...)")
-	errReplaced   = errors.New("it is replaced, and tidemark needs a version of its own: remove the replacement")
+	errUnread     = errors.New("some files cannot be read")
+	errUnchanged  = errors.New("nothing was changed")
+	errWorkspace  = errors.New("a workspace chooses the versions for all its modules: set GOWORK=off, run migrate in the folder of each module, and then run go work use")
+	errVendor     = errors.New("the vendor folder would be out of date: remove it, run migrate, and vendor again")
+	errIgnore     = errors.New("it ignores folders that migrate would change: list the packages instead, as in migrate $(go list ./...)")
+	errReplaced   = errors.New("it is replaced, but tidemark requires a certain version: remove the replacement")
 	errStillThere = errors.New("the program still runs client-go's informers")
 )

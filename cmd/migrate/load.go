@@ -15,10 +15,10 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// program is the source code that the patterns match.
+// program is the source code that matches the patterns.
 type program struct {
 	sources      []*source
-	dependencies []*dependency // dependencies that may run informers of their own
+	dependencies []*dependency // those that may run informers
 	unread       []note        // files that cannot be read, and the errors
 }
 
@@ -28,7 +28,7 @@ type dependency struct {
 	sources      []*source
 }
 
-// load reads a program. If go list reports errors in a package, load reads as much as possible.
+// load reads a program. If go list reports errors in a package, load still reads as much as possible.
 func load(ctx context.Context, dir string, patterns []string) (*program, error) {
 	loaded, err := packages.Load(&packages.Config{
 		Context: ctx, Dir: dir, Tests: true,
@@ -63,13 +63,13 @@ func load(ctx context.Context, dir string, patterns []string) (*program, error) 
 type loader struct {
 	program  program
 	files    map[string]bool
-	modules  map[string]bool // by folder: those that have matching packages
-	packages map[string]bool // by path: the packages read so far
+	modules  map[string]bool // by folder; those with matching packages
+	packages map[string]bool // by path; those read so far
 }
 
-// own reads the files of a package of the program, including those of other build tags.
+// own reads the files of a package of the program, including files with other build tags.
 func (l *loader) own(p *packages.Package) {
-	if p.Module != nil && !p.Module.Main { // the pattern all matches dependencies, too
+	if p.Module != nil && !p.Module.Main { // the pattern all also matches dependencies
 		return
 	}
 	if p.Module != nil {
@@ -91,8 +91,8 @@ func (l *loader) ownFile(name string) {
 	}
 }
 
-// below reads the files below a folder, for a pattern like ./...: go list leaves out packages of which all
-// files have other build tags.
+// below reads the files below a folder for a pattern that ends in /..., because go list leaves out packages
+// whose files all have other build tags.
 func (l *loader) below(dir, pattern string) error {
 	root, ok := strings.CutSuffix(pattern, "/...")
 	if !ok || !build.IsLocalImport(root) {
@@ -135,8 +135,8 @@ func moduleOf(dir string) string {
 	return dir
 }
 
-// shareNames reserves the names declared in a package in all its files, so that no new import
-// takes one of them.
+// shareNames reserves the names declared in a package in all of its files, so that no new import takes such a
+// name.
 func (l *loader) shareNames() {
 	declared := make(map[string][]string)
 	for _, s := range l.program.sources {
@@ -150,7 +150,7 @@ func (l *loader) shareNames() {
 	}
 }
 
-// dependency reads a package that may run informers of its own.
+// dependency reads a package that may run informers.
 func (l *loader) dependency(p *packages.Package) {
 	if l.packages[p.PkgPath] || p.Module == nil || p.Module.Main || ownsItsEngine(p.Module.Path) || !usesEngine(p) {
 		return
@@ -165,9 +165,8 @@ func (l *loader) dependency(p *packages.Package) {
 	l.program.dependencies = append(l.program.dependencies, d)
 }
 
-// ownsItsEngine reports whether the informers of a module are not the program's concern:
-// client-go, tidemark, and controller-runtime, which makes the informers that the program
-// configures.
+// ownsItsEngine reports whether the program is not responsible for the informers of a module. These modules
+// are client-go, tidemark, and controller-runtime, which makes the informers that the program configures.
 func ownsItsEngine(path string) bool {
 	return path == clientGo || path == module || slices.Contains(nested, path) || path == controllerRuntime
 }

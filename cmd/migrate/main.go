@@ -27,7 +27,7 @@ func run(ctx context.Context, dir string, args []string, stdout, stderr io.Write
 	f.SetOutput(stderr)
 	f.BoolVar(&m.diff, "diff", false, "show the changes without making them")
 	f.BoolVar(&m.check, "check", false, "change nothing, list the uses of client-go's informers, and exit with 1 if the program itself has any")
-	f.StringVar(&m.tidemark, "tidemark", "latest", "the `version` of tidemark to require, or a folder with its source")
+	f.StringVar(&m.tidemark, "tidemark", "latest", "require this `version` of tidemark, or use a folder with its source")
 	f.Usage = func() {
 		fmt.Fprintln(stderr, "Usage: migrate [flags] packages")
 		f.PrintDefaults()
@@ -95,8 +95,8 @@ func (m *migration) run(ctx context.Context) error {
 	return nil
 }
 
-// change changes the program. It writes nothing before all that can fail has succeeded, and go.mod first: if a file
-// cannot be written, a second run goes on.
+// change changes the program. It writes files only after everything else has succeeded. It writes go.mod
+// first: if another file then cannot be written, a second run continues.
 func (m *migration) change(ctx context.Context, p *program, all []rewritten) error {
 	var files []file
 	for i, r := range all {
@@ -136,7 +136,7 @@ func (m *migration) checked(p *program) error {
 	own, dependencies := check(p)
 	m.list("dependencies that run client-go's informers:", dependencies)
 	m.list("the program runs client-go's informers:", own)
-	m.list("these files may run them, too:", p.unread)
+	m.list("these files may also run them:", p.unread)
 	switch {
 	case len(own) > 0:
 		return fmt.Errorf("%w in %d places", errStillThere, len(own))
@@ -147,7 +147,7 @@ func (m *migration) checked(p *program) error {
 	return nil
 }
 
-// list prints notes below a title.
+// list prints notes under a title.
 func (m *migration) list(title string, notes []note) {
 	if title != "" && len(notes) > 0 {
 		fmt.Fprintln(m.out, title)
@@ -158,7 +158,7 @@ func (m *migration) list(title string, notes []note) {
 	}
 }
 
-// relative returns the name of a file relative to the folder of the run.
+// relative returns the name of a file relative to the folder in which the program runs.
 func (m *migration) relative(name string) string {
 	dir, err := filepath.Abs(m.dir)
 	if err != nil {

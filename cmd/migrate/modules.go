@@ -19,8 +19,8 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// move adds tidemark to the modules of files that change. It returns the new go.mod and go.sum of each, and writes neither.
-// tidemark is its version, or a folder with its source.
+// move adds tidemark to the modules of changed files. It returns each module's new go.mod and go.sum, and
+// does not write them. tidemark is a version, or a folder with the source.
 func move(ctx context.Context, out io.Writer, tidemark string, files []file) (moved []file, err error) {
 	modules := make(map[string]bool)
 	for _, f := range files {
@@ -50,7 +50,7 @@ func move(ctx context.Context, out io.Writer, tidemark string, files []file) (mo
 	return moved, nil
 }
 
-// needed returns tidemark's modules that the files of a module import.
+// needed returns the modules of tidemark that the files of a module import.
 func needed(dir string, files []file) []string {
 	for _, f := range files {
 		if moduleOf(filepath.Dir(f.name)) == dir && bytes.Contains(f.text, []byte(`"`+ourControllerRuntime+`"`)) {
@@ -87,7 +87,7 @@ func immovable(ctx context.Context, modules []string) error {
 	return errors.Join(reasons...)
 }
 
-// overlayOf writes a file that lets the go command read new texts, and returns its name.
+// overlayOf writes a file that makes the go command read the new texts, and returns the file's name.
 func overlayOf(files []file, temp string) (string, error) {
 	var overlay struct{ Replace map[string]string }
 	overlay.Replace = make(map[string]string)
@@ -141,7 +141,8 @@ func (g gomod) move(tidemark string, needed []string) ([]file, error) {
 	return pair(g.copied, original)
 }
 
-// pair reads a go.mod and, if there is one, its go.sum, and returns them under new names. The arguments lack the ending.
+// pair reads a go.mod and, if it exists, its go.sum, and returns them under new names. The arguments lack the
+// suffix.
 func pair(from, to string) (files []file, err error) {
 	for _, ending := range []string{".mod", ".sum"} {
 		text, err := os.ReadFile(from + ending)
@@ -155,7 +156,7 @@ func pair(from, to string) (files []file, err error) {
 	return files, nil
 }
 
-// require adds tidemark's modules. Where go.mod replaces one, go mod tidy does.
+// require adds tidemark's modules. If go.mod replaces a module, go mod tidy adds it.
 func (g gomod) require(before *modfile.File, tidemark string, needed []string) error {
 	needed = slices.DeleteFunc(needed, func(path string) bool { return replaces(before, path) })
 	if len(needed) == 0 {
@@ -207,7 +208,7 @@ func replaces(f *modfile.File, path string) bool {
 	return slices.ContainsFunc(f.Replace, func(r *modfile.Replace) bool { return r.Old.Path == path })
 }
 
-// versions returns the versions in a go.mod: of Go and of all modules.
+// versions returns the versions of Go and of all modules in a go.mod.
 func versions(f *modfile.File) map[string]string {
 	all := make(map[string]string)
 	if f.Go != nil {
@@ -219,7 +220,7 @@ func versions(f *modfile.File) map[string]string {
 	return all
 }
 
-// reportVersions prints how the versions of Go and of Kubernetes' modules have changed.
+// reportVersions prints the changed versions of Go and of Kubernetes' modules.
 func reportVersions(out io.Writer, before, after map[string]string) {
 	var lines []string
 	for path, version := range after {

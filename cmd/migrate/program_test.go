@@ -149,7 +149,7 @@ func TestWorkspace(t *testing.T) {
 	in := written{t, filepath.Join(p.dir, "program")}
 	in.goes("mod", "tidy")
 	p.goes("work", "use", "program")
-	require.Contains(t, in.migrate(2), "go.work: a workspace chooses the versions of all its modules: set GOWORK=off, ")
+	require.Contains(t, in.migrate(2), "go.work: a workspace chooses the versions for all its modules: set GOWORK=off, ")
 
 	t.Setenv("GOWORK", "off")
 	in.migrate(0)
@@ -180,7 +180,7 @@ func TestUntidy(t *testing.T) {
 	missing := strings.Replace(mainFile, "import (", "import (\n\t_ \"example.com/missing\"", 1)
 	p := write(t, map[string]string{"main.go": missing, "go.mod": goMod})
 	for range 2 {
-		require.Contains(t, p.migrate(2), "migrate: nothing is changed: go mod tidy: exit status 1\n")
+		require.Contains(t, p.migrate(2), "migrate: nothing was changed: go mod tidy: exit status 1\n")
 		require.Equal(t, missing, p.read("main.go"))
 		require.Equal(t, goMod, p.read("go.mod"))
 	}
@@ -246,7 +246,7 @@ func TestBadInput(t *testing.T) {
 	p := write(t, map[string]string{"main.go": "package main\n", "broken.go": "package main\nfunc {\n", "go.mod": "module example.com/program\n"})
 	output := p.migrate(0, "./...")
 	require.Contains(t, output, "nothing to change\nleft for you:\nbroken.go:1: cannot be read: ")
-	require.Contains(t, p.migrate(2, "-check", "./..."), "these files may run them, too:\nbroken.go:1: cannot be read: ")
+	require.Contains(t, p.migrate(2, "-check", "./..."), "these files may also run them:\nbroken.go:1: cannot be read: ")
 	require.Contains(t, p.migrate(2, "./none"), "migrate: the patterns match no Go files: ./none\n")
 	require.Contains(t, p.migrate(2, "./none/..."), "none: no such file or directory\n")
 	require.Contains(t, p.migrate(2, "-unknown"), "-unknown")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Migrates real programs, as published, to this checkout of tidemark, and runs their tests before and
-# after. PROGRAM selects programs of programs.txt by a part of their path.
+# Migrates published programs to this checkout of tidemark, and runs their tests before and after. PROGRAM
+# selects programs in programs.txt by a part of their path.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -17,7 +17,7 @@ migrate() {
 	"$work/migrate" -tidemark "$tidemark" ./... 2>&1 | sed 's/^/   /'
 }
 
-# refused migrates the program where migrate has to change nothing.
+# refused runs migrate where it must change nothing.
 refused() {
 	if migrate; then
 		echo "   migrate does not refuse it"
@@ -47,13 +47,13 @@ while read -r module version packages layout; do
 	packages=${packages//,/ }
 	[ "$layout" != servers ] || KUBEBUILDER_ASSETS=$("$tidemark/internal/e2e/controlplane/build.sh")
 	export GOFLAGS=-mod=mod GOWORK=off KUBEBUILDER_ASSETS
-	rm -rf vendor # there is but a file of its owners: archives of modules leave out the packages
+	rm -rf vendor # archives of modules have only the OWNERS file of it
 	for replaced in $(sed -n 's/^\(replace \|\t\)\([^ ]*\) => \(\.\/\|k8s\.io\/\).*/\2/p' go.mod); do # use the published module instead
 		go mod edit -dropreplace="$replaced"
 		if grep -q "$replaced v0.0.0\$" go.mod; then go mod edit -require="$replaced@$kubernetes"; fi
 		if grep -q "$replaced v0.0.0-0001" go.mod; then go mod edit -require="$replaced@$version"; fi
 	done
-	# First the program with client-go alone, of the version that migrate requires.
+	# First test the program with client-go only, in the version that tidemark requires.
 	raised=$(go list -m -f '{{if not .Indirect}}{{.Path}}{{end}}' all | sed -nE "
 		s#^k8s.io/(api|apimachinery|apiserver|apiextensions-apiserver|client-go|cluster-bootstrap|component-base|component-helpers|controller-manager|csi-translation-lib|kubelet|metrics)\$#&@$kubernetes#p
 		s#^sigs.k8s.io/controller-runtime\$#&@$runtime#p" || true)

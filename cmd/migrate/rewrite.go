@@ -13,7 +13,7 @@ type rewritten struct {
 	text    []byte // nil if nothing has changed
 	changes []note // the changes made so far
 	left    []note // work left for a person, and the reasons
-	again   []note // generated files
+	again   []note // generated files, after which migrate must run again
 }
 
 func (r rewritten) changed() bool { return r.text != nil }
@@ -76,7 +76,7 @@ func (w *writer) imported(i *imported) {
 		return
 	}
 	if i.name == "." && strings.HasPrefix(i.path, kinds) {
-		w.leave(i.spec, "constructors of this package run client-go's informers: give the import a name, and run migrate again")
+		w.leave(i.spec, "constructors of this package run client-go's informers: name the import, and run migrate again")
 		return
 	}
 	for _, use := range i.uses {
@@ -93,7 +93,7 @@ func (w *writer) makesInformers(i *imported) bool {
 	return i.name == "."
 }
 
-// reflectors names each type Reflector, but for those of watch error handlers.
+// reflectors reports each use of the type Reflector, except in watch error handlers.
 func (w *writer) reflectors() {
 	ast.Inspect(w.file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -101,14 +101,14 @@ func (w *writer) reflectors() {
 			return !endsInError(n.Params)
 		case *ast.SelectorExpr:
 			if n.Sel.Name == "Reflector" && w.packageOf(n) == toolsCache {
-				w.leave(n, "NewReflector and its like return a *StoreReflector: use this type for what they return")
+				w.leave(n, "NewReflector and similar functions return a *StoreReflector: use this type for their results")
 			}
 		}
 		return true
 	})
 }
 
-// used rewrites a use of a package that stays imported.
+// used rewrites a use of a package that remains imported.
 func (w *writer) used(i *imported, use *ast.SelectorExpr) {
 	name := i.name + "." + use.Sel.Name
 	if i.path == toolsWatch && runsEngine(i.path, use.Sel.Name) {
@@ -122,7 +122,7 @@ func (w *writer) used(i *imported, use *ast.SelectorExpr) {
 	case c.typed:
 		w.leave(use, name+" runs client-go's informer: use cache.NewTypedSharedIndexInformer over factory."+c.ours+"[*"+c.kind+"]")
 	case call == nil:
-		w.leave(use, name+" is not called here: use a function that calls factory."+c.ours+"[*"+c.kind+"], which takes a namespace for every kind")
+		w.leave(use, name+" is not called here: use a function that calls factory."+c.ours+"[*"+c.kind+"], which takes a namespace for all kinds")
 	default:
 		version := c.api[strings.LastIndex(c.api, "/")+1:]
 		group := strings.TrimSuffix(c.api[len("k8s.io/api/"):], "/"+version)

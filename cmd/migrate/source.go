@@ -33,7 +33,7 @@ type file struct {
 	text []byte
 }
 
-// writeFiles writes files. A file that exists keeps its mode.
+// writeFiles writes files. Existing files keep their modes.
 func writeFiles(files []file) error {
 	for _, f := range files {
 		if err := os.WriteFile(f.name, f.text, 0o644); err != nil {
@@ -95,19 +95,19 @@ func unquote(literal string) string {
 
 var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
 
-// packageName guesses the name of a package from its path. It knows the names in the table.
+// packageName guesses the name of a package from its path. It knows the names in the tables.
 func packageName(p string) string {
 	if p == controllerRuntime {
 		return "controllerruntime"
 	}
 	name := path.Base(p)
-	if majorVersion.MatchString(name) && !strings.HasPrefix(p, "k8s.io/") { // in Kubernetes' modules v1 is a package
+	if majorVersion.MatchString(name) && !strings.HasPrefix(p, "k8s.io/") { // in Kubernetes' modules, v1 is a package
 		name = path.Base(path.Dir(p))
 	}
 	return strings.TrimPrefix(strings.TrimSuffix(name, ".go"), "go-")
 }
 
-// generatedCode reports whether a generator has written the file.
+// generatedCode reports whether a generator wrote the file.
 func (s *source) generatedCode() bool { return ast.IsGenerated(s.file) }
 
 func (s *source) isTest() bool { return strings.HasSuffix(s.name, "_test.go") }
@@ -127,7 +127,7 @@ func (s *source) importOf(path string) *imported {
 	return nil
 }
 
-// edit replaces some bytes of a file.
+// edit replaces a range of bytes in a file.
 type edit struct {
 	from, to int
 	text     string
@@ -165,7 +165,7 @@ func (e *edits) named(path string, names ...string) string {
 	return e.named(path, names[len(names)-1]+"_")
 }
 
-// apply returns the file with its edits, formatted if it was formatted before.
+// apply returns the file with its edits. The result is formatted if the file was formatted before.
 func (e *edits) apply() ([]byte, error) {
 	e.editImports()
 	slices.SortStableFunc(e.all, func(a, b edit) int { return a.from - b.from })

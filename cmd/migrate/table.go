@@ -19,13 +19,13 @@ const (
 	controllerRuntime = "sigs.k8s.io/controller-runtime"
 )
 
-// nested are the modules that a program needs as well if it imports the first of them.
+// nested has the modules that a program needs if it imports the first of them.
 var nested = []string{ourControllerRuntime, ourFactory + "/metrics"}
 
-// required are modules whose version tidemark and the program have in common.
+// required has the modules whose versions tidemark and the program share.
 var required = []string{clientGo, "k8s.io/api", "k8s.io/apimachinery"}
 
-// moved are the packages of client-go that have a counterpart of the same name here.
+// moved has the packages of client-go for which tidemark has a package of the same name.
 var moved = map[string]string{
 	toolsCache:              ourInformer + "/cache",
 	clientGo + "/informers": ourFactory + "/informers",
@@ -34,8 +34,8 @@ var moved = map[string]string{
 	clientGo + "/metadata/metadatainformer":    ourFactory + "/metadatainformer",
 }
 
-// engine are the constructors in moved packages that run client-go's informers, or make parts of
-// them. The other names there are types and helpers.
+// engine has the constructors in moved packages that run client-go's informers, or make parts of them. The
+// other names in these packages are types and helpers.
 var engine = map[string]*regexp.Regexp{
 	toolsCache: regexp.MustCompile(`^(New|NewStore|NewIndexer|NewThreadSafeStore|NewFIFO|NewRealFIFO.*|NewDeltaFIFO.*|New(Named)?Reflector.*|` +
 		`NewNamespaceKeyedIndexerAndReflector|NewUndeltaStore|New(Transforming)?(Indexer)?Informer|NewInformerWithOptions|NewShared(Index)?Informer(WithOptions)?)$`),
@@ -45,7 +45,7 @@ var engine = map[string]*regexp.Regexp{
 	toolsWatch:                              regexp.MustCompile(`^(NewIndexerInformerWatcher|UntilWithSync)`),
 }
 
-// generated matches client-go's constructors of informers of one kind.
+// generated matches client-go's constructors of informers for one kind.
 var generated = regexp.MustCompile(`^New(Typed)?(Filtered)?(\w+)Informer(WithOptions)?$`)
 
 // constructor is the parsed name of a generated constructor of client-go.
@@ -56,8 +56,8 @@ type constructor struct {
 	ours  string // the generic function in package factory that replaces it
 }
 
-// constructorOf parses the name of a function. It returns false if the function is not a
-// generated constructor.
+// constructorOf parses the name of a function. It returns false if the function is not a generated
+// constructor.
 func constructorOf(path, function string) (c constructor, ok bool) {
 	group, below := strings.CutPrefix(path, kinds)
 	parts := generated.FindStringSubmatch(function)

@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	stripped  = "this transform removes managedFields from objects that are decoded already: "
-	toDrop    = "if it does no more, leave them out of the decoding instead, with factory.WithDecoding(reflector.Decoding{Drop: []string{\"metadata.managedFields\"}})"
-	inManager = "if it does no more, use cache.TransformStripManagedFields() in a manager's cache, which tidemark recognizes and replaces by leaving them out of the decoding"
+	stripped  = "this transform removes managedFields from decoded objects: "
+	toDrop    = "if it does nothing else, skip them in decoding with factory.WithDecoding(reflector.Decoding{Drop: []string{\"metadata.managedFields\"}}) instead"
+	inManager = "if it does nothing else, use cache.TransformStripManagedFields() in a manager's cache instead; tidemark recognizes it, and skips them in decoding"
 )
 
-// transforms names each transform that removes managedFields: a field that is never decoded costs less.
+// transforms reports each transform that removes managedFields. A field that is never decoded costs less.
 func (w *writer) transforms() {
 	ast.Inspect(w.file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -25,7 +25,7 @@ func (w *writer) transforms() {
 	})
 }
 
-// transform names a function that is a cache.TransformFunc by its type, if it removes managedFields.
+// transform reports a function with the type of a cache.TransformFunc, if it removes managedFields.
 func (w *writer) transform(at ast.Node, t *ast.FuncType, body *ast.BlockStmt) {
 	if body == nil || t.TypeParams != nil || !isAny(t.Params) || !isAny(t.Results) || t.Results.NumFields() != 2 || !endsInError(t.Results) {
 		return
@@ -50,14 +50,14 @@ func (w *writer) transform(at ast.Node, t *ast.FuncType, body *ast.BlockStmt) {
 	}
 }
 
-// hasManager reports whether the file is about a manager of controller-runtime.
+// hasManager reports whether the file uses controller-runtime.
 func (w *writer) hasManager() bool {
 	return slices.ContainsFunc(w.imports, func(i *imported) bool {
 		return i.path == controllerRuntime || strings.HasPrefix(i.path, controllerRuntime+"/")
 	})
 }
 
-// packageOf returns the import path of the package that a name is of, or "".
+// packageOf returns the import path of the package in a qualified name, or "".
 func (w *writer) packageOf(use *ast.SelectorExpr) string {
 	x, ok := use.X.(*ast.Ident)
 	if !ok || x.Obj != nil {
@@ -71,7 +71,7 @@ func (w *writer) packageOf(use *ast.SelectorExpr) string {
 	return ""
 }
 
-// isAny reports whether the first of some parameters or results has the type any.
+// isAny reports whether the first parameter or result has the type any.
 func isAny(all *ast.FieldList) bool {
 	if all == nil || len(all.List) == 0 {
 		return false
@@ -85,7 +85,7 @@ func isAny(all *ast.FieldList) bool {
 	return false
 }
 
-// endsInError reports whether the last of some parameters or results is an error.
+// endsInError reports whether the last parameter or result is an error.
 func endsInError(all *ast.FieldList) bool {
 	if len(all.List) == 0 {
 		return false
