@@ -17,9 +17,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// New returns a controller: a reflector that writes into the caller's queue, such as a [DeltaFIFO],
-// and a loop that pops the queue and calls the Config's functions. It calls ProcessBatch if the
-// queue is a [QueueWithBatch]. Errors of the functions are logged. Their panics come out of Run,
+// New returns a controller: a reflector that writes into the caller's queue, such as a [DeltaFIFO], and a
+// loop that pops from the queue and calls the Config's functions. If the queue is a [QueueWithBatch], the
+// loop calls ProcessBatch. Errors of the functions are logged. A panic of a function ends Run with the panic,
 // unless utilruntime.ReallyCrash is false. A controller runs once: a second Run logs an error and returns.
 func New(config *Config) Controller {
 	name := nameOf(config.ObjectType, config.ObjectDescription)
@@ -37,7 +37,7 @@ func New(config *Config) Controller {
 type queueController struct {
 	config    Config
 	reflector *resyncingReflector
-	inert     func() *Reflector // never run; for the watch error handler
+	inert     func() *Reflector // for the watch error handler; never runs
 	name      string
 	started   atomic.Bool
 
@@ -52,11 +52,11 @@ func (c *queueController) Run(stop <-chan struct{}) { c.RunWithContext(wait.Cont
 
 func (c *queueController) RunWithContext(ctx context.Context) {
 	if c.config.Queue == nil {
-		klog.FromContext(ctx).Error(reflector.ErrNoSink, "The controller does not run")
+		klog.FromContext(ctx).Error(reflector.ErrNoSink, "The controller cannot run")
 		return
 	}
 	if !c.started.CompareAndSwap(false, true) { // the queue is that of the first run
-		klog.FromContext(ctx).Error(reflector.ErrStarted, "The controller does not run")
+		klog.FromContext(ctx).Error(reflector.ErrStarted, "The controller cannot run")
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -69,7 +69,7 @@ func (c *queueController) RunWithContext(ctx context.Context) {
 		defer func() {
 			cancel()
 			if err != nil {
-				klog.FromContext(ctx).Error(err, "The controller does not run")
+				klog.FromContext(ctx).Error(err, "The controller has stopped")
 			}
 		}()
 		err = c.reflector.Run(ctx)
@@ -82,7 +82,7 @@ func (c *queueController) RunWithContext(ctx context.Context) {
 	}
 }
 
-// processNext pops once. It returns false when the queue is closed.
+// processNext pops once. It returns false if the queue is closed.
 func (c *queueController) processNext(ctx context.Context) (more bool) {
 	more = true
 	defer utilruntime.HandleCrashWithContext(ctx)
@@ -101,8 +101,7 @@ func (c *queueController) processNext(ctx context.Context) (more bool) {
 	return true
 }
 
-// observe passes errors of lists and watches to the watch error handler, and all other events to the
-// log.
+// observe passes errors of lists and watches to the watch error handler, and all other events to the log.
 func (c *queueController) observe(e informer.Event) {
 	failed, ok := e.(reflector.Failed)
 	ok = ok && failed.Operation != opResync

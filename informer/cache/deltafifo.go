@@ -12,11 +12,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// DeltaFIFO is client-go's queue of that name, for programs that pop it themselves; informers use
-// the one of package deltafifo. It collects the deltas of each key until they are popped, keys in
-// the order of their first delta. All methods are safe for any goroutine; there is one consumer.
-// The processing function must not call the queue: it is locked meanwhile, so that the known
-// objects change in step with it.
+// DeltaFIFO is client-go's queue of that name, for programs that pop it themselves. Informers use the queue
+// of package deltafifo. It collects the deltas of each key until they are popped, and keeps keys in the order
+// of their first deltas. All methods are safe for concurrent use, with one consumer. The queue is locked
+// during the processing function, so that the known objects change in step with it. So that function must not
+// call the queue.
 type DeltaFIFO struct {
 	name      string
 	logger    klog.Logger
@@ -31,8 +31,8 @@ type DeltaFIFO struct {
 	// Invariant: order holds the keys of items, each once; no item is empty.
 	items map[string]Deltas
 	order []string
-	// populated is set by the first call that queues something. If that call is a Replace, initial
-	// is the number of its keys still to be processed.
+	// populated is set by the first call that queues something. If that call is a Replace, initial is the
+	// number of its keys that have not been processed yet.
 	populated bool
 	initial   int
 	closed    bool
@@ -49,8 +49,7 @@ func NewDeltaFIFO(key KeyFunc, known KeyListerGetter) *DeltaFIFO {
 	return NewDeltaFIFOWithOptions(DeltaFIFOOptions{KeyFunction: key, KnownObjects: known})
 }
 
-// NewDeltaFIFOWithOptions returns an empty queue. The key is the whole string returned by the key
-// function.
+// NewDeltaFIFOWithOptions returns an empty queue. The whole string of the key function is the key.
 func NewDeltaFIFOWithOptions(o DeltaFIFOOptions) *DeltaFIFO {
 	f := &DeltaFIFO{
 		name:      o.Name,
@@ -116,7 +115,7 @@ func (f *DeltaFIFO) enqueue(kind DeltaType, obj any) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	if kind == Deleted && !f.knows(key) { // the deletion was processed while the object was transformed
+	if kind == Deleted && !f.knows(key) { // the deletion was processed while the transform ran
 		return nil
 	}
 	f.push(key, Delta{Type: kind, Object: obj})
@@ -124,8 +123,8 @@ func (f *DeltaFIFO) enqueue(kind DeltaType, obj any) error {
 	return nil
 }
 
-// Delete queues a Deleted delta. It does nothing if the key is neither queued nor known, since a
-// relist has then queued the deletion already.
+// Delete queues a Deleted delta. It does nothing if the key is neither queued nor known, because a relist has
+// then already queued the deletion.
 func (f *DeltaFIFO) Delete(obj any) error {
 	key, err := f.KeyOf(obj)
 	if err != nil {
@@ -138,7 +137,7 @@ func (f *DeltaFIFO) Delete(obj any) error {
 	return f.enqueue(Deleted, obj)
 }
 
-// mayDelete is knows for a caller without mu. It spares the object of an unknown key the transform.
+// mayDelete is knows for a caller without mu. It saves the transform for the object of an unknown key.
 func (f *DeltaFIFO) mayDelete(key string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -146,7 +145,7 @@ func (f *DeltaFIFO) mayDelete(key string) bool {
 	return f.knows(key)
 }
 
-// used records a first call other than Replace: then there is no initial population.
+// used records a first call other than Replace. There is no initial population then.
 func (f *DeltaFIFO) used() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,11 +159,11 @@ func (f *DeltaFIFO) knows(key string) bool {
 		return queued
 	}
 	_, known, err := f.known.GetByKey(key)
-	return known || err != nil // in doubt, report one deletion too many
+	return known || err != nil // if in doubt, report the deletion
 }
 
-// prepare returns the key of an object, and the transformed object. The object of a tombstone was
-// transformed before.
+// prepare returns the key of an object, and the transformed object. The object of a tombstone is already
+// transformed.
 func (f *DeltaFIFO) prepare(obj any) (key string, prepared any, err error) {
 	if key, err = f.KeyOf(obj); err != nil {
 		return "", nil, KeyError{Obj: obj, Err: err}
@@ -175,8 +174,8 @@ func (f *DeltaFIFO) prepare(obj any) (key string, prepared any, err error) {
 	return key, obj, err
 }
 
-// Replace queues a delta for each listed object, and then a tombstone for each queued or known key
-// that is not listed. If an object has no key, or cannot be transformed, it queues nothing.
+// Replace queues a delta for each listed object, and then a tombstone for each queued or known key that is
+// not listed. If an object has no key or cannot be transformed, Replace queues nothing.
 func (f *DeltaFIFO) Replace(list []any, _ string) error {
 	keys := make([]string, len(list))
 	objects := make([]any, len(list))
@@ -200,8 +199,8 @@ func (f *DeltaFIFO) Replace(list []any, _ string) error {
 	return nil
 }
 
-// queueTombstones queues a tombstone for each key that is not listed, with its newest queued object
-// or else the known one. The caller holds mu.
+// queueTombstones queues a tombstone for each key that is not listed, with its newest queued object or else
+// the known object. The caller holds mu.
 func (f *DeltaFIFO) queueTombstones(listed map[string]struct{}) {
 	for _, key := range slices.Clone(f.order) {
 		if _, ok := listed[key]; !ok {
@@ -230,7 +229,7 @@ func (f *DeltaFIFO) knownObject(key string) any {
 	case err != nil:
 		report.Error(klog.NewContext(context.Background(), f.logger), err, "A known object cannot be read", "key", key)
 	case !ok:
-		f.logger.Info("A known object has gone meanwhile", "key", key)
+		f.logger.Info("A known object no longer exists", "key", key)
 	default:
 		return obj
 	}
@@ -251,7 +250,7 @@ func (f *DeltaFIFO) push(key string, d Delta) {
 	f.changed.Broadcast()
 }
 
-// merged appends a delta. Of two consecutive deletes it keeps the one with the final state.
+// merged appends a delta. If two deletes are consecutive, it keeps the one with the final state.
 func merged(deltas Deltas, d Delta) Deltas {
 	last := deltas.Newest()
 	if last == nil || last.Type != Deleted || d.Type != Deleted {
@@ -263,8 +262,8 @@ func merged(deltas Deltas, d Delta) Deltas {
 	return deltas
 }
 
-// populate records the first use of the queue; initial is the number of keys in the initial
-// population. The caller holds mu.
+// populate records the first use of the queue. initial is the number of keys in the initial population. The
+// caller holds mu.
 func (f *DeltaFIFO) populate(initial int) {
 	if !f.populated {
 		f.populated, f.initial = true, initial

@@ -1,8 +1,8 @@
 package cache
 
-// Pop waits for a key, removes it and calls process with its deltas, a [Deltas], while the queue is
-// locked. It returns the deltas, and the error of process. Once the queue is closed and empty it
-// returns [ErrFIFOClosed].
+// Pop waits for a key, removes it, and calls process with its deltas, a [Deltas]. The queue is locked during
+// the call. Pop returns the deltas and the error of process. Once the queue is closed and empty, it returns
+// [ErrFIFOClosed].
 func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -13,11 +13,12 @@ func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
 	return f.processOne(process)
 }
 
-// maxBatch is the most keys popped at once, since the queue is locked while they are processed.
+// maxBatch is the largest number of keys popped at once. It is limited because the queue is locked while they
+// are processed.
 const maxBatch = 1000
 
-// PopBatch is [DeltaFIFO.Pop] for several keys at once. Consecutive keys with one delta each go to
-// batch together, up to 1,000; the initial population goes in batches of its own. A single key goes
+// PopBatch is [DeltaFIFO.Pop] for several keys at once. Up to 1,000 consecutive keys with one delta each go
+// to batch together. A batch has only keys of the initial population, or only later ones. Any other key goes
 // to single.
 func (f *DeltaFIFO) PopBatch(batch ProcessBatchFunc, single PopProcessFunc) error {
 	f.mu.Lock()
@@ -52,7 +53,7 @@ func (f *DeltaFIFO) await() error {
 	return nil
 }
 
-// processOne hands the deltas of the next key to process. The caller holds mu.
+// processOne passes the deltas of the next key to process. The caller holds mu.
 func (f *DeltaFIFO) processOne(process PopProcessFunc) (any, error) {
 	deltas := f.take()
 	initial := !f.HasSynced()
@@ -83,14 +84,14 @@ func (f *DeltaFIFO) batchable() int {
 	return limit
 }
 
-// processed counts processed keys, even if processing failed. The caller holds mu.
+// processed counts processed keys, even if the processing has failed. The caller holds mu.
 func (f *DeltaFIFO) processed(n int) {
 	f.initial = max(0, f.initial-n)
 	f.checkSynced()
 }
 
-// HasSynced reports whether the initial population was processed: the keys of the first Replace, or
-// none if another call came first.
+// HasSynced reports whether the initial population has been processed: the keys of the first Replace, or none
+// if another call came first.
 func (f *DeltaFIFO) HasSynced() bool { return IsDone(f) }
 
 // HasSyncedChecker is [DeltaFIFO.HasSynced] with a channel.
@@ -99,8 +100,7 @@ func (f *DeltaFIFO) HasSyncedChecker() DoneChecker { return f }
 // Name returns the queue's name.
 func (f *DeltaFIFO) Name() string { return f.name }
 
-// Done returns a channel that is closed once the initial population was
-// processed.
+// Done returns a channel that is closed once the initial population has been processed.
 func (f *DeltaFIFO) Done() <-chan struct{} { return f.synced }
 
 // Close ends the queue. The queued keys can still be popped; then Pop returns [ErrFIFOClosed].

@@ -75,15 +75,15 @@ var (
 	DefaultWatchErrorHandler            = cache.DefaultWatchErrorHandler
 )
 
-// The names of informers for metrics are client-go's, so that a name is reserved once in a process,
-// for informers of both modules. So is the provider of metrics for client-go's reflectors.
+// The names of informers for metrics are client-go's, so that a name is reserved once in a process for
+// informers of both modules. The provider of metrics for client-go's reflectors is also client-go's.
 var (
 	NewInformerName              = cache.NewInformerName
 	ResetInformerNamesForTesting = cache.ResetInformerNamesForTesting
 	SetReflectorMetricsProvider  = cache.SetReflectorMetricsProvider
 )
 
-// Tools of client-go's that work with any informer.
+// The tools of client-go that work with any informer.
 var (
 	NewCacheMutationDetector                          = cache.NewCacheMutationDetector
 	NewIntegerResourceVersionMutationCache            = cache.NewIntegerResourceVersionMutationCache
@@ -92,8 +92,7 @@ var (
 	NewRetryWithDeadline                              = cache.NewRetryWithDeadline
 )
 
-// NewTypedSharedIndexInformer is client-go's function of that name. It wraps any informer, of
-// either module.
+// NewTypedSharedIndexInformer is client-go's function of that name. It wraps informers of both modules.
 func NewTypedSharedIndexInformer[T Object](informer SharedIndexInformer) TypedSharedIndexInformer[T] {
 	return cache.NewTypedSharedIndexInformer[T](informer)
 }

@@ -15,15 +15,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// NewReflector returns a reflector from lw into any store of client-go's kind. It calls the store's
-// Resync every resync period, zero for never. If the store transforms, it does so once for each
-// object.
+// NewReflector returns a reflector from lw into any client-go store. It calls the store's Resync every resync
+// period; zero means never. If the store has a transform, the transform runs once for each object.
 func NewReflector(lw ListerWatcher, expectedType any, store ReflectorStore, resync time.Duration) *StoreReflector {
 	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{ResyncPeriod: resync})
 }
 
-// NewReflectorWithOptions is [NewReflector] with client-go's options. Backoff gives the delays
-// after failures, and starts anew after two healthy minutes; Clock times back-offs and resyncs.
+// NewReflectorWithOptions is [NewReflector] with client-go's options. Backoff sets the delays after failures.
+// They start again after two minutes without a failure. Clock times back-offs and resyncs.
 func NewReflectorWithOptions(lw ListerWatcher, expectedType any, store ReflectorStore, o ReflectorOptions) *StoreReflector {
 	r := &StoreReflector{source: lw, expected: expectedType, store: store, o: o, name: o.Name, description: o.TypeDescription}
 	if r.name == "" {
@@ -40,7 +39,7 @@ func steps(b wait.Backoff) func(step int) time.Duration {
 	return func(step int) (delay time.Duration) {
 		left := b
 		for ; step > 0; step-- {
-			done := left.Steps < 1 // the delay does not grow any more
+			done := left.Steps < 1 // the delay no longer grows
 			delay = left.Step()
 			if done {
 				break
@@ -55,8 +54,8 @@ func NewNamedReflector(name string, lw ListerWatcher, expectedType any, store Re
 	return NewReflectorWithOptions(lw, expectedType, store, ReflectorOptions{Name: name, ResyncPeriod: resync})
 }
 
-// NewNamespaceKeyedIndexerAndReflector returns an indexer with an index by namespace, and a
-// reflector into it.
+// NewNamespaceKeyedIndexerAndReflector returns an indexer with an index by namespace, and a reflector into
+// it.
 func NewNamespaceKeyedIndexerAndReflector(lw ListerWatcher, expectedType any, resync time.Duration) (Indexer, *StoreReflector) {
 	x := NewIndexer(MetaNamespaceKeyFunc, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
 	return x, NewReflector(lw, expectedType, x, resync)
@@ -67,12 +66,12 @@ type storeSettings struct {
 	name    string
 	store   ReflectorStore
 	resync  time.Duration
-	due     func() bool // decides on each due resync; nil for always
+	due     func() bool // decides on each due resync; nil means always
 	observe func(informer.Event)
 	after   func(time.Duration) <-chan time.Time // waits for the next resync
 }
 
-// resyncingReflector is a reflector into a store that is resynced.
+// resyncingReflector is a reflector into a store that it also resyncs.
 type resyncingReflector struct {
 	*reflector.Reflector
 	run *storeRun
@@ -84,8 +83,7 @@ type storeRun struct {
 	end     context.CancelCauseFunc // ends the run
 }
 
-// Run returns when the last resync has returned, too. It returns an error if a resync has ended its
-// goroutine.
+// Run returns after the last resync has returned. It returns an error if a resync has ended its goroutine.
 func (r *resyncingReflector) Run(ctx context.Context) error {
 	ctx, r.run.end = context.WithCancelCause(ctx)
 	defer r.run.resyncs.Wait()

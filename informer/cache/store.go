@@ -6,11 +6,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// StoreOption configures a store of this module. client-go's options work only with client-go's
-// stores.
+// StoreOption configures a store of this module. client-go's options work only with client-go's stores.
 type StoreOption func(*informer.StoreOptions)
 
-// WithTransformer makes a store keep the result of the transform instead of the object.
+// WithTransformer makes a store keep the results of the transform instead of the objects.
 func WithTransformer(transform TransformFunc) StoreOption {
 	return func(o *informer.StoreOptions) { o.Transform = transform }
 }
@@ -32,8 +31,8 @@ func NewIndexer(key KeyFunc, ix Indexers, options ...StoreOption) Indexer {
 	return informer.NewIndexerWithOptions(key, ix, o)
 }
 
-// NewUndeltaStore returns client-go's UndeltaStore, over a store of this module. After each change,
-// the UndeltaStore passes its whole content to push.
+// NewUndeltaStore returns client-go's UndeltaStore with a store of this module. After each change, the
+// UndeltaStore passes its whole content to push.
 func NewUndeltaStore(push func([]any), key KeyFunc) *UndeltaStore {
 	return &cache.UndeltaStore{Store: NewStore(key), PushFunc: push}
 }

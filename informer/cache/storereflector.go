@@ -20,16 +20,16 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// StoreReflector mirrors a ListerWatcher into a store, by this module's reflector, with the methods
-// of client-go's Reflector. [Reflector] itself is client-go's type, since watch error handlers take
-// it, so the two differ in name. The fields are set before it runs.
+// StoreReflector mirrors a ListerWatcher into a store with this module's reflector. It has the methods of
+// client-go's Reflector. [Reflector] itself is client-go's type, because watch error handlers take it. Set
+// the fields before the first run.
 type StoreReflector struct {
-	// WatchListPageSize, unless zero, is the limit of every list.
+	// WatchListPageSize, if not zero, is the limit of every list.
 	WatchListPageSize int64
-	// ShouldResync, unless nil, decides on each resync that is due.
+	// ShouldResync, if set, decides on each resync that is due.
 	ShouldResync func() bool
-	// MaxInternalErrorRetryDuration is how long ListAndWatch continues while watches end with
-	// internal errors. Run continues in any case.
+	// MaxInternalErrorRetryDuration is how long ListAndWatch continues while watches end with internal
+	// errors. Run always continues.
 	MaxInternalErrorRetryDuration time.Duration
 
 	source      ListerWatcher
@@ -39,15 +39,15 @@ type StoreReflector struct {
 	name        string
 	description string
 
-	// Invariant: running is the present run's reflector, or nil; version is the version at the end
-	// of the previous run.
+	// Invariant: running is the current run's reflector, or nil. version is the version at the end of the
+	// previous run.
 	mu       sync.Mutex
 	running  *resyncingReflector
 	version  string
 	pagesAt0 bool // a list of a previous run at "0" came in pages
 }
 
-// Name returns the name in the options, or else the place in the source that made the reflector.
+// Name returns the name in the options, or else the place in the source code where the reflector was made.
 func (r *StoreReflector) Name() string { return r.name }
 
 // TypeDescription describes the type of the objects, for messages.
@@ -62,8 +62,8 @@ func (r *StoreReflector) LastSyncResourceVersion() string {
 	return r.reached()
 }
 
-// reached returns the version of the present run or, until it has one, of the previous run. The
-// caller holds mu.
+// reached returns the version of the current run or, until it has one, of the previous run. The caller holds
+// mu.
 func (r *StoreReflector) reached() string {
 	if r.running != nil {
 		if version := r.running.Version(); version != "" {
@@ -76,11 +76,11 @@ func (r *StoreReflector) reached() string {
 // Run reflects until stop is closed.
 func (r *StoreReflector) Run(stop <-chan struct{}) { r.RunWithContext(wait.ContextForChannel(stop)) }
 
-// RunWithContext reflects until ctx ends. It logs failures, and tries again after a back-off. It
-// also logs an error that keeps it from running at all.
+// RunWithContext reflects until ctx ends. It logs failures, and retries after a back-off. If it cannot run at
+// all, it logs the error.
 func (r *StoreReflector) RunWithContext(ctx context.Context) {
 	if err := r.run(ctx, func(reflector.Event) {}, func() {}); err != nil {
-		klog.FromContext(ctx).Error(err, "The reflector does not run", "reflector", r.name)
+		klog.FromContext(ctx).Error(err, "The reflector cannot run", "reflector", r.name)
 	}
 }
 
@@ -89,10 +89,9 @@ func (r *StoreReflector) ListAndWatch(stop <-chan struct{}) error {
 	return r.ListAndWatchWithContext(wait.ContextForChannel(stop))
 }
 
-// ListAndWatchWithContext reflects until ctx ends, or until a failure that ends client-go's as
-// well. It returns the error of a list, or of a watch that could not be opened. It returns nil for
-// a broken watch, or a resync refused by the store. Another call continues from the version
-// reached.
+// ListAndWatchWithContext reflects until ctx ends, or until a failure that would also end client-go's method.
+// It returns the error of a list, or of a watch that could not be opened. It returns nil if a watch breaks,
+// or if the store refuses a resync. Another call continues from the version reached.
 func (r *StoreReflector) ListAndWatchWithContext(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -103,8 +102,8 @@ func (r *StoreReflector) ListAndWatchWithContext(ctx context.Context) error {
 	return a.err
 }
 
-// run runs a reflector until ctx ends. When the store has refused a resync, it calls resyncRefused,
-// from another goroutine than observe.
+// run runs a reflector until ctx ends. When the store refuses a resync, it calls resyncRefused from a
+// different goroutine than observe.
 func (r *StoreReflector) run(ctx context.Context, observe func(reflector.Event), resyncRefused func()) error {
 	if r.o.Logger != nil {
 		ctx = klog.NewContext(ctx, *r.o.Logger)
@@ -130,8 +129,8 @@ func (r *StoreReflector) run(ctx context.Context, observe func(reflector.Event),
 // pageSize is the page size of later lists, the same as the reflector's own.
 const pageSize = 500
 
-// pages notes whether lists at "0" come in pages. Then the server has no watch cache, and later lists request pages,
-// too (B46).
+// pages records whether lists at "0" come in pages. If so, the server has no watch cache, and later lists
+// also request pages (B46).
 type pages struct {
 	asked string // the version of the last list
 	at0   bool
@@ -146,7 +145,7 @@ func (p *pages) observe(e reflector.Event) {
 	}
 }
 
-// messageName returns the reflector's name in errors, by default its type's.
+// messageName returns the reflector's name in errors, which defaults to its type.
 func (r *StoreReflector) messageName() string {
 	return nameOf(r.expected, r.o.Name, r.o.TypeDescription)
 }
@@ -186,13 +185,13 @@ type attempt struct {
 	patience time.Duration // with internal errors
 	end      func()
 
-	// Only observe uses these fields: its calls never overlap, and Run waits for them.
+	// Only observe uses these fields. Its calls never overlap, and Run waits for them.
 	watch   watchState
-	failing time.Time // the first of the internal errors in a row, or zero
+	failing time.Time // when consecutive internal errors began, or zero
 	err     error
 }
 
-// watchState says whether a watch is open: if it is, a failure is the watch's.
+// watchState records whether a watch is open. If it is, a failure belongs to the watch.
 type watchState int
 
 const (
@@ -216,7 +215,7 @@ func (a *attempt) observe(e reflector.Event) {
 	}
 }
 
-// fail ends the attempt. As in client-go, the error of a watch is returned without a wrapper.
+// fail ends the attempt. As in client-go, the error of a watch is returned unwrapped.
 func (a *attempt) fail(e reflector.Failed) {
 	switch cause := errors.Unwrap(e.Err); {
 	case a.watch == watching || a.err != nil:
@@ -228,8 +227,8 @@ func (a *attempt) fail(e reflector.Failed) {
 	a.end()
 }
 
-// retries reports whether client-go would retry the watch after a failure, or, if a stream of the
-// initial state failed, list instead.
+// retries reports whether client-go would retry the watch after a failure or, after a failed stream of the
+// initial state, send a list instead.
 func (a *attempt) retries(e reflector.Failed) bool {
 	switch {
 	case e.Operation == reflector.OpStream && a.watch == notWatching:
@@ -262,8 +261,8 @@ func describeType(expected any) string {
 	return reflect.TypeOf(expected).String()
 }
 
-// ignoredPackages is the argument of naming.GetNameFromCallsite: callers in these packages do not
-// name a reflector.
+// ignoredPackages is the argument of naming.GetNameFromCallsite. Callers in these packages do not name a
+// reflector.
 const ignoredPackages = "tidemark/informer/cache/"
 
 // callsite returns the nearest caller outside this package.

@@ -10,9 +10,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// storeSink lets a reflector write to a store of client-go's kind. It collects a full state as it
-// comes, and replaces the store's content with it in one call. If the store refuses a single
-// change, the change is reported and left out.
+// storeSink lets a reflector write to a client-go store. It collects a full state, and then replaces the
+// store's content in one call. If the store refuses a single change, the sink reports the change and leaves
+// it out.
 type storeSink struct {
 	storeSettings
 
@@ -20,15 +20,15 @@ type storeSink struct {
 	staged bool
 	listed []any
 	places map[sourceObject]int
-	begun  bool // the resyncs have begun
+	begun  bool // whether the resyncs have begun
 	run    *storeRun
-	// ordered says that changes come in the order of their versions. They do not in a watch from no
-	// version, which begins with the existing objects in any order (B63).
+	// ordered reports whether changes arrive in the order of their versions. In a watch without a version
+	// they do not, because it begins with the existing objects in any order (B63).
 	ordered bool
 }
 
-// sourceObject identifies an object of the source. Objects of one name are different ones if their
-// UIDs are: the store's own key function may tell them apart, by their clusters for example.
+// sourceObject identifies an object of the source. Two objects with the same name are different if their UIDs
+// differ. The store's own key function may distinguish them, for example by cluster.
 type sourceObject struct {
 	key indexer.Key
 	uid string
@@ -36,7 +36,7 @@ type sourceObject struct {
 
 var _ reflector.Sink = (*storeSink)(nil)
 
-// Begin starts to collect a full state. The first one also starts the resyncs.
+// Begin starts to collect a full state. The first Begin also starts the resyncs.
 func (s *storeSink) Begin(ctx context.Context, _ reflector.History) error {
 	s.staged, s.listed, s.places = true, nil, make(map[sourceObject]int)
 	if !s.begun && s.resync > 0 {
@@ -66,8 +66,8 @@ func (s *storeSink) Write(_ context.Context, batch []deltafifo.Delta) error {
 	return nil
 }
 
-// collect takes one delta of a full state. Only the UID shows that an added object is one that came
-// before, as in a list whose pages overlap: without UIDs the store gets both.
+// collect adds a delta of a full state. Only the UID shows that an added object has been collected before, as
+// in a list with overlapping pages. Without UIDs, the store gets both objects.
 func (s *storeSink) collect(d *deltafifo.Delta) {
 	id := sourceObject{d.Key, d.UID}
 	i, known := s.places[id]
@@ -98,8 +98,8 @@ func (s *storeSink) change(d *deltafifo.Delta) error {
 	return nil
 }
 
-// reach passes the version of a change or bookmark to a store with a method for it, as client-go's
-// reflector does, even if the store has refused the change.
+// reach passes the version of a change or bookmark to a store with a method for it, even if the store has
+// refused the change. client-go's reflector does the same.
 func (s *storeSink) reach(d *deltafifo.Delta) {
 	s.ordered = s.ordered || d.Op != deltafifo.Added
 	if store, ok := s.store.(ResourceVersionUpdater); ok && s.ordered {
@@ -107,7 +107,7 @@ func (s *storeSink) reach(d *deltafifo.Delta) {
 	}
 }
 
-// bookmark passes a version to a store, by either of client-go's two methods for it.
+// bookmark passes a version to a store, with either of client-go's two methods for it.
 func (s *storeSink) bookmark(version string) error {
 	switch store := s.store.(type) {
 	case ReflectorBookmarkStore:
@@ -134,18 +134,17 @@ func (s *storeSink) Commit(_ context.Context, version string) error {
 	return nil
 }
 
-// Abort forgets a full state.
+// Abort discards a full state.
 func (s *storeSink) Abort(context.Context) error {
 	s.staged, s.listed, s.places = false, nil, nil
 	return nil
 }
 
-// opResync is the operation of a resync refused by the store. It is reported from another goroutine
+// opResync is the operation of a resync that the store has refused. It is reported from a different goroutine
 // than all other events.
 const opResync = "resync"
 
-// resyncs calls the store's Resync every period until ctx ends, also while the reflector is
-// relisting or waiting.
+// resyncs calls the store's Resync every period until ctx ends, even while the reflector relists or waits.
 func (s *storeSink) resyncs(ctx context.Context) {
 	for {
 		select {

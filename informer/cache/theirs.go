@@ -4,7 +4,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// RealFIFO is client-go's type of that name. No informer and no reflector of this module uses it.
+// RealFIFO is client-go's type of that name. This module's informers and reflectors do not use it.
 type RealFIFO = cache.RealFIFO
 
 // RealFIFOOptions is client-go's type of that name.
@@ -31,10 +31,10 @@ type TTLPolicy = cache.TTLPolicy
 // TimestampedEntry is client-go's type of that name.
 type TimestampedEntry = cache.TimestampedEntry
 
-// The constructors of client-go's own containers, for programs that fill them themselves. No
-// informer, reflector or indexer of this module uses these containers.
+// The constructors of client-go's own containers, for programs that fill them themselves. This module's
+// informers, reflectors and indexers do not use these containers.
 var (
-	NewRealFIFO                = cache.NewRealFIFO //nolint:staticcheck // deprecated, and a name of client-go's all the same
+	NewRealFIFO                = cache.NewRealFIFO //nolint:staticcheck // deprecated, but still a name of client-go
 	NewRealFIFOWithOptions     = cache.NewRealFIFOWithOptions
 	NewFIFO                    = cache.NewFIFO
 	NewThreadSafeStore         = cache.NewThreadSafeStore

@@ -26,13 +26,13 @@ type ListerWatcherWithContext = cache.ListerWatcherWithContext
 type ListWatch = cache.ListWatch
 
 // ListFunc is client-go's type of that name.
-type ListFunc = cache.ListFunc //nolint:staticcheck // deprecated, and a name of client-go's all the same
+type ListFunc = cache.ListFunc //nolint:staticcheck // deprecated, but still a name of client-go
 
 // ListWithContextFunc is client-go's type of that name.
 type ListWithContextFunc = cache.ListWithContextFunc
 
 // WatchFunc is client-go's type of that name.
-type WatchFunc = cache.WatchFunc //nolint:staticcheck // deprecated, and a name of client-go's all the same
+type WatchFunc = cache.WatchFunc //nolint:staticcheck // deprecated, but still a name of client-go
 
 // WatchFuncWithContext is client-go's type of that name.
 type WatchFuncWithContext = cache.WatchFuncWithContext

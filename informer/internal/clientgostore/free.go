@@ -12,20 +12,20 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Free is a store without an informer. Add, Update and Delete return the failures of index
-// functions; others are reported.
+// Free is a store without an informer. Add, Update and Delete return errors of index functions. Other writes
+// report them.
 type Free struct {
 	Store
 	Transform func(any) (any, error) // may be nil
-	Failed    func(error)            // is called with the failures that no write returns
+	Failed    func(error)            // called with errors that no write returns
 }
 
-// NewFree makes a store without an informer. An index without a function is left out and
-// reported: client-go takes it, and panics with the first object.
+// NewFree makes a store without an informer. It leaves out an index without a function, and reports it.
+// client-go accepts such an index, and panics with the first object.
 func NewFree(key cache.KeyFunc, ix cache.Indexers) *Free {
 	s := &Free{
 		Store:  Store{keyFunc: key, parse: indexer.ParseKey, metaKeys: isMetaKey(key)},
-		Failed: func(err error) { klog.Background().Error(err, "An index leaves objects out") },
+		Failed: func(err error) { klog.Background().Error(err, "Object left out of an index") },
 	}
 	s.writes = s
 	if !s.metaKeys {
@@ -43,7 +43,7 @@ func NewFree(key cache.KeyFunc, ix cache.Indexers) *Free {
 	return s
 }
 
-// Check transforms an object.
+// Check returns the stored form of an object.
 func (s *Free) Check(obj any) (any, error) {
 	if s.Transform == nil {
 		return obj, nil
@@ -67,12 +67,12 @@ func (s *Free) Apply(tx *indexer.Tx, w Write) {
 // Version returns the version of the newest write.
 func (s *Free) Version() string { return s.writer.Indexer().Version() }
 
-// Reach moves the version on.
+// Reach moves the version forward.
 func (s *Free) Reach(tx *indexer.Tx, version string) {
 	tx.SetVersion(object.Advance(s.Version(), version))
 }
 
-// Faults returns the failures of index functions in a section.
+// Faults returns the errors of index functions in a section.
 func (*Free) Faults(tx *indexer.Tx) error {
 	var all []error
 	for _, f := range tx.Faults() {
@@ -81,7 +81,7 @@ func (*Free) Faults(tx *indexer.Tx) error {
 	return errors.Join(all...)
 }
 
-// ReplaceAll makes the store hold the objects of the writes, and no others.
+// ReplaceAll makes the store hold exactly the objects of the writes.
 func (s *Free) ReplaceAll(writes []Write, version string) {
 	staging := s.writer.StageAll()
 	for _, w := range writes {

@@ -6,14 +6,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Gauge publishes a store's resourceVersion. A nil one publishes nothing.
+// Gauge publishes a store's resourceVersion. A nil Gauge publishes nothing.
 type Gauge struct{ gauge cache.GaugeMetric }
 
 // NewGauge returns a gauge that publishes to a metric.
 func NewGauge(metric cache.GaugeMetric) *Gauge { return &Gauge{metric} }
 
-// exactDigits is the number of digits that a float64 holds exactly. Of a longer version only the
-// last digits are published, as in client-go.
+// exactDigits is the number of digits that a float64 holds exactly. For a longer version, only the last
+// digits are published, as in client-go.
 const exactDigits = 15
 
 // Set publishes a version.

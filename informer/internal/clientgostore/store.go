@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Store shows a store as client-go's Indexer. Its writes take turns with other writers.
+// Store presents a store as client-go's Indexer. Its writes take turns with other writers.
 type Store struct {
 	// Gauge publishes the store's version.
 	Gauge atomic.Pointer[Gauge]
@@ -21,27 +21,28 @@ type Store struct {
 	writer  *indexer.Writer
 	keyFunc cache.KeyFunc
 	parse   func(string) indexer.Key
-	// metaKeys says that the keys are the namespaces and names of the objects.
+	// metaKeys is set if the keys are the objects' namespaces and names.
 	metaKeys bool
 	writes   Writes
 }
 
 // Writes are the writes into a store.
 type Writes interface {
-	// Check returns what is stored of an object.
+	// Check returns the stored form of an object.
 	Check(obj any) (any, error)
 	// Begin begins a write section.
 	Begin() *indexer.Tx
 	// Apply makes one write.
 	Apply(tx *indexer.Tx, w Write)
-	// Reach moves the store's version on, as each write of client-go's store does, but never back.
+	// Reach moves the store's version forward, as each write of client-go's store does. The version never
+	// goes back.
 	Reach(tx *indexer.Tx, version string)
 	// Version returns the store's version.
 	Version() string
-	// Faults returns the failures of index functions in a section, with which the objects are stored all
-	// the same. It returns nil where failures are reported.
+	// Faults returns the errors of index functions in a section. The objects are stored even so. It returns
+	// nil if the errors are reported instead.
 	Faults(tx *indexer.Tx) error
-	// ReplaceAll makes the store hold the objects of the writes, and no others.
+	// ReplaceAll makes the store hold exactly the objects of the writes.
 	ReplaceAll(writes []Write, version string)
 }
 
@@ -84,8 +85,8 @@ func (s *Store) section(write func(tx *indexer.Tx)) {
 	write(tx)
 }
 
-// Transaction makes several writes in one section. Objects without a key, or of another type, are
-// left out and reported.
+// Transaction makes several writes in one section. Objects without a key, or of another type, are left out
+// and reported.
 func (s *Store) Transaction(txns ...cache.Transaction) *cache.TransactionError {
 	failed := cache.TransactionError{TotalTransactions: len(txns), SuccessfulIndices: make([]int, 0, len(txns))}
 	prepared := make([]Write, 0, len(txns))
@@ -109,7 +110,7 @@ func (s *Store) Transaction(txns ...cache.Transaction) *cache.TransactionError {
 	return nil
 }
 
-// Write is one prepared write.
+// Write is a prepared write.
 type Write struct {
 	Key     indexer.Key
 	Object  any
@@ -132,7 +133,7 @@ func (s *Store) prepare(txn cache.Transaction) (w Write, err error) {
 // publish passes the version to the metrics.
 func (s *Store) publish() { s.Gauge.Load().Set(s.writes.Version()) }
 
-// Replace makes the store hold exactly the list. If an object has no key, or is of another type,
+// Replace makes the store hold exactly the objects of a list. If an object has no key or is of another type,
 // Replace changes nothing.
 func (s *Store) Replace(list []any, version string) error {
 	writes := make([]Write, 0, len(list))
@@ -148,10 +149,10 @@ func (s *Store) Replace(list []any, version string) error {
 	return nil
 }
 
-// Resync does nothing, as in client-go's store: handlers are resynced by the informer.
+// Resync does nothing, as in client-go's store: the informer resyncs the handlers.
 func (s *Store) Resync() error { return nil }
 
-// Bookmark moves the store's version on.
+// Bookmark moves the store's version forward.
 func (s *Store) Bookmark(version string) {
 	s.section(func(tx *indexer.Tx) { s.writes.Reach(tx, version) })
 }
@@ -187,8 +188,8 @@ func (s *Store) GetByKey(key string) (item any, exists bool, err error) {
 	return obj, true, nil
 }
 
-// keyOf returns the key of an object, or of a tombstone. If the keys are namespaces and names, it
-// takes them from the metadata, since a name may hold a slash.
+// keyOf returns the key of an object or a tombstone. If the keys are namespaces and names, it reads them from
+// the metadata, because a name may contain a slash.
 func (s *Store) keyOf(obj any) (indexer.Key, error) {
 	if s.metaKeys {
 		if m := object.Meta(obj); m != nil {
@@ -207,14 +208,14 @@ func (s *Store) keyOf(obj any) (indexer.Key, error) {
 	return s.parse(key), nil
 }
 
-// Index returns the objects that share a value of an index with obj. obj may be of another type
-// than the store's: generated listers pass an ObjectMeta.
+// Index returns the objects that share a value of an index with obj. obj may have another type than the
+// store's objects: generated listers pass an ObjectMeta.
 func (s *Store) Index(name string, obj any) ([]any, error) {
 	f := s.indexFunc(name)
 	if f == nil {
 		return nil, noIndex(name)
 	}
-	if m := object.Meta(obj); m != nil && isMetaNamespace(f) { // as it nearly always is
+	if m := object.Meta(obj); m != nil && isMetaNamespace(f) { // almost always
 		return s.ByIndex(name, m.GetNamespace())
 	}
 	values, err := f(obj)
@@ -235,8 +236,8 @@ func (s *Store) Index(name string, obj any) ([]any, error) {
 	return anys(found), nil
 }
 
-// indexFunc returns the function of an index, nil if there is no such index. An index not made from
-// an IndexFunc is wrapped in one.
+// indexFunc returns the function of an index, or nil if there is no such index. If the index was not made
+// from an IndexFunc, indexFunc wraps it in one.
 func (s *Store) indexFunc(name string) cache.IndexFunc {
 	ix, ok := s.writer.Indexer().Definition(name)
 	if f, made := ix.Origin.(cache.IndexFunc); made {
@@ -301,8 +302,8 @@ func (s *Store) AddIndexers(ix cache.Indexers) error {
 	return s.writer.AddIndexes(Indexes(ix, s.metaKeys)...)
 }
 
-// Indexes makes indexes of client-go's index functions, in the order of their names. If
-// keys are made from the metadata, the index by namespace reads the keys, and no object.
+// Indexes makes indexes from client-go's index functions, in the order of their names. If keys are made from
+// the metadata, the index by namespace reads only the keys.
 func Indexes(ix cache.Indexers, metaKeys bool) (indexes []indexer.Index[any]) {
 	for _, name := range slices.Sorted(maps.Keys(ix)) {
 		made := indexer.Index[any]{Name: name, Origin: ix[name]}
@@ -316,8 +317,7 @@ func Indexes(ix cache.Indexers, metaKeys bool) (indexes []indexer.Index[any]) {
 	return indexes
 }
 
-// appendOf adapts an IndexFunc. An error becomes a panic, which the indexer reports as an
-// error.
+// appendOf adapts an IndexFunc. An error becomes a panic, which the indexer reports as an error.
 func appendOf(f cache.IndexFunc) func([]string, any) []string {
 	if f == nil {
 		return nil
@@ -336,15 +336,15 @@ func isMetaNamespace(f cache.IndexFunc) bool {
 	return f != nil && reflect.ValueOf(f).Pointer() == reflect.ValueOf(cache.MetaNamespaceIndexFunc).Pointer()
 }
 
-// isMetaKey reports whether f is one of client-go's functions for keys of namespace and name, as
-// nearly every store has.
+// isMetaKey reports whether f is one of client-go's key functions for namespaces and names, as in most
+// stores.
 func isMetaKey(f cache.KeyFunc) bool {
 	at := reflect.ValueOf(f).Pointer()
 	return at == reflect.ValueOf(cache.MetaNamespaceKeyFunc).Pointer() || at == reflect.ValueOf(cache.DeletionHandlingMetaNamespaceKeyFunc).Pointer()
 }
 
 func noIndex(name string) error {
-	return fmt.Errorf("Index with name %s does not exist: %w", name, indexer.ErrUnknownIndex) // client-go's words
+	return fmt.Errorf("Index with name %s does not exist: %w", name, indexer.ErrUnknownIndex) // client-go's text
 }
 
 // anys returns the objects of a snapshot in a slice that, as in client-go, is never nil.

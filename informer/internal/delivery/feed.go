@@ -23,22 +23,22 @@ const (
 	feedClosed
 )
 
-// feed holds the undelivered events of one handler: the initial state, then the log, and during a
-// resync the store's objects again. The registration's goroutine calls take; the publisher, Stop
-// and others may call the rest at any time.
+// feed holds the undelivered events of one handler: the initial state, then the log, and during a resync the
+// store's objects again. Only the registration's goroutine calls take. The publisher, Stop and others may
+// call the other methods at any time.
 //
 //	empty --start--> replaying --all taken--> following --resync--> resyncing --all taken--> following
 //	any --close--> closed
 type feed struct {
 	log   *eventlog.Log
-	burst int // the most events taken at once
+	burst int // the largest number of events taken at once
 
 	// mu guards the fields below.
 	mu      sync.Mutex
 	state   feedState
 	cursor  eventlog.Cursor // the next event; unset in feedEmpty and feedClosed
 	walk    walk            // objects to deliver in feedReplaying and feedResyncing
-	changes changes         // what follows the cursor, or comes before it and is merged; nil in feedClosed
+	changes changes         // the changes after the cursor, and merged ones before it; nil in feedClosed
 	inHand  inHand
 	count   uint64    // events delivered
 	since   time.Time // time of start
@@ -47,26 +47,26 @@ type feed struct {
 // changes are the undelivered changes of a feed: [everyChange] or [latestChanges]. The caller of each
 // method holds the feed's mu, and the feed is neither empty nor closed.
 type changes interface {
-	// take moves the next few events of the feed into an empty batch, or looks for some. It returns false
-	// if there are none.
+	// take moves the next few events of the feed into an empty batch, or looks at a few objects for some. It
+	// returns false if there are none.
 	take(b *eventlog.Batch) bool
-	// resync is called at the beginning of a resync; at is the end of the log.
+	// resync is called at the beginning of a resync. at is the end of the log.
 	resync(at eventlog.Cursor)
-	// merge merges the published changes. It does nothing where changes are not merged.
+	// merge merges the published changes. It does nothing in a feed that does not merge.
 	merge()
-	// merged returns the number of changes that are merged, and no longer in the log.
+	// merged returns the number of merged changes, which are no longer in the log.
 	merged() int
 	// oldest returns the position up to which the handler has got the log.
 	oldest() uint64
 }
 
-// inHand counts the events taken and not delivered yet.
+// inHand counts the events that are taken but not delivered yet.
 type inHand struct {
 	events int
 	from   feedState // the feed's state when they were taken
 }
 
-// start sets the initial state, and its place in the log.
+// start sets the initial state, and its position in the log.
 func (f *feed) start(initial indexer.Snapshot[any], from eventlog.Cursor) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,8 +77,8 @@ func (f *feed) start(initial indexer.Snapshot[any], from eventlog.Cursor) {
 	}
 }
 
-// resync sets the objects to deliver again, and their place in the log. It does nothing during the
-// initial state or another resync.
+// resync sets the objects to deliver again, and their position in the log. It does nothing during the initial
+// state or another resync.
 func (f *feed) resync(state indexer.Snapshot[any], at eventlog.Cursor) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,7 +89,8 @@ func (f *feed) resync(state indexer.Snapshot[any], at eventlog.Cursor) {
 	}
 }
 
-// take moves the next few events into an empty batch, or looks for some. It returns false if there are none.
+// take moves the next few events into an empty batch, or looks at a few objects for some. It returns false if
+// there are none.
 func (f *feed) take(b *eventlog.Batch) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -104,7 +105,7 @@ func (f *feed) takeWalk(b *eventlog.Batch, event func(any) eventlog.Event) bool 
 	return n > 0
 }
 
-// mergeBehind merges for a handler that lags too far.
+// mergeBehind merges the changes of a handler that lags too far.
 func (f *feed) mergeBehind() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -114,7 +115,7 @@ func (f *feed) mergeBehind() {
 	}
 }
 
-// progress sets how many of the taken events are undelivered.
+// progress sets the number of taken events that are not delivered.
 func (f *feed) progress(left int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -157,8 +158,8 @@ func (f *feed) behind() int {
 	return int(f.log.End() - f.cursor.Position()) //nolint:gosec // they fit in memory
 }
 
-// pending returns the number of undelivered events, without a resync, and how many of them belong to
-// the initial state.
+// pending returns the number of undelivered events, without those of a resync, and the number of them that
+// belong to the initial state.
 func (f *feed) pending() (events, initial int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -190,12 +191,12 @@ func (f *feed) delivered() (position uint64, ok bool) {
 	return f.changes.oldest(), true
 }
 
-// replayed reports whether the whole initial state was delivered. The caller holds mu.
+// replayed reports whether the whole initial state has been delivered. The caller holds mu.
 func (f *feed) replayed() bool {
 	return f.open() && (f.state != feedReplaying || f.walk.left() == 0) && (f.inHand.from != feedReplaying || f.inHand.events == 0)
 }
 
-// caughtUp returns the cursor if it stands at a position of the log, and false otherwise.
+// caughtUp returns the cursor if it is at a position of the log, and false otherwise.
 func (f *feed) caughtUp(position uint64) (at eventlog.Cursor, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -214,7 +215,7 @@ func (f *feed) close() {
 	f.state, f.cursor, f.walk, f.changes, f.inHand = feedClosed, eventlog.Cursor{}, walk{}, nil, inHand{}
 }
 
-// walk is a snapshot of the store on its way to one handler.
+// walk is the undelivered part of a snapshot of the store.
 type walk struct {
 	objects indexer.Snapshot[any]
 	next    int
@@ -228,7 +229,7 @@ func (w *walk) pop() any {
 	return w.objects.At(w.next - 1)
 }
 
-// take adds the remaining objects to a batch, as far as there is room, and returns their number.
+// take adds as many remaining objects to a batch as there is room for, and returns their number.
 func (w *walk) take(b *eventlog.Batch, event func(obj any) eventlog.Event) int {
 	n := 0
 	for ; w.left() > 0 && !b.Full(); n++ {

@@ -2,8 +2,8 @@ package delivery
 
 import "github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 
-// everyChange are all changes of the log, in their order. A resync is delivered at its place in the
-// log, between two changes.
+// everyChange yields all changes of the log in order. A resync is delivered at its position in the log,
+// between two changes.
 type everyChange struct {
 	feed  *feed
 	until uint64 // position of the resync, in feedResyncing
@@ -21,7 +21,7 @@ func (e *everyChange) take(b *eventlog.Batch) bool {
 		return true
 	}
 	f.state = feedFollowing
-	return e.takeLog(b, f.log.End()) // and none that are being published: they do not count yet
+	return e.takeLog(b, f.log.End()) // without changes that are being published: they do not count yet
 }
 
 func (e *everyChange) takeLog(b *eventlog.Batch, limit uint64) bool {

@@ -6,19 +6,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// latestChanges are, for each object, the difference from the version that the handler saw last.
-// Events are merged when some are taken, or when the handler lags too far. So the changes hold on to
-// neither the log nor more than one event an object.
+// latestChanges yields, for each object, the difference from the version that the handler saw last. Events
+// are merged when some are taken, and when the handler lags too far. So the changes do not keep the log in
+// memory, and take at most one event for each object.
 //
-// A resync walks a snapshot beside the log. A batch of changes and one of the walk take turns, so
-// that changes cannot keep the resync from ending. An object that has changed since the snapshot is
-// left out.
+// A resync walks through a snapshot in addition to the log. A batch of changes and a batch of the walk take
+// turns, so that changes cannot keep the resync from ending. The resync leaves out objects that have changed
+// since the snapshot.
 type latestChanges struct {
 	feed   *feed
 	table  eventlog.Coalesced
 	most   int                                 // the largest number of table entries taken at once
 	first  uint64                              // position of the first event taken from the table
-	turn   feedState                           // in feedResyncing, what comes next: the changes (feedFollowing) or the walk (feedResyncing)
+	turn   feedState                           // in feedResyncing, the next batch: changes (feedFollowing) or the walk (feedResyncing)
 	stored func(key indexer.Key, obj any) bool // reports whether an object is the one stored under a key
 }
 
@@ -53,8 +53,8 @@ func (l *latestChanges) takeTable(b *eventlog.Batch) bool {
 	return true
 }
 
-// takeResync takes objects that have not changed since the resync began, and that have no change pending. If all
-// have changed, it looks at a few of them at a time: the publisher may wait for mu.
+// takeResync takes objects that have not changed since the resync began, and that have no pending change. It
+// looks at only a few objects at a time, because the publisher may wait for mu.
 func (l *latestChanges) takeResync(b *eventlog.Batch) bool {
 	f := l.feed
 	b.Limit(l.most)
@@ -70,7 +70,7 @@ func (l *latestChanges) takeResync(b *eventlog.Batch) bool {
 	return b.Left() > 0 || f.walk.left() > 0
 }
 
-// unchanged reports whether an object is stored, and no change of it is pending.
+// unchanged reports whether an object is still stored and has no pending change.
 func (l *latestChanges) unchanged(obj any) bool {
 	m := object.Meta(obj)
 	if m == nil {

@@ -1,7 +1,7 @@
 package delivery
 
-// parking lets a registration's goroutine sleep while there are no events to deliver. Its state is
-// guarded by SharedProcessor.mu.
+// parking lets a registration's goroutine sleep while there are no events to deliver. SharedProcessor.mu
+// guards its state.
 //
 //	awake --park, if nothing is ready--> parked --publish--> woken --park--> parked
 //	parked, woken --unpark (a tick, Stop, the end of the run)--> awake
@@ -18,8 +18,8 @@ const (
 	woken
 )
 
-// park lets a registration's goroutine sleep, unless there are events to deliver. When all
-// registrations sleep, all have read everything published, and the log's objects can be released.
+// park lets a registration's goroutine sleep, unless there are events to deliver. When all registrations
+// sleep, all of them have read everything that was published, and the objects of the log can be released.
 func (p *SharedProcessor) park(r *Registration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -27,8 +27,8 @@ func (p *SharedProcessor) park(r *Registration) bool {
 	if closed(r.stopCalled) {
 		return false
 	}
-	// Parked first, ready second: a concurrent publish is then either seen by ready
-	// or finds a sleeper and wakes it.
+	// Parked first, ready second: a concurrent publish is then either seen by ready, or finds a sleeping
+	// registration and wakes it.
 	r.parking.state = parked
 	asleep := p.asleep.Add(1)
 	r.markHandlerSynced()
@@ -44,8 +44,8 @@ func (p *SharedProcessor) park(r *Registration) bool {
 	return true
 }
 
-// delivers reports whether a registration's goroutine is in a burst, or about to begin or end one.
-// The caller holds SharedProcessor.mu.
+// delivers reports whether a registration's goroutine delivers a burst, or is about to begin or end one. The
+// caller holds SharedProcessor.mu.
 func (r *Registration) delivers() bool {
 	return r.life == delivering && r.parking.state != parked && r.taken.Load() != nil
 }
@@ -77,8 +77,8 @@ func (p *SharedProcessor) wake(r *Registration) {
 	}
 }
 
-// unpark ends the sleep of a registration for a reason of its own. If a publish woke it at the same
-// time, its token is dropped.
+// unpark ends a registration's sleep for another reason than a publish. If a publish woke it at the same
+// time, unpark drops the token.
 func (p *SharedProcessor) unpark(r *Registration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,9 +89,8 @@ func (p *SharedProcessor) unpark(r *Registration) {
 	p.markAwake(r)
 }
 
-// clearRead releases the objects of the log if every registration has read them. A sleeping
-// registration that is behind the end is about to be woken, and clearRead does nothing. The caller
-// holds mu.
+// clearRead releases the objects of the log if every registration has read them. If a sleeping registration
+// is behind the end, it is about to be woken, and clearRead does nothing. The caller holds mu.
 func (p *SharedProcessor) clearRead() {
 	end := p.log.End()
 	for i, r := range p.registrations {

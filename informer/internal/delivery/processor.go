@@ -12,11 +12,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Burst is the number of events a handler takes out of its feed at once.
+// Burst is the number of events that a handler takes from its feed at once.
 const Burst = 64
 
-// SharedProcessor delivers the log to the registrations. Publishing costs the same for any number
-// of handlers, apart from waking sleeping ones.
+// SharedProcessor delivers the log to the registrations. The cost of publishing does not depend on the number
+// of handlers, except for waking those that sleep.
 //
 // Lock order: the store's write section, then mu, then a feed's mu.
 type SharedProcessor struct {
@@ -24,9 +24,9 @@ type SharedProcessor struct {
 	store    *indexer.Writer
 	panicked func(handler string, value any) // called with a handler's panic
 	log      *eventlog.Log
-	// syncedAt is the position of the log at which the store was complete, MaxUint64 before that.
+	// syncedAt is the position of the log at which the store was complete. Before that it is MaxUint64.
 	syncedAt atomic.Uint64
-	// epoch times the handlers' calls; nil until the informer is inspected.
+	// epoch times the handlers' calls. It is nil until the informer is inspected.
 	epoch atomic.Pointer[measure.Epoch]
 	// feedsStarted is set by StartFeeds. It is written and read in write sections.
 	feedsStarted bool
@@ -40,8 +40,8 @@ type SharedProcessor struct {
 	filled        atomic.Bool  // events published since MergeBehind have filled a segment of the log
 }
 
-// New returns the processor of an informer's handlers, which reads a log of the changes of a store. A handler's
-// goroutine calls panicked, with no lock held.
+// New returns the processor of an informer's handlers, which reads the log of a store's changes. A handler's
+// goroutine calls panicked with no lock held.
 func New(informer string, store *indexer.Writer, log *eventlog.Log, panicked func(handler string, value any)) *SharedProcessor {
 	p := &SharedProcessor{informer: informer, store: store, log: log, panicked: panicked}
 	p.batches.New = func() any { return eventlog.NewBatch(Burst) }
@@ -98,8 +98,8 @@ func (p *SharedProcessor) MergeBehind() {
 // starts them.
 func (p *SharedProcessor) Started() bool { return p.feedsStarted }
 
-// StartFeeds gives every registration the initial state to replay, and a place in the log to follow
-// from. It is called in the write section of the first commit.
+// StartFeeds gives every registration the initial state to replay, and a position in the log to follow from.
+// It is called in the write section of the first commit.
 func (p *SharedProcessor) StartFeeds(initial indexer.Snapshot[any]) {
 	p.feedsStarted = true
 	p.mu.Lock()
@@ -117,12 +117,12 @@ func (p *SharedProcessor) MarkSynced() {
 	p.wakeAll()
 }
 
-// resync starts to deliver the store's present objects to a handler again.
+// resync starts to deliver the store's current objects to a handler again.
 func (p *SharedProcessor) resync(r *Registration) {
 	p.store.Freeze(func(tx *indexer.Tx) { r.feed.resync(tx.Snapshot(), p.log.Published()) })
 }
 
-// Start starts the goroutines of all registrations. They end with the run's context.
+// Start starts the goroutines of all registrations, which end with the run's context.
 func (p *SharedProcessor) Start(run *Run) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -133,7 +133,7 @@ func (p *SharedProcessor) Start(run *Run) {
 	}
 }
 
-// Add adds a registration, between two write sections. If a full state was committed before, the
+// Add adds a registration between two write sections. If a full state has been committed before, the
 // registration starts with the store's objects. The informer has not stopped.
 func (p *SharedProcessor) Add(tx *indexer.Tx, r *Registration) {
 	if p.feedsStarted {

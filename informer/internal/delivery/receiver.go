@@ -14,7 +14,7 @@ type Receiver interface {
 	CallHandler(b *eventlog.Batch)
 	// AtOnce returns the most events that the handler takes at once.
 	AtOnce() int
-	// Context returns the context for reports of the handler's panics, made from the context of a
+	// Context returns the context for reports of the handler's panics, which is made from the context of the
 	// run.
 	Context(run context.Context) context.Context
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/measure"
 )
 
-// Registration is the place of one handler: a life, a place to sleep, and a feed.
+// Registration connects one handler to the store's changes. It has a life, a way to sleep, and a feed.
 type Registration struct {
 	Options Options // never changed
 	// Progress wakes the goroutines that wait for the handler to receive more. While a goroutine waits, the
@@ -27,10 +27,11 @@ type Registration struct {
 	stopCalled chan struct{}                     // closed by Stop
 	synced     chan struct{}                     // closed once the initial state has been delivered
 	done       chan struct{}                     // closed once nothing more will be delivered
-	failures   atomic.Int64                      // how often the handler panicked
+	failures   atomic.Int64                      // number of panics of the handler
 	timing     atomic.Pointer[measure.Stopwatch] // nil until the informer is inspected
 
-	// taken holds the events taken from the feed. It outlives a panic. Stop takes it away from a stuck handler.
+	// taken holds the events taken from the feed. It survives a panic of the handler. Stop takes it away from
+	// a stuck handler.
 	taken atomic.Pointer[eventlog.Batch]
 
 	// Guarded by SharedProcessor.mu.
@@ -47,7 +48,7 @@ const (
 	gone                   // the registration or the informer has stopped
 )
 
-// NewRegistration returns the place of a handler, which is not added yet.
+// NewRegistration returns a registration for a handler. It is not added yet.
 func (p *SharedProcessor) NewRegistration(to Receiver, o Options) *Registration {
 	r := &Registration{
 		Options: o, processor: p, receiver: to,
@@ -92,14 +93,14 @@ func (r *Registration) Backlog() int {
 // Until returns nil if the handler has received the log up to a position, or has stopped. Otherwise it
 // returns a channel that is closed when the handler has received more. The caller has joined Progress.
 func (r *Registration) Until(position uint64) <-chan struct{} {
-	more := r.Progress.Changed() // first: progress made meanwhile closes it
+	more := r.Progress.Changed() // first, so that later progress closes it
 	if told, ok := r.feed.delivered(); ok && told >= position || closed(r.stopCalled) {
 		return nil
 	}
 	return more
 }
 
-// stopped reports whether delivery is to end.
+// stopped reports whether delivery must end.
 func (r *Registration) stopped(run *Run) bool {
 	return closed(r.stopCalled) || run.Context.Err() != nil
 }
@@ -167,21 +168,21 @@ func (r *Registration) deliver(ctx context.Context, run *Run) (some bool) {
 	defer r.stopTiming()
 	some = true
 	synced := closed(r.synced)  // never reset; reading the channel costs a third of a delivery
-	epoch := &r.processor.epoch // looked at before each call, so that measuring begins with the next one
+	epoch := &r.processor.epoch // read before each call, so that measuring begins with the next call
 	for b := r.taken.Load(); b != nil && b.Left() > 0 && !run.Stopping.Load(); b = r.taken.Load() {
 		if epoch.Load() != nil && r.stopwatch().Next(b.Ahead()) || r.Progress.awaited() || !synced && !b.AtInitial() {
 			r.publishProgress()
 		}
-		r.receiver.CallHandler(b) // b is in no other hands meanwhile: Stop takes it away
+		r.receiver.CallHandler(b) // nothing else uses b during the call, because Stop only takes it away
 	}
 	return some
 }
 
-// Crash does what utilruntime.HandleCrashWithContext does with a panic. A deferred function calls it. Before
+// Crash handles a panic as utilruntime.HandleCrashWithContext does. A deferred function calls it. Before
 // client-go's line, which programs may look for, it logs a line with the informer, the handler and the object
 // of the event. The object is missing if Stop has taken the batch.
 func Crash(ctx context.Context, value any, informer, handler string, b *eventlog.Batch, also ...func(context.Context, any)) {
-	const depth = 4 // as there: of the function that has panicked
+	const depth = 4 // the function that has panicked, as there
 	log, names := klog.FromContext(ctx), []any{"informer", informer, "handler", handler}
 	if b != nil {
 		if key, ok := b.LastKey(); ok {
@@ -222,7 +223,7 @@ func (r *Registration) takeMore() *eventlog.Batch {
 		return nil
 	}
 	r.taken.Store(b)
-	if closed(r.stopCalled) { // Stop finds the batch taken, or ran before it was stored
+	if closed(r.stopCalled) { // Stop finds the batch in taken, or ran before it was stored there
 		r.taken.Store(nil)
 		return nil
 	}
@@ -244,8 +245,8 @@ func (r *Registration) publishProgress() {
 	r.Progress.Wake()
 }
 
-// markHandlerSynced closes synced once the handler has got everything up to the complete store. It runs on
-// the registration's goroutine.
+// markHandlerSynced closes synced once the handler has received everything up to the complete store. It runs
+// on the registration's goroutine.
 func (r *Registration) markHandlerSynced() {
 	if closed(r.synced) {
 		return
@@ -264,7 +265,7 @@ func (r *Registration) ready() bool {
 // returnBatch returns a delivered batch to the pool, before the goroutine sleeps or ends.
 func (r *Registration) returnBatch() {
 	if b := r.taken.Load(); b != nil && b.Left() == 0 && r.taken.CompareAndSwap(b, nil) {
-		b.Empty() // it holds events if the goroutine was ended at the last of them
+		b.Empty() // it still holds events if the handler ended the goroutine
 		r.processor.recycle(b)
 	}
 }

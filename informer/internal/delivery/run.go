@@ -8,11 +8,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// Run is what the handlers know of an informer's run.
+// Run is the part of an informer's run that the handlers need.
 type Run struct {
-	Context  context.Context // its end ends the run; set when the run begins
-	Stopping atomic.Bool     // nothing is applied or delivered any more
-	Handlers sync.WaitGroup  // the goroutines of the handlers, and others for which the run waits
+	Context  context.Context // ends with the run; set when the run begins
+	Stopping atomic.Bool     // set when nothing more is applied or delivered
+	Handlers sync.WaitGroup  // goroutines of the handlers, and other goroutines that the run waits for
 	// Exit ends the run with an error.
 	Exit func(error)
 }

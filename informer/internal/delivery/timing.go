@@ -19,7 +19,7 @@ func (r *Registration) stopwatch() *measure.Stopwatch {
 	return w
 }
 
-// stopTiming ends the timing of a burst, also after a panic of the handler.
+// stopTiming ends the timing of a burst, even after a panic of the handler.
 func (r *Registration) stopTiming() {
 	if w := r.timing.Load(); w != nil {
 		w.Stop()

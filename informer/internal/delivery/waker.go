@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Waker wakes goroutines that wait for something to change. The zero value is ready to use, by any goroutine.
+// Waker wakes goroutines that wait for a change. The zero value is ready to use. Safe for concurrent use.
 type Waker struct {
 	waiting atomic.Int32
 
@@ -16,7 +16,7 @@ type Waker struct {
 // Join counts the caller as waiting, until it calls Leave.
 func (w *Waker) Join() { w.waiting.Add(1) }
 
-// Leave ends what Join has begun.
+// Leave undoes Join.
 func (w *Waker) Leave() { w.waiting.Add(-1) }
 
 // awaited reports whether a goroutine waits.
@@ -33,7 +33,7 @@ func (w *Waker) Changed() <-chan struct{} {
 	return w.changed
 }
 
-// Wake wakes all waiting goroutines: something may have changed.
+// Wake wakes all waiting goroutines, because something may have changed.
 func (w *Waker) Wake() {
 	if !w.awaited() {
 		return

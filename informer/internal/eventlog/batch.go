@@ -7,23 +7,24 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Batch holds copies of some events, on their way to one handler, so that clearing the log need not
-// wait for the handler. It belongs to one goroutine.
+// Batch holds copies of some events on their way to a handler, so that the log can be cleared without waiting
+// for the handler. It belongs to one goroutine.
 //
-// Invariant: next <= n <= the room, prepared <= n; keys has one entry for each event that needs its key.
+// Invariant: next <= n <= the room, prepared <= n; keys has an entry for each event that needs its key.
 type Batch struct {
 	pairs   []Pair
 	headers []Header
-	keys    []indexer.Key // of the events that need theirs, in order
+	keys    []indexer.Key // of the events that need their keys, in order
 	nextKey int           // index in keys of the next one
 	next, n int
-	skipped int // next after the last Skip
+	skipped int // the value of next after the last Skip
 	// prepared is the number of events given to Prepare's function.
 	prepared int
-	limit    int // the most events taken at once
+	limit    int // the largest number of events taken at once
 }
 
-// NewBatch returns an empty batch with room for some events, and this number as its limit.
+// NewBatch returns an empty batch that has room for a number of events, and takes at most this number at
+// once.
 func NewBatch(room int) *Batch {
 	return &Batch{pairs: make([]Pair, room), headers: make([]Header, room), limit: room}
 }
@@ -63,8 +64,8 @@ func (b *Batch) Next() (p *Pair, h Header, key *indexer.Key) {
 	return &b.pairs[i], h, key
 }
 
-// LastKey returns the key of the event that Next has returned last, if it shows it. Behind skipped events
-// there is none.
+// LastKey returns the key of the last event that Next returned, if the event shows its key. After Skip, there
+// is none.
 func (b *Batch) LastKey() (key indexer.Key, ok bool) {
 	if b.next == b.skipped {
 		return key, false
@@ -80,8 +81,8 @@ func (b *Batch) LastKey() (key indexer.Key, ok bool) {
 	return object.Key(m), true
 }
 
-// Prepare lets a function change the objects of the next few events, once for each. An event for which it
-// returns false is not delivered.
+// Prepare calls a function, once for each of the next few events, that may change the event's objects. If it
+// returns false, the event is not delivered.
 func (b *Batch) Prepare(events int, prepare func(p *Pair, h Header) bool) {
 	for b.prepared < min(b.n, b.next+events) {
 		if prepare(&b.pairs[b.prepared], b.headers[b.prepared]) {
@@ -109,7 +110,7 @@ func (b *Batch) remove(i int) {
 	b.pairs[b.n] = Pair{}
 }
 
-// Skip drops the undelivered events, except for the last keep.
+// Skip drops the undelivered events, except the last keep.
 func (b *Batch) Skip(keep int) {
 	for ; b.next < b.n-keep; b.next++ {
 		if b.headers[b.next].needsKey() {
@@ -119,8 +120,8 @@ func (b *Batch) Skip(keep int) {
 	b.skipped = b.next
 }
 
-// Add adds an event that does not need its key to a batch that is not full, or the second event of a
-// recreated object to any batch.
+// Add adds an event to a batch that is not full. It also adds the second event of a recreated object to a
+// full batch. The event must not need its key.
 func (b *Batch) Add(e Event) {
 	b.reserve(1)
 	b.pairs[b.n], b.headers[b.n] = e.Pair, e.Header

@@ -6,12 +6,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// Coalesced merges the pending events of a lagging handler: for each object, it holds the
-// difference from the version that the handler has seen. The objects come in the order of their
-// first pending events. The zero value is empty. Only one goroutine at a time may use it.
+// Coalesced merges the pending events of a lagging handler. For each object, it holds the difference from the
+// version that the handler has seen. The objects are in the order of their first pending events. The zero
+// value is empty. Only one goroutine at a time may use it.
 //
-// The result of an event depends on the pending state of its key and, if the object exists, on
-// whether it has the UID seen by the handler:
+// The result of an event depends on the pending state of its key. For an object that exists, it also depends
+// on whether the object has the UID that the handler has seen:
 //
 //	pending    add, as seen  add, another  update      delete
 //	nothing    added         added         updated     deleted
@@ -20,8 +20,8 @@ import (
 //	recreated  updated       recreated     recreated   deleted
 //	deleted    updated       recreated     as an add   deleted
 //
-// If an object is recreated before the handler has seen its add, the add stays one add. With nothing pending,
-// the handler counts as having seen the object of a delete.
+// If an object is recreated before the handler has seen its add, the add remains a single add. If nothing is
+// pending, the handler counts as having seen the deleted object.
 //
 // Invariant: byKey holds exactly the entries of order from head on that are not void.
 type Coalesced struct {
@@ -34,7 +34,7 @@ type Coalesced struct {
 type pendingState uint8
 
 const (
-	void      pendingState = iota // nothing: the object came and went
+	void      pendingState = iota // no difference: the object was added and deleted
 	added                         // the handler has never seen the object
 	updated                       // the handler has seen another version of it
 	recreated                     // the handler has seen another object under the key
@@ -44,15 +44,15 @@ const (
 // pending is the difference pending for one object.
 type pending struct {
 	state   pendingState
-	flags   Flags // Initial of an add, those of deletion of a delete
+	flags   Flags // of an add: Initial; of a delete: those in deletion
 	key     indexer.Key
 	seen    any    // the object that the handler has seen; unset in added
 	seenUID string // its UID
-	now     any    // the present object, or the last state of a deleted one
+	now     any    // the current object, or the last state of a deleted one
 	first   uint64 // position of the first event
 }
 
-// deletion are the flags with which a delete is delivered.
+// deletion has the flags that a delete is delivered with.
 const deletion = Lost | LastStored
 
 // Has reports whether a difference is pending for an object.
@@ -87,7 +87,7 @@ func (c *Coalesced) insert(p *pending) {
 	c.order = append(c.order, p)
 }
 
-// begin takes the first event of an object. Its old object is the one that the handler has seen.
+// begin handles the first event of an object. The event's old object is the one that the handler has seen.
 func (p *pending) begin(e Event, uid string) {
 	switch e.Kind {
 	case Added:
@@ -99,7 +99,7 @@ func (p *pending) begin(e Event, uid string) {
 	}
 }
 
-// merge takes another event.
+// merge handles another event.
 func (p *pending) merge(e Event, uid string) {
 	switch {
 	case e.Kind == Deleted:
@@ -116,18 +116,18 @@ func (p *pending) merge(e Event, uid string) {
 
 func (p *pending) delete(e Event) {
 	switch {
-	case p.state == added && e.Is(Recreated): // the event's add follows, in place of this one
+	case p.state == added && e.Is(Recreated): // the add of the same event follows, and replaces this one
 	case p.state == added:
 		p.state = void
-	case p.state == recreated: // the handler never heard of the recreated object
+	case p.state == recreated: // the handler has not seen the recreated object
 		p.state, p.now, p.flags = deleted, p.seen, Lost
 	case p.state == updated:
 		p.state, p.now, p.flags = deleted, e.Final(), e.Flags&deletion
 	}
 }
 
-// compare returns updated or recreated, by the UIDs of the present object and the one that the
-// handler has seen. An unknown UID counts as equal.
+// compare returns updated or recreated, from the UIDs of the current object and the one that the handler has
+// seen. An unknown UID counts as equal.
 func (p *pending) compare(uid string) pendingState {
 	if uid == p.seenUID || uid == "" || p.seenUID == "" {
 		return updated
@@ -154,8 +154,8 @@ func (p *pending) deliver(b *Batch) {
 	}
 }
 
-// Pop removes the first pending object, and adds its events to a batch, which must not be full. It
-// returns the position of the object's first event, or false if nothing is pending.
+// Pop removes the first pending object, and adds its events to a batch, which must not be full. It returns
+// the position of the object's first event, or false if nothing is pending.
 func (c *Coalesced) Pop(b *Batch) (first uint64, ok bool) {
 	for c.head < len(c.order) {
 		p := c.order[c.head]
@@ -193,7 +193,7 @@ func (c *Coalesced) compact() {
 	c.order, c.head = kept, 0
 }
 
-// Check panics under TIDEMARK_VERIFY if the invariant is broken.
+// Check panics if the invariant is broken. It runs only under TIDEMARK_VERIFY.
 func (c *Coalesced) Check() {
 	if !verify.On {
 		return

@@ -1,7 +1,7 @@
 package eventlog
 
-// Cursor is a place between two events of a log. Only one goroutine at a time may use it. The zero
-// value is at no place.
+// Cursor is a position between two events of a log. Only one goroutine at a time may use it. The zero value
+// has no position.
 type Cursor struct {
 	segment *segment
 	i       uint32
@@ -53,6 +53,6 @@ func (c *Cursor) Merge(into *Coalesced, limit uint64) {
 	}
 }
 
-// Clear releases the objects before the cursor in its segment. All cursors of the log must stand at
-// the same place.
+// Clear releases the objects before the cursor in its segment. All cursors of the log must be at the same
+// position.
 func (c Cursor) Clear() { c.segment.clear(c.i) }

@@ -1,13 +1,13 @@
-// Package eventlog carries the changes of a store to its handlers: in a log that every handler
-// reads at its own pace, and in a table that merges the pending changes of a lagging handler.
+// Package eventlog carries the changes of a store to its handlers, in a log that every handler reads at its
+// own pace, and in a table that merges the pending changes of a lagging handler.
 //
-// One goroutine appends to a [Log], in write sections of the store, and publishes at the end of
-// each. A [Cursor] is a place in the log; its owner takes events from it in a [Batch], or merges
-// them into a [Coalesced]. Readers and the writer share no lock: a published event never changes,
-// except that its objects are cleared when all have read it.
+// One goroutine appends to a [Log] in write sections of the store, and publishes at the end of each section.
+// A [Cursor] is a position in the log. Its owner takes events from it in a [Batch], or merges them into a
+// [Coalesced]. Readers and the writer share no lock: a published event never changes, except that its objects
+// are cleared when all handlers have read it.
 //
-// The log is a linked list of segments. A segment becomes garbage when every cursor has passed it.
-// So only cursors hold on to segments, and dropping a cursor releases everything after it.
+// The log is a linked list of segments. A segment becomes garbage when every cursor has passed it. Only
+// cursors keep segments in memory, so dropping a cursor releases everything after it.
 //
 // # Recreated objects
 //

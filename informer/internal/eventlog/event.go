@@ -12,42 +12,43 @@ const (
 	Deleted
 )
 
-// Flags are further properties of an event.
+// Flags has further properties of an event.
 type Flags uint8
 
 // The flags of events.
 const (
 	// Initial marks an add of the initial state.
 	Initial Flags = 1 << iota
-	// Lost marks a delete whose final state is unknown: no watch event brought the object, or its
-	// transform failed.
+	// Lost marks a delete whose final state is unknown: no watch event had the object, or its transform
+	// failed.
 	Lost
-	// Recreated marks the delete and the add of an object that another one under the same key has
-	// replaced.
+	// Recreated marks the delete and the add of an object that was replaced by another object with the same
+	// key.
 	Recreated
-	// LastStored marks a Lost delete that the program made itself. client-go's handlers get the last known
+	// LastStored marks a Lost delete that the program itself made. client-go's handlers get the last known
 	// state, and not a tombstone.
 	LastStored
 	// noted marks an event whose identity is stored separately, because its objects do not show it.
 	noted
 )
 
-// Pair holds the objects of an event: the one before it, if there was one, and the one after it. Those of
-// a delete are made by [Deletion], and read by Final and Stored.
+// Pair holds the objects before and after an event, if they exist. For a delete, [Deletion] makes them, and
+// Final and Stored return them.
 type Pair struct{ Old, New any }
 
-// Deletion returns the objects of a delete: final is the last state of the object on the server, and stored
-// the state that the store held, which the handlers have got. If the store held none, both are the final state.
+// Deletion returns the objects of a delete. final is the last state of the object on the server. stored is
+// the state in the store, which the handlers have got. If the store did not have the object, both are the
+// final state.
 func Deletion(final, stored any) Pair { return Pair{Old: final, New: stored} }
 
 // Final returns the final state of a deleted object, or the last known one if it is lost.
 func (p *Pair) Final() any { return p.Old }
 
-// Stored returns the state of a deleted object that the store held.
+// Stored returns the state of a deleted object that was in the store.
 func (p *Pair) Stored() any { return p.New }
 
-// Last returns the last object of an event of a kind: the final state for a delete, and else the object after
-// the event.
+// Last returns the last object of an event of a kind: for a delete the final state, and otherwise the object
+// after the event.
 func (p *Pair) Last(k Kind) any {
 	if k == Deleted {
 		return p.Final()
@@ -61,7 +62,7 @@ type Header struct {
 	Flags Flags
 }
 
-// Is reports whether any of some flags is set.
+// Is reports whether any of the flags in f is set.
 func (h Header) Is(f Flags) bool { return h.Flags&f != 0 }
 
 // needsKey reports whether the event is delivered with its key, as client-go's tombstones are.

@@ -11,16 +11,15 @@ const (
 	fullSegment  = 256
 )
 
-// Log is the log of changes. One goroutine at a time appends and publishes, in write
-// sections of the store; any goroutine may call [Log.End].
+// Log is the log of changes. One goroutine at a time appends and publishes, in write sections of the store.
+// Any goroutine may call [Log.End].
 type Log struct {
 	// Owned by the writer.
 	tail    *segment
 	written uint32   // events in tail, published or not
 	first   *segment // the first segment with unpublished events
 
-	// published is the end visible to readers. It is read and written in the store's write
-	// sections.
+	// published is the end that readers see. It is read and written in write sections of the store.
 	published Cursor
 	end       atomic.Uint64 // the position of published
 }
@@ -31,7 +30,7 @@ func New() *Log {
 	return &Log{tail: s, first: s, published: Cursor{segment: s}}
 }
 
-// Append adds an event behind the published end. Its objects show its identity.
+// Append adds an event after the published end. The event's objects show its identity.
 func (l *Log) Append(e Event) {
 	if int(l.written) == l.tail.size() {
 		l.extend()
@@ -76,20 +75,19 @@ func (l *Log) Publish() (filled bool) {
 	return filled
 }
 
-// End returns the position behind the last published event.
+// End returns the position after the last published event.
 func (l *Log) End() uint64 { return l.end.Load() }
 
-// Published returns the place behind the last published event. The caller is in a
-// write section.
+// Published returns the position after the last published event. The caller is in a write section.
 func (l *Log) Published() Cursor { return l.published }
 
 // Discard releases the objects of the last segment. The caller is in a write section, has published, and
 // knows that the log has no readers.
 func (l *Log) Discard() { l.tail.clear(l.written) }
 
-// segment is a run of the log. Readers see the first n events, and follow next after them. Pairs
-// and headers are stored apart: padded to whole words, an event would take 40 bytes instead of 34,
-// which counts under a stuck handler.
+// segment is a part of the log. Readers see the first n events, and then follow next. Pairs and headers are
+// in separate slices. Together, padded to whole words, an event would take 40 bytes instead of 34, which
+// matters when a handler is stuck.
 type segment struct {
 	base    uint64 // position in the log of the first event
 	pairs   []Pair
@@ -98,9 +96,9 @@ type segment struct {
 	n       atomic.Uint32
 	next    atomic.Pointer[segment]
 
-	// cleared is the number of events whose objects were released, after all cursors had read them.
-	// It is guarded by the lock held while all cursors are compared or, without readers, by the
-	// write section.
+	// cleared is the number of events whose objects were released after all cursors had read them. It is
+	// guarded by the lock that is held while all cursors are compared or, without readers, by the write
+	// section.
 	cleared uint32
 }
 

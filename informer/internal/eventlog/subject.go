@@ -7,8 +7,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Subject is the object of an event. It holds on to the object, so that its key is read only on
-// demand.
+// Subject is the object of an event. It keeps the object, so that its key is read only when needed.
 type Subject struct{ object any }
 
 // Ahead returns the subject of the next event. There must be one.

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// MostWaiting is the number of errors that wait for a watch error handler, with the one in its call.
-// Further ones are dropped: the handler hangs, or cannot keep up.
+// MostWaiting is the largest number of errors that wait for a watch error handler, including the error in the
+// current call. Further errors are dropped, because the handler hangs or cannot keep up.
 const MostWaiting = 1000
 
-// Calls calls a watch error handler, one call at a time, since handlers written for client-go have
-// no locks. A goroutine that reports an error during a call does not wait: the goroutine of that call
-// passes the error on afterwards. Safe for any goroutine.
+// Calls calls a watch error handler. Calls do not overlap, because handlers written for client-go have no
+// locks. A goroutine that reports an error during a call does not wait: the goroutine of that call passes the
+// error on later. Safe for concurrent use.
 type Calls struct {
 	mu      sync.Mutex
 	waiting []error // the first one is in the call
@@ -36,7 +36,7 @@ func (c *Calls) Call(err error, handler func(error)) {
 	returned = true
 }
 
-// giveUp drops the errors that wait, since the handler has ended the goroutine that would pass them on.
+// giveUp drops the waiting errors, because the handler has ended the goroutine that would pass them on.
 func (c *Calls) giveUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,8 +45,8 @@ func (c *Calls) giveUp() {
 	c.waiting = nil
 }
 
-// add lets an error wait for its call. It returns true if no call is in progress: the caller has to make
-// it.
+// add adds an error to the waiting ones. If no call is in progress, it returns true, and the caller must make
+// the call.
 func (c *Calls) add(err error) (alone bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +59,7 @@ func (c *Calls) add(err error) (alone bool) {
 	return len(c.waiting) == 1
 }
 
-// next ends a call, and returns the error of the next one, or nil. The error tells how many were
+// next ends a call, and returns the error for the next call, or nil. The error has the number of errors
 // dropped during the call.
 func (c *Calls) next() (err error) {
 	c.mu.Lock()

@@ -13,7 +13,7 @@ const (
 	MostCauses = 1000
 )
 
-// Causes counts lines by their causes. The zero value is ready to use, by any goroutine.
+// Causes counts lines by cause. The zero value is ready to use. Safe for concurrent use.
 type Causes struct {
 	mu    sync.Mutex
 	known map[string]*cause
@@ -25,8 +25,8 @@ type cause struct {
 	left    int
 }
 
-// Next counts a line. It reports whether the line is to be written, and how many lines of its cause
-// were omitted since the last one.
+// Next counts a line. It reports whether to write the line, and the number of lines with its cause that were
+// omitted since the last one.
 func (r *Causes) Next(cause string, now time.Time) (left int, writes bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,18 +58,18 @@ func (r *Causes) add(of string, now time.Time) {
 	r.known[of] = &cause{written: now}
 }
 
-// MaxLines is the largest number of lines a minute about single objects.
+// MaxLines is the largest number of lines about single objects in a minute.
 const MaxLines = 100
 
-// Flood counts the lines of a minute about single objects.
+// Flood counts the lines about single objects in a minute.
 type Flood struct {
 	mu    sync.Mutex
 	since time.Time // when the minute began
 	lines int       // lines since then, logged or not
 }
 
-// Next counts a line. It returns the number of lines omitted in a minute that has just ended,
-// whether this line is to be logged, and whether it is the last one of its minute.
+// Next counts a line. It returns the number of lines omitted in a minute that has just ended, whether to log
+// this line, and whether this line is the last one of its minute.
 func (f *Flood) Next(now time.Time) (missed int, logs, last bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

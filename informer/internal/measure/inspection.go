@@ -13,7 +13,7 @@ const (
 	MostMoments = int(KeepFor/time.Second) / MomentEvery
 )
 
-// Inspection holds the measurements of an inspected informer, in less than 64 kB.
+// Inspection holds the measurements of an inspected informer. It takes less than 64 kB.
 type Inspection struct {
 	Epoch  *Epoch
 	Recent RecentEvents
@@ -22,10 +22,10 @@ type Inspection struct {
 	mu      sync.Mutex
 	marks   marks
 	moments []Moment // of the history, at most MostMoments
-	before  Moment   // the last one, or the one when the measuring began; its counts are of all events
+	before  Moment   // the previous moment, or the beginning of the measuring; its counts are of all events so far
 }
 
-// New begins the measuring, at a position of the log and a moment whose counts are of all events so far.
+// New begins the measuring at a position of the log, and at a moment whose counts are of all events so far.
 func New(position uint64, now Moment) *Inspection {
 	epoch := newEpoch()
 	m := &Inspection{Epoch: epoch, Recent: RecentEvents{epoch: epoch}, marks: newMarks(), before: now}
@@ -33,7 +33,7 @@ func New(position uint64, now Moment) *Inspection {
 	return m
 }
 
-// Tick marks the present end of the log. It is called once a second while the informer runs.
+// Tick marks the current end of the log. It is called once a second while the informer runs.
 func (m *Inspection) Tick(position uint64) {
 	now := m.Epoch.tick()
 	m.mu.Lock()
@@ -54,10 +54,10 @@ func (m *Inspection) Age(position uint64) time.Duration {
 	return m.Epoch.now() - at
 }
 
-// Moment is the state of an informer at one time.
+// Moment is the state of an informer at a point in time.
 type Moment struct {
 	At        time.Time
-	Events    uint64 // since the previous moment, as Decodes
+	Events    uint64 // since the previous moment, like Decodes
 	Decodes   uint64
 	Objects   int
 	Bytes     int64

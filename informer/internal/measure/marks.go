@@ -8,14 +8,14 @@ import (
 // mostMarks is the largest number of marks.
 const mostMarks = 1024
 
-// mark records a position of the log, and the time when the log had reached it.
+// mark records a position of the log, and the time at which the log reached it.
 type mark struct {
 	position uint64
 	at       time.Duration
 }
 
-// marks give the age of a log's events, by the log's position at each second. Too many marks are
-// thinned: the gap between two is a second at first, and some hundredths of the age later.
+// marks give the age of a log's events. They have the log's position at each second. If there are too many,
+// they are thinned: at first two marks are a second apart, and later a few hundredths of their age.
 //
 // Invariant: positions and times both increase.
 type marks struct{ kept []mark }
@@ -33,8 +33,8 @@ func (m *marks) add(position uint64, at time.Duration) {
 	m.kept = append(m.kept, mark{position, at})
 }
 
-// thin drops each mark that leaves a gap no larger than its age divided by share. The events in the
-// gap then count as younger than they are. With share 1, thin drops at least one of mostMarks marks.
+// thin drops each mark that leaves a gap of at most its age divided by share. The events in the gap then
+// appear younger than they are. With share 1, thin drops at least one of mostMarks marks.
 func (m *marks) thin(now, share time.Duration) {
 	kept := m.kept[:1]
 	for i := 1; i < len(m.kept); i++ {
@@ -45,8 +45,8 @@ func (m *marks) thin(now, share time.Duration) {
 	m.kept = kept
 }
 
-// noted returns the time of the first mark behind a position: the event at the position existed by
-// then. It returns false if the event is younger than the last mark.
+// noted returns the time of the first mark after a position. The event at the position existed by then. It
+// returns false if the event is younger than the last mark.
 func (m *marks) noted(position uint64) (at time.Duration, ok bool) {
 	i, _ := slices.BinarySearchFunc(m.kept, position, func(m mark, position uint64) int {
 		if m.position > position {

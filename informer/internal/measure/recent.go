@@ -11,12 +11,12 @@ import (
 const (
 	// MostRecent is the number of events that RecentEvents keeps.
 	MostRecent = 200
-	// recentPlaces is MostRecent and a few places for events that are not shown yet. There are few,
-	// so that all places stay in the CPU's first cache.
+	// recentPlaces is MostRecent and a few places for events that are not shown yet. Their number is small,
+	// so that all places fit into the CPU's first-level cache.
 	recentPlaces = MostRecent + 20
 )
 
-// RecentEvent is an event without its objects. At is its time, to within about a second.
+// RecentEvent is an event without its objects. At is accurate to within about a second.
 type RecentEvent struct {
 	At      time.Time
 	Kind    eventlog.Kind
@@ -24,10 +24,9 @@ type RecentEvent struct {
 	Version string
 }
 
-// RecentEvents is a ring with the last events of an informer. A write section writes to places that
-// no reader reads, and shows them at its end, or when it runs out of places. So a reader never waits
-// for a write section. Keys and versions share the objects' memory, which they keep for some 200
-// events after the object is gone.
+// RecentEvents is a ring of an informer's last events. A write section writes to places that no reader reads,
+// and shows them at its end, or when it runs out of places. So a reader never waits for a write section. Keys
+// and versions share the memory of the objects, and keep it for some 200 events after the object is gone.
 //
 // Invariant: shown <= written <= shown + recentPlaces - MostRecent.
 type RecentEvents struct {

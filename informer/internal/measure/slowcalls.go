@@ -11,7 +11,7 @@ import (
 const (
 	// MostSlow is the largest number of slow calls kept for a handler.
 	MostSlow = 5
-	// KeepFor is how long slow calls are kept, and the time span of a history.
+	// KeepFor is how long slow calls are kept, and the duration of a history.
 	KeepFor = 15 * time.Minute
 )
 
@@ -23,7 +23,7 @@ type slowCall struct {
 	at, took time.Duration
 }
 
-// add adds a call if it is among the slowest. Old calls make room for it.
+// add adds a call if it is one of the slowest. It drops old calls first.
 func (s *slowCalls) add(subject eventlog.Subject, at, took time.Duration) {
 	s.forget(at + took)
 	calls := *s

@@ -15,27 +15,27 @@ const stuckAfter = time.Second
 type Calls struct {
 	Sampled uint64 // number of calls that have returned
 	Took    time.Duration
-	Calling time.Time  // the beginning of the present call, if it has lasted for a second
-	Slowest []SlowCall // the present call if Calling is set, then the slowest first
+	Calling time.Time  // when the current call began, if it has lasted at least a second
+	Slowest []SlowCall // the current call if Calling is set, then the slowest first
 }
 
 // SlowCall is a slow call of a handler.
 type SlowCall struct {
-	Key  indexer.Key // of the handled object, the first of several
+	Key  indexer.Key // of the handled object, or of the first of several
 	At   time.Time
 	Took time.Duration // so far, if the call has not returned
 }
 
-// Stopwatch times the calls of a handler. In a burst, the time at which a call begins
-// is also the end of the call before, so that each call takes one reading of the clock. The goroutine that makes the calls calls Next
-// and Stop; Read is safe for any goroutine, and does not wait for the handler.
+// Stopwatch times the calls of a handler. In a burst, the time at which a call begins is also the end of the
+// previous call, so each call needs one reading of the clock. The goroutine that makes the calls calls Next
+// and Stop. Any goroutine may call Read, which does not wait for the handler.
 type Stopwatch struct {
 	epoch *Epoch
 	seen  time.Duration // when Next last returned true
 
 	mu      sync.Mutex
-	since   time.Duration    // the time at the beginning of the present call, 0 between two bursts
-	subject eventlog.Subject // the object of the present call, the first of several
+	since   time.Duration    // when the current call began; 0 between two bursts
+	subject eventlog.Subject // the object of the current call, or the first of several
 	sampled uint64
 	took    time.Duration
 	slowest slowCalls
@@ -44,8 +44,8 @@ type Stopwatch struct {
 // NewStopwatch returns the stopwatch of a handler.
 func NewStopwatch(epoch *Epoch) *Stopwatch { return &Stopwatch{epoch: epoch} }
 
-// Next begins a call, and ends the one before it. It returns true once a second: the handler's progress
-// is to be published.
+// Next begins a call, and ends the previous one. Once a second it returns true, so that the caller publishes
+// the handler's progress.
 func (w *Stopwatch) Next(subject eventlog.Subject) (secondPassed bool) {
 	now := w.epoch.now()
 	w.turn(now, subject, now)
@@ -59,7 +59,8 @@ func (w *Stopwatch) Next(subject eventlog.Subject) (secondPassed bool) {
 // Stop ends the last call of a burst.
 func (w *Stopwatch) Stop() { w.turn(w.epoch.now(), eventlog.Subject{}, 0) }
 
-// turn ends the present call, if there is one. The call of a subject follows, or none if since is 0.
+// turn ends the current call, if there is one, and begins the call for a subject. If since is 0, no call
+// begins.
 func (w *Stopwatch) turn(now time.Duration, subject eventlog.Subject, since time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -90,8 +91,7 @@ func (w *Stopwatch) Read() Calls {
 	return c
 }
 
-// SinceBefore returns the measurements of a handler that has been in a call since before the measuring
-// began.
+// SinceBefore returns the measurements of a handler whose current call began before the measuring.
 func (e *Epoch) SinceBefore() (calls Calls) {
 	if lasts := e.now(); lasts >= stuckAfter {
 		calls.Calling = e.at(0)

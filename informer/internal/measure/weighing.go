@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// weighEvery is the time between two weighings. weighFor is the time spent on one in each
-	// second: a hundredth of a CPU.
+	// weighEvery is the time between two weighings. weighFor is the time spent on weighing in each second, a
+	// hundredth of a CPU.
 	weighEvery = time.Minute
 	weighFor   = 10 * time.Millisecond
 	// weighAtOnce is the number of objects weighed between two looks at the clock.
@@ -20,21 +20,21 @@ const (
 // Memory is the heap memory of an informer, in bytes.
 type Memory struct {
 	At time.Time // when the objects were measured; zero before the first time
-	// Objects is the size of the stored objects, and of the values kept for sharing. It includes Packed, the
-	// size of the packed objects, and Decoded, that of the objects kept decoded within the budget.
+	// Objects is the size of the stored objects, and of the values kept for sharing. It includes Packed and
+	// Decoded: the sizes of the packed objects, and of the objects kept decoded within the budget.
 	Objects, Packed, Decoded int64
 	// Engine is the size of everything else.
 	Engine int64
 }
 
-// Weighing measures the memory of an informer, a little each second. It looks at objects one after
-// the other without the store's lock. Owned by the ticker, except for Last.
+// Weighing measures the memory of an informer, a little each second. It looks at the objects one by one,
+// without the store's lock. The ticker owns it, except for Last.
 type Weighing struct {
 	weigher heapsize.Weigher
 	packed  int64     // the size of the packed objects weighed so far
 	place   int       // of the next object in the store
 	began   time.Time // zero between two weighings
-	next    time.Time // when the next one begins
+	next    time.Time // when the next weighing begins
 
 	shown atomic.Pointer[Memory]
 }
@@ -47,21 +47,21 @@ func (w *Weighing) Last() Memory {
 	return Memory{}
 }
 
-// Weighed is what a weighing asks for beside the objects of a store.
+// Weighed is the part of an informer that a weighing asks about, in addition to the objects of the store.
 type Weighed interface {
-	// Stored returns the object that a stored form holds decoded, nil for a packed one, and the size of
-	// the packed form, 0 in a store of decoded objects.
+	// Stored returns the object in a stored form, and the size of its packed form. The object is nil if it is
+	// packed, and the size is 0 in a store of decoded objects.
 	Stored(stored any) (obj any, packed int64)
-	// CommonBytes returns the size of what the packed objects have in common, and of the objects that are
-	// kept decoded within the budget.
+	// CommonBytes returns the size of the data that packed objects have in common, and the size of the
+	// objects kept decoded within the budget.
 	CommonBytes() (packed, decoded int64)
-	// EngineBytes adds what the informer holds beside the store to the weigher, and returns the size
-	// of what the weigher does not count.
+	// EngineBytes adds the rest of the informer to the weigher, and returns the size of the parts that the
+	// weigher does not count.
 	EngineBytes(w *heapsize.Weigher) int64
 }
 
-// Weigh continues a weighing, or begins one when it is due. The first one waits until the store is
-// complete: earlier it would find next to nothing, and that result would stand for a minute.
+// Weigh continues a weighing, or begins one when it is due. The first weighing waits until the store is
+// complete. Before that, it would find almost nothing, and show that result for a minute.
 func (w *Weighing) Weigh(store *indexer.Writer, complete bool, of Weighed) {
 	now := time.Now()
 	if w.began.IsZero() {
