@@ -47,6 +47,11 @@ func (b *Batch) reserve(more int) {
 // Left returns the number of undelivered events.
 func (b *Batch) Left() int { return b.n - b.next }
 
+// Ahead returns the subject of the next event. There must be one.
+func (b *Batch) Ahead() Subject {
+	return Subject{b.pairs[b.next].Last(b.headers[b.next].Kind)}
+}
+
 // AtInitial reports whether the next event belongs to the initial state. There must be one.
 func (b *Batch) AtInitial() bool { return b.headers[b.next].Is(Initial) }
 

@@ -1,6 +1,11 @@
 package eventlog
 
-import "github.com/tidemark-k8s/tidemark/internal/object"
+import (
+	"strings"
+
+	"github.com/tidemark-k8s/tidemark/indexer"
+	"github.com/tidemark-k8s/tidemark/internal/object"
+)
 
 // Kind is the kind of an event.
 type Kind uint8
@@ -82,4 +87,15 @@ func (e Event) identity() (id object.Identity, ok bool) {
 		return id, false
 	}
 	return object.Identity{Key: object.Key(m), UID: string(m.GetUID())}, true
+}
+
+// Subject is the object of an event. It keeps the object, so that its key is read only when needed.
+type Subject struct{ object any }
+
+// Key returns the key of the object, in memory of its own.
+func (s Subject) Key() (key indexer.Key) {
+	if m := object.Meta(s.object); m != nil {
+		key = object.Key(m)
+	}
+	return indexer.Key{Namespace: strings.Clone(key.Namespace), Name: strings.Clone(key.Name)}
 }
