@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// A program for client-go runs on this module after a change of its import.
+// A program for client-go runs with this module after a change of its import.
 func TestAProgramOfClientgo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := NewSharedIndexInformer(kit.NewScript("10", kit.Pod("a", "1")), &corev1.Pod{}, 0, Indexers{NamespaceIndex: MetaNamespaceIndexFunc})
@@ -49,7 +49,7 @@ func (h *typedRecorder) OnDelete(d DeletedObject[*corev1.Pod]) {
 	h.lines = append(h.lines, "delete "+d.GetObjectName().Name)
 }
 
-// client-go's typed API works over an informer of ours.
+// client-go's typed API works with this module's informer.
 func TestTypedViews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
@@ -160,7 +160,7 @@ func TestAController(t *testing.T) {
 	})
 }
 
-// B115, B116: client-go's mutation cache works over a store of ours.
+// B115, B116: client-go's mutation cache works with this module's store.
 func TestContract_B115_B116_TheMutationCache(t *testing.T) {
 	x := NewIndexer(MetaNamespaceKeyFunc, Indexers{})
 	require.NoError(t, x.Add(kit.Pod("a", "5")))

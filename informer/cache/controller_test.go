@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// newTestController returns a controller over a queue of ours, and a record of its calls.
+// newTestController returns a controller with this module's queue, and a record of its calls.
 func newTestController(s *kit.Script, change func(*Config)) (Controller, *kit.Recorder) {
 	r := &kit.Recorder{}
 	config := &Config{
@@ -35,7 +35,7 @@ func newTestController(s *kit.Script, change func(*Config)) (Controller, *kit.Re
 	return New(config), r
 }
 
-// B24, B98: errors of processing are logged, and the controller goes on; also after a panic, if
+// B24, B98: errors of processing are logged, and the controller continues. It also continues after a panic, if
 // panics do not end the process.
 func TestContract_B24_B98_AControllerOverAQueue(t *testing.T) {
 	kit.SurvivePanics(t)
@@ -63,7 +63,7 @@ func TestContract_B24_B98_AControllerOverAQueue(t *testing.T) {
 	})
 }
 
-// B98: with ReallyCrash a panic comes out of Run, and nothing is left running.
+// B98: with ReallyCrash, a panic ends Run, and no goroutine is left.
 func TestContract_B98_APanicComesOutOfRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newTestController(kit.NewScript("10", kit.Pod("a", "1")), func(config *Config) {
@@ -128,7 +128,7 @@ func TestAControllerWithoutAQueue(t *testing.T) {
 	require.Equal(t, 1, log.Count(reflector.ErrNoSink.Error()))
 }
 
-// A second Run logs an error, and the first one goes on.
+// A second Run logs an error, and the first continues.
 func TestAControllerRunsOnce(t *testing.T) {
 	log := kit.CaptureLog(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestAControllerRunsOnce(t *testing.T) {
 	})
 }
 
-// A resync that the queue refuses is logged, and is no error of a list or watch.
+// A resync that the queue refuses is logged. It is not an error of a list or watch.
 func TestARefusedResyncIsNoWatchError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := 0

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// keyedObject is an object with a key other than an API object's.
+// keyedObject is an object with another key than an API object's.
 type keyedObject struct {
 	key   string
 	value int
@@ -28,7 +28,7 @@ func thingKey(obj any) (string, error) {
 	return t.key, nil
 }
 
-// knownThings are the known objects of a queue, in order.
+// knownThings has the known objects of a queue, in order.
 type knownThings []keyedObject
 
 func (k knownThings) ListKeys() []string {
@@ -64,8 +64,8 @@ func popOne(t *testing.T, f Queue) Deltas {
 	return got.(Deltas)
 }
 
-// B25: deltas of a key are collected until the key is popped; of two consecutive deletes, the one
-// with the final state stays.
+// B25: deltas of a key are collected until the key is popped. If two deletes are consecutive, the one with
+// the final state remains.
 func TestContract_B25_TheDeltasOfAKeyGather(t *testing.T) {
 	f := newThings()
 	lost := DeletedFinalStateUnknown{Key: "a", Obj: keyedObject{"a", 1}}
@@ -88,8 +88,8 @@ func TestContract_B25_TheDeltasOfAKeyGather(t *testing.T) {
 	require.Equal(t, Deltas{{Type: Added, Object: keyedObject{"a", 5}}}, popOne(t, f))
 }
 
-// B26: Replace queues the listed objects, then tombstones of the queued or known keys that are not
-// listed, with the newest object.
+// B26: Replace queues the listed objects, and then tombstones of the queued or known keys that are not
+// listed, with the newest objects.
 func TestContract_B26_ReplaceBuriesWhatIsNotListed(t *testing.T) {
 	for _, emit := range []bool{true, false} {
 		listed := Sync
@@ -156,7 +156,7 @@ func TestContract_B27_DeletesOfNothingAndResyncs(t *testing.T) {
 	require.ErrorIs(t, err, ErrFIFOClosed)
 }
 
-// B28: the queue is synced once the initial keys are processed, and Done is not closed before.
+// B28: the queue is synced, and Done is closed, only once the initial keys are processed.
 func TestContract_B28_SyncedOnceTheInitialKeysWereProcessed(t *testing.T) {
 	f := newThings(keyedObject{"gone", 1})
 	require.False(t, f.HasSynced())
@@ -198,8 +198,8 @@ func TestAQueueIsSyncedAtOnceWithoutAnInitialList(t *testing.T) {
 	}
 }
 
-// B29, D13: the transform runs once for each object, without the queue's lock, and never for
-// tombstones and resyncs.
+// B29, D13: the transform runs once for each object, without the queue's lock. It does not run for tombstones
+// and resyncs.
 func TestContract_B29_D13_TheTransformOfAQueue(t *testing.T) {
 	calls := 0
 	var f *DeltaFIFO
@@ -235,8 +235,8 @@ func TestContract_B29_D13_TheTransformOfAQueue(t *testing.T) {
 	require.NoError(t, f.Replace(nil, "1"))
 }
 
-// The object of a Delete is transformed without the queue's lock. If a relist has queued the deletion meanwhile, and the
-// consumer has processed it, Delete queues nothing.
+// The object of a Delete is transformed without the queue's lock. If a relist has queued the deletion in the
+// meantime, and the consumer has processed it, Delete queues nothing.
 func TestContract_B27_ADeletionIsQueuedOnce(t *testing.T) {
 	known := NewStore(thingKey)
 	require.NoError(t, known.Add(keyedObject{"a", 1}))
@@ -278,7 +278,7 @@ func TestContract_T21_KeysOfAQueue(t *testing.T) {
 	require.Equal(t, "default/a", key, "the default")
 }
 
-// B18: Close wakes waiting consumers; the queued keys can still be popped.
+// B18: Close wakes waiting consumers. The queued keys can still be popped.
 func TestContract_B18_CloseOfAQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newThings()
@@ -305,7 +305,7 @@ func TestContract_B18_CloseOfAQueue(t *testing.T) {
 	})
 }
 
-// Keys with one delta each are popped together, the initial keys in batches of their own.
+// Keys with one delta each are popped together, and the initial keys in their own batches.
 func TestBatchesOfAQueue(t *testing.T) {
 	f := newThings()
 	require.NoError(t, f.Replace([]any{keyedObject{"a", 1}, keyedObject{"b", 1}}, "1"))
@@ -338,8 +338,8 @@ func TestAPanicWhileProcessing(t *testing.T) {
 	require.True(t, f.HasSynced())
 }
 
-// queueTwins are a queue of ours and one of client-go's: after the same calls they hold the same
-// deltas in the same order.
+// queueTwins has a queue of this module and one of client-go. After the same calls they hold the same deltas
+// in the same order.
 type queueTwins struct {
 	t            *testing.T
 	rand         *rand.Rand

@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	klog.SetLogger(klog.Logger{}) // hides the errors that tests cause
+	klog.SetLogger(klog.Logger{}) // hides errors that the tests cause on purpose
 	goleak.VerifyTestMain(m)
 }

@@ -25,14 +25,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// recordingStore is a store that records its calls.
+// recordingStore records its calls.
 type recordingStore struct {
 	kit.Recorder
 	mu    sync.Mutex
 	fails error
 }
 
-// refuse makes all calls fail with an error; nil ends that.
+// refuse makes all calls fail with an error. nil ends that.
 func (w *recordingStore) refuse(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,7 +65,7 @@ type bookmarkStore struct{ recordingStore }
 
 func (m *bookmarkStore) Bookmark(version string) error { return m.call("bookmark", version) }
 
-// startReflector runs a reflector during a test.
+// startReflector runs a reflector until the test ends.
 func startReflector(t *testing.T, r *StoreReflector) (stop func()) {
 	return runInBackground(t, r.RunWithContext)
 }
@@ -108,7 +108,7 @@ func TestContract_B50_B64_AReflectorIntoAnyStore(t *testing.T) {
 	})
 }
 
-// A store of ours gets bookmarks too.
+// This module's stores also get bookmarks.
 func TestAReflectorIntoOurStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
@@ -121,7 +121,7 @@ func TestAReflectorIntoOurStore(t *testing.T) {
 	})
 }
 
-// B62, D10: a change that the store refuses is reported, and the others go on. A refused list is
+// B62, D10: a change that the store refuses is reported, and later changes continue. A refused list is
 // retried.
 func TestContract_B62_D10_AStoreThatRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -167,8 +167,7 @@ func TestContract_D11_ResyncsOfAReflector(t *testing.T) {
 	})
 }
 
-// B71, D13: a transforming store transforms each object once, also if the initial state is
-// streamed.
+// B71, D13: a store with a transform transforms each object once, even if the initial state is streamed.
 func TestContract_B71_D13_AStoreThatTransforms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []string
@@ -216,8 +215,8 @@ func TestAStreamedStateIntoAnyStore(t *testing.T) {
 	require.Equal(t, []string{"replace b@4 a@7 at 8", "add e@9"}, w.Lines())
 }
 
-// The key function of a user's store may tell objects apart that have one namespace and name, as those
-// of several clusters: the store gets them all, from a list and from a stream.
+// The key function of a store may distinguish objects with the same namespace and name, such as objects of
+// several clusters. The store gets all of them, from a list and from a stream.
 func TestObjectsOfOneNameInSeveralClusters(t *testing.T) {
 	const cluster = "cluster"
 	of := func(in, uid, version string) *corev1.Pod {
@@ -263,7 +262,7 @@ func TestObjectsOfOneNameInSeveralClusters(t *testing.T) {
 	})
 }
 
-// Pages may overlap: a store gets an object once, in its last version.
+// Pages may overlap. The store gets an object once, in its last version.
 func TestAnObjectOfTwoPages(t *testing.T) {
 	w := &recordingStore{}
 	s := &storeSink{storeSettings: storeSettings{store: w}}
@@ -281,7 +280,7 @@ func TestAReflectorOfNothing(t *testing.T) {
 	require.ErrorIs(t, NewReflector(&ListWatch{}, nil, nil, 0).ListAndWatchWithContext(t.Context()), reflector.ErrNoSink)
 }
 
-// exitingStore is a store that ends the goroutine of a call.
+// exitingStore ends the goroutine of a call.
 type exitingStore struct {
 	recordingStore
 	in string
@@ -307,7 +306,8 @@ func (e *exitingStore) Resync() error {
 	return nil
 }
 
-// D28: a store that ends its goroutine ends the goroutine of Run. A resync has its own: then Run returns an error.
+// D28: a store that ends its goroutine ends the goroutine of Run. A resync has its own goroutine. If it ends
+// that, Run returns an error.
 func TestContract_D28_AStoreThatEndsItsGoroutine(t *testing.T) {
 	for in, want := range map[string][]string{
 		"replace": nil,
@@ -364,9 +364,8 @@ type versionStore struct{ recordingStore }
 
 func (v *versionStore) UpdateResourceVersion(version string) { v.Recorder.Add("version "+version, nil) }
 
-// A store with client-go's ResourceVersionUpdater gets the versions of changes and bookmarks. It
-// gets neither the version of a list, nor those of the unordered objects at the beginning of a
-// watch from no version.
+// A store with client-go's ResourceVersionUpdater gets the versions of changes and bookmarks. It does not get
+// the version of a list, or those of the unordered objects at the beginning of a watch without a version.
 func TestAStoreThatWantsTheVersion(t *testing.T) {
 	for version, want := range map[string][]string{
 		"10": {"add c@11", "version 11", "update a@12", "version 12", "delete b@13", "version 13", "version 15"},
@@ -388,7 +387,7 @@ func TestAStoreThatWantsTheVersion(t *testing.T) {
 	}
 }
 
-// The options' Backoff gives the delays after failures.
+// The options' Backoff sets the delays after failures.
 func TestTheBackoffOfTheOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -407,7 +406,7 @@ func TestTheBackoffOfTheOptions(t *testing.T) {
 	})
 }
 
-// nonStreamingClient is a client that says it cannot stream.
+// nonStreamingClient is a client that reports that it cannot stream.
 type nonStreamingClient struct{}
 
 func (nonStreamingClient) IsWatchListSemanticsUnSupported() bool { return true }
@@ -431,7 +430,7 @@ func TestTheClockOfTheOptions(t *testing.T) {
 	})
 }
 
-// manualClock is a clock that the test advances. T is client-go's timer type, whose package is not
+// manualClock is a clock that the test advances. T is client-go's timer type, because its package is not
 // imported here.
 type manualClock[T any] struct {
 	mu      sync.Mutex

@@ -35,7 +35,7 @@ func TestStoreReflectorNames(t *testing.T) {
 	require.NotEmpty(t, NewReflector(nil, nil, nil, 0).Name())
 }
 
-// A reflector may run again after its end, and continues from its version.
+// A reflector may run again after its end. It continues from its version.
 func TestAStoreReflectorRunsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, w := kit.NewScript("10", kit.Pod("a", "1")), &recordingStore{}
@@ -54,7 +54,7 @@ func TestAStoreReflectorRunsAgain(t *testing.T) {
 	})
 }
 
-// If the first list at "0" comes in pages, later runs request pages, too, whatever has failed meanwhile (B46).
+// If the first list at "0" has pages, later runs request pages, too, even after failures (B46).
 func TestAStoreReflectorRequestsPagesAgain(t *testing.T) {
 	for name, fails := range map[string]func(metav1.ListOptions) error{
 		"nothing fails": func(metav1.ListOptions) error { return nil },
@@ -125,7 +125,7 @@ func TestShouldResyncIsAsked(t *testing.T) {
 	})
 }
 
-// ListAndWatch ends after the failures that end client-go's.
+// ListAndWatch ends after the failures that end client-go's method.
 func TestWhatEndsAListAndWatch(t *testing.T) {
 	opened := reflector.WatchStarted{Version: "1"}
 	internal := apierrors.NewInternalError(errPoison)
@@ -180,13 +180,13 @@ func TestPatienceWithInternalErrorsEnds(t *testing.T) {
 	})
 }
 
-// Watch error handlers of programs compile, since Reflector is client-go's type.
+// Watch error handlers of programs compile, because Reflector is client-go's type.
 var (
 	_ WatchErrorHandler            = func(*Reflector, error) {}
 	_ WatchErrorHandlerWithContext = func(context.Context, *Reflector, error) {}
 )
 
-// A resync refused by the store ends a ListAndWatch without an error, and never ends Run.
+// A resync that the store refuses ends ListAndWatch without an error, and never ends Run.
 func TestARefusedResync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lw := &ListWatch{
@@ -210,7 +210,7 @@ type refusesResync struct{ Store }
 
 func (refusesResync) Resync() error { return errors.New("no resync here") }
 
-// Run returns when the last resync has returned: until then the store is in use.
+// Run returns after the last resync has returned, because the resync uses the store.
 func TestRunWaitsForAResync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := slowResync{NewStore(MetaNamespaceKeyFunc), make(chan struct{})}

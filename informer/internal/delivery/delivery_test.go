@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
 )
 
-// A publisher first publishes events and then wakes parked handlers. If a handler that is awake
-// reads the events and parks in between, the log still keeps them for the parked handlers.
+// A publisher first publishes events, and then wakes parked handlers. If an awake handler reads the events
+// and parks in between, the log still keeps them for the parked handlers.
 func TestEventsAreKeptForAHandlerThatIsYetToBeWoken(t *testing.T) {
 	r, slow, quick := newRig(t), &journal{}, &journal{}
 	r1, r2 := r.add(slow, Options{}), r.add(quick, Options{})
@@ -33,7 +33,7 @@ func TestEventsAreKeptForAHandlerThatIsYetToBeWoken(t *testing.T) {
 	require.Equal(t, []string{"initial a@1", "a@2"}, slow.lines)
 }
 
-// Handlers that have been told everything sleep, and hold no batch.
+// Handlers that have received everything sleep, and hold no batch.
 func TestHandlersWithNothingToDoSleep(t *testing.T) {
 	for _, merge := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestHandlersWithNothingToDoSleep(t *testing.T) {
 	}
 }
 
-// To publish many events takes a while. A busy handler is behind none of those that are not published yet.
+// Publishing many events takes a while. A busy handler does not lag behind events that are not published yet.
 func TestNoBacklogIsNegative(t *testing.T) {
 	const many = 1 << 19
 	r, b := newRig(t), eventlog.NewBatch(Burst)
@@ -75,7 +75,7 @@ func TestNoBacklogIsNegative(t *testing.T) {
 	}
 }
 
-// Events are merged for a handler that lags after the write section that has published them.
+// Events for a lagging handler are merged after the write section that has published them.
 func TestAWriteSectionMergesNothing(t *testing.T) {
 	r := newRig(t)
 	lagging := r.add(&journal{}, Options{Merge: true})
@@ -100,8 +100,8 @@ func TestAFeedThatIsClosedCountsNothing(t *testing.T) {
 	}
 }
 
-// A resync of merged changes leaves out what has changed since. It looks at a few objects while it holds the feed, for
-// which the publisher may wait.
+// A resync of merged changes leaves out objects that have changed in the meantime. It looks at only a few
+// objects while it holds the feed, because the publisher may wait for the feed.
 func TestAResyncOfWhatHasChangedHoldsTheFeedBriefly(t *testing.T) {
 	r := newRig(t)
 	handler := r.add(&journal{}, Options{Merge: true})
@@ -127,8 +127,7 @@ func TestAResyncOfWhatHasChangedHoldsTheFeedBriefly(t *testing.T) {
 	require.False(t, f.ready())
 }
 
-// A handler that is always behind lets go of the store as it was at the begin of a resync, once the
-// resync has ended.
+// A handler that is always behind releases the snapshot of a resync once the resync has ended.
 func TestAResyncOfABusyHandlerKeepsNoSnapshot(t *testing.T) {
 	for _, merge := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -155,7 +154,7 @@ func TestAResyncOfABusyHandlerKeepsNoSnapshot(t *testing.T) {
 	}
 }
 
-// A wait for a handler ends when the handler has received what was published before the wait.
+// A wait for a handler ends when the handler has received everything that was published before the wait.
 func TestWaitingForAHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, j := newRig(t), &journal{gate: make(chan struct{})}
@@ -204,7 +203,7 @@ func TestAHandlerThatEndsItsGoroutine(t *testing.T) {
 	})
 }
 
-// Work on a goroutine of a run that ends its goroutine ends the run. Work that returns, or panics, does not.
+// Work that ends its goroutine of a run ends the run. Work that returns or panics does not.
 func TestWithin(t *testing.T) {
 	exited := 0
 	run := &Run{Exit: func(err error) {

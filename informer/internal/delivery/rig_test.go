@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// rig is a processor with a store, to which the test writes.
+// rig is a processor with a store that the test writes to.
 type rig struct {
 	*SharedProcessor
 	t   *testing.T
@@ -32,7 +32,7 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// begin starts a run, which ends with the test.
+// begin starts a run that ends with the test.
 func (r *rig) begin() {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.run.Context = ctx
@@ -61,7 +61,7 @@ func (r *rig) list(names ...string) {
 	r.MarkSynced()
 }
 
-// change stores and logs a version of a pod. It is published, but nobody is woken.
+// change stores and logs a version of a pod. It publishes the change, but does not wake a handler.
 func (r *rig) change(name string, version int) {
 	tx := r.store.Begin()
 	defer tx.Commit()
@@ -74,14 +74,14 @@ func (r *rig) change(name string, version int) {
 	r.log.Publish()
 }
 
-// update is change, and wakes the handlers.
+// update calls change, and wakes the handlers.
 func (r *rig) update(name string, version int) {
 	r.change(name, version)
 	r.wakeAll()
 	synctest.Wait()
 }
 
-// deliver makes all calls of a handler that are due, on the test's goroutine.
+// deliver makes all due calls of a handler on the test's goroutine.
 func (r *rig) deliver(handler *Registration) {
 	for handler.deliver(r.t.Context(), r.run) {
 		handler.publishProgress()
@@ -94,8 +94,7 @@ func pod(name string, version int) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: fmt.Sprint(version)}}
 }
 
-// journal is a receiver that writes down its events. With a gate, each call waits there before it
-// returns.
+// journal is a receiver that records its events. With a gate, each call waits there before it returns.
 type journal struct {
 	lines []string
 	gate  chan struct{}

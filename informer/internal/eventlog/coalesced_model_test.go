@@ -12,15 +12,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
 )
 
-// model is a slow equivalent of Coalesced: all pending events in order, and the objects that the
+// model is a slow equivalent of Coalesced. It has all pending events in order, and the objects that the
 // handler has seen.
 type model struct {
 	events []Event
 	seen   map[string]*corev1.Pod
 }
 
-// now returns the present state of each object with pending events, nil if it is deleted. Objects
-// that came and went unseen are left out.
+// now returns the current state of each object with pending events, or nil for a deleted object. It leaves
+// out objects that were added and deleted unseen.
 func (m *model) now() map[string]*corev1.Pod {
 	now := map[string]*corev1.Pod{}
 	for _, e := range m.events {
@@ -37,10 +37,10 @@ func (m *model) now() map[string]*corev1.Pod {
 	return now
 }
 
-// first returns the name of the object to deliver next: the object of the oldest pending event that
-// still counts.
+// first returns the name of the object to deliver next: the object of the oldest pending event that still
+// counts.
 func (m *model) first() (string, bool) {
-	now, voided := m.now(), map[string]int{} // the events before this index have cancelled out
+	now, voided := m.now(), map[string]int{} // the events before this index cancel out
 	for i, e := range m.events {
 		if e.Kind == Deleted && !e.Is(Recreated) && m.seen[nameIn(e)] == nil {
 			voided[nameIn(e)] = i + 1
@@ -69,8 +69,8 @@ func (m *model) told(name string) {
 	}
 }
 
-// end returns how the object that the handler has seen has ended: with its last delete, unless another object
-// came later.
+// end returns the end of the object that the handler has seen: its last delete, unless another object came
+// later.
 func (m *model) end(seen *corev1.Pod) Flags {
 	var last Event
 	for _, e := range m.events {
@@ -94,8 +94,8 @@ func nameIn(e Event) string {
 	return id.Key.Name
 }
 
-// twins are a log with a cursor and a table, the model of the table, and the store whose changes
-// become events.
+// twins has a log with a cursor and a table, the model of the table, and the store whose changes become
+// events.
 type twins struct {
 	t      *testing.T
 	rand   *rand.Rand
@@ -166,7 +166,7 @@ func (w *twins) change(name string) {
 	w.cursor.Merge(&w.table, w.log.End())
 }
 
-// pop takes the next events out of the table, and compares them with the model.
+// pop takes the next events from the table, and compares them with the model.
 func (w *twins) pop() {
 	name, ok := w.twin.first()
 	b := NewBatch(1)
@@ -185,8 +185,7 @@ func (w *twins) pop() {
 	w.twin.told(name)
 }
 
-// check requires the events that lead from the version that the handler has seen to the present
-// version.
+// check requires the events that lead from the version that the handler has seen to the current version.
 func (w *twins) check(told []Event, seen, now *corev1.Pod) {
 	e := told[len(told)-1]
 	switch {

@@ -64,7 +64,7 @@ func TestWhatIsPendingForAnObject(t *testing.T) {
 	}
 }
 
-// An object is replaced by another one, comes back and is deleted, unseen by the handler. The
+// An object is replaced by another one, comes back, and is deleted before the handler sees any of it. The
 // handler gets one delete of the object that it knows.
 func TestAnObjectThatComesBackAndGoes(t *testing.T) {
 	seen, other, back := pod("a", "seen", "1"), pod("a", "other", "2"), pod("a", "seen", "3")
@@ -75,7 +75,8 @@ func TestAnObjectThatComesBackAndGoes(t *testing.T) {
 	require.Equal(t, []Event{remove(pod("a", "seen", "4"), seen)}, popped(&table))
 }
 
-// A user may have removed the deleted object from the store by hand: then no event has told of that.
+// A program may have removed the deleted object from the store by hand. The handler has then seen no event of
+// that.
 func TestDeletesOfObjectsThatWereNotStored(t *testing.T) {
 	gone, again, other := pod("a", "1", "2"), pod("a", "1", "3"), pod("a", "2", "4")
 	notStored := remove(gone, gone)
@@ -110,8 +111,7 @@ func TestObjectsThatComeAndGoLeaveNothing(t *testing.T) {
 	require.False(t, ok)
 }
 
-// A batch takes as many objects as its limit allows. A delete without a final state comes with its
-// key.
+// A batch takes as many objects as its limit allows. A delete without a final state has its key.
 func TestABatchOfMergedChanges(t *testing.T) {
 	var table Coalesced
 	a, b, c, d := pod("a", "1", "1"), pod("b", "1", "1"), pod("c", "1", "1"), pod("d", "1", "1")

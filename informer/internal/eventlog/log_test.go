@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// addsOf returns the adds of n pods, numbered from first on.
+// addsOf returns the adds of n pods, numbered from first.
 func addsOf(first, n int) (events []Event) {
 	for i := first; i < first+n; i++ {
 		events = append(events, add(pod(fmt.Sprint("p", i), "1", "1")))
@@ -41,7 +41,7 @@ func takeAll(c *Cursor, atOnce int) (events []Event) {
 	return events
 }
 
-// The segments of a log double in size, up to full segments.
+// The segments of a log double in size until they are full segments.
 func TestSegmentsGrow(t *testing.T) {
 	l := New()
 	require.Equal(t, firstSegment, l.tail.size())
@@ -69,8 +69,7 @@ func TestSegmentsGrow(t *testing.T) {
 	}
 }
 
-// Appended events are taken only after Publish, from the present segment and from the next
-// segments.
+// Appended events are taken only after Publish, from the current segment and from later ones.
 func TestNothingShowsBeforePublish(t *testing.T) {
 	for _, n := range []int{1, firstSegment, firstSegment + 1, 100} {
 		l := New()
@@ -192,7 +191,7 @@ func TestABatchGrows(t *testing.T) {
 	require.Equal(t, 1000, b.Left())
 }
 
-// A batch holds the keys of as many events as come with theirs.
+// A batch holds a key for each event that comes with its key.
 func TestABatchHoldsTheKeysOfItsEvents(t *testing.T) {
 	lost := func(name string) Event {
 		p := pod(name, "1", "1")
@@ -236,7 +235,7 @@ func TestABatchHoldsTheKeysOfItsEvents(t *testing.T) {
 	}
 }
 
-// AppendAs stores an identity beside an event only if the event's objects have another identity, or
+// AppendAs stores an identity in addition to an event only if the event's objects have another identity or
 // none.
 func TestIdentitiesThatObjectsDoNotTell(t *testing.T) {
 	disguised := add(pod("renamed", "", ""))
@@ -271,7 +270,7 @@ func TestIdentitiesThatObjectsDoNotTell(t *testing.T) {
 	}
 }
 
-// Merge groups events by their keys, even if the objects show others.
+// Merge groups events by their keys, even if the objects show other keys.
 func TestMergeGoesByTheNotes(t *testing.T) {
 	l := New()
 	c := l.Published()
@@ -284,7 +283,7 @@ func TestMergeGoesByTheNotes(t *testing.T) {
 	require.Contains(t, table.byKey, keyOf("a"))
 }
 
-// ghosts are weak pointers to objects that should become garbage.
+// ghosts has weak pointers to objects that should become garbage.
 type ghosts []weak.Pointer[corev1.Pod]
 
 func (g *ghosts) add(name string) Event {
@@ -351,7 +350,7 @@ func TestClearLetsGoOfWhatAllHaveRead(t *testing.T) {
 	runtime.KeepAlive(one)
 }
 
-// Discard releases all published objects, in however many segments they are.
+// Discard releases all published objects, in all segments.
 func TestDiscardLetsGoOfEverything(t *testing.T) {
 	for _, n := range []int{1, firstSegment, firstSegment + 1, 1000} {
 		l := New()
@@ -373,8 +372,8 @@ func TestDiscardLetsGoOfEverything(t *testing.T) {
 	}
 }
 
-// A cursor holds the objects that follow it, and no segment that it has passed. A dropped cursor
-// holds nothing.
+// A cursor holds the objects that follow it, but no segment that it has passed. A dropped cursor holds
+// nothing.
 func TestACursorHoldsWhatFollowsIt(t *testing.T) {
 	l := New()
 	c := l.Published()

@@ -36,7 +36,7 @@ func recreate(old, now *corev1.Pod) []Event {
 	}
 }
 
-// merge adds events to a table, at positions from first on.
+// merge adds events to a table, at positions from first.
 func merge(c *Coalesced, first uint64, events ...Event) {
 	for i, e := range events {
 		id, _ := e.identity()
@@ -44,7 +44,7 @@ func merge(c *Coalesced, first uint64, events ...Event) {
 	}
 }
 
-// popped takes everything out of a table.
+// popped takes everything from a table.
 func popped(c *Coalesced) (events []Event) {
 	for {
 		b := NewBatch(1)

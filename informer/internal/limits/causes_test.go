@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The number of remembered causes is bounded.
+// The number of remembered causes is limited.
 func TestCausesAreForgotten(t *testing.T) {
 	var c Causes
 	now := time.Now()

@@ -24,7 +24,7 @@ func TestSlowCallsOfLongAgoMakeRoom(t *testing.T) {
 	require.Equal(t, slowCalls{{at: 3 * time.Hour, took: time.Second}}, s)
 }
 
-// Recent changes read in the middle of a long write section have no gap between them.
+// Recent changes that are read in the middle of a long write section have no gap.
 func TestRecentIsReadInTheMidstOfASection(t *testing.T) {
 	r := RecentEvents{epoch: newEpoch()}
 	for n := range 3000 {
@@ -42,7 +42,7 @@ func TestRecentIsReadInTheMidstOfASection(t *testing.T) {
 	}
 }
 
-// The measures of an informer with ten handlers take less than 64 kB.
+// The measurements of an informer with ten handlers take less than 64 kB.
 func TestTheMeasuresAreSmall(t *testing.T) {
 	m := New(0, Moment{})
 	for range 3 * MostMoments {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// marked returns the marks of a log that grew by one event a second, one mark a second.
+// marked returns the marks of a log that grows by one event a second, with a mark each second.
 func marked(seconds int) (m marks) {
 	m = newMarks()
 	for i := range seconds {
@@ -37,8 +37,7 @@ func TestALogThatDoesNotMoveIsMarkedOnce(t *testing.T) {
 	require.Equal(t, []mark{{7, 1}}, m.kept)
 }
 
-// The number of marks is bounded, and the error of an event's time stays small in proportion to its
-// age.
+// The number of marks is limited, and the error of an event's time stays small in proportion to its age.
 func TestManyMarksAreThinned(t *testing.T) {
 	const day = 24 * 60 * 60
 	m := marked(day)
