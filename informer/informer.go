@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"reflect"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/engine"
 	"github.com/tidemark-k8s/tidemark/lister"
@@ -19,6 +22,14 @@ type Informer[T Object] struct {
 	core   *engine.Core
 	shared Shared
 	owner  *engine.Owner // owns the handlers of a lent view; nil for other views
+}
+
+// Object is the type constraint of an [Informer]: an API object with metadata, such as *corev1.Pod, or an
+// interface type with these methods.
+type Object interface {
+	comparable
+	metav1.Object
+	runtime.Object
 }
 
 // untypedView has the fields of an [Informer] of any type.

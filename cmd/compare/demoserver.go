@@ -110,7 +110,7 @@ func (d *demoServer) fill(ctx context.Context, o demoOrder) error {
 			}
 		}
 	}
-	d.server.Compact() // nobody needs the history of the creations
+	d.server.Compact() // the history of the creations is not needed
 	return nil
 }
 

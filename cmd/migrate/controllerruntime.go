@@ -77,7 +77,7 @@ func (w *writer) option(element ast.Expr, toCheck map[string]string) {
 	}
 }
 
-// cache reports a cache without a manager, unless the file prepares one.
+// cache reports a cache without a manager, unless the file calls Use.
 func (w *writer) cache(use *ast.SelectorExpr) {
 	ours := w.importOf(ourControllerRuntime)
 	if ours != nil && slices.ContainsFunc(ours.uses, func(u *ast.SelectorExpr) bool { return u.Sel.Name == "Use" }) {

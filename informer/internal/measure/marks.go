@@ -15,7 +15,8 @@ type mark struct {
 }
 
 // marks give the age of a log's events. They have the log's position at each second. If there are too many,
-// they are thinned: at first two marks are a second apart, and later a few hundredths of their age.
+// they are thinned: the gap between two marks is a second at first, and grows to a few hundredths of their
+// age.
 //
 // Invariant: positions and times both increase.
 type marks struct{ kept []mark }
