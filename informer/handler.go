@@ -91,9 +91,9 @@ const (
 	Every Delivery = iota
 	// Latest merges the pending changes of each object into one, from the version that the handler saw last
 	// to the current one. So the number of objects limits the work of a lagging handler. An object that was
-	// added and deleted in the meantime is left out. Use Latest for handlers that show or copy the state. A
-	// controller that waits for the results of its own writes should use Every and a work queue, which also
-	// merges.
+	// added and deleted in the meantime is left out. Use Latest for handlers that show or copy the state. For a
+	// controller with a work queue, use Every: the queue merges keys itself, and the controller gets a key
+	// for each of its own writes.
 	Latest
 )
 
@@ -103,7 +103,7 @@ type HandlerOptions struct {
 	// Name is the handler's name in messages. It defaults to the handler's type with its package or, for a
 	// function, to its place in the source code.
 	Name string
-	// Delivery is [Every] or [Latest].
+	// Delivery is [Every], which delivers each change, or [Latest], which merges pending changes per object.
 	Delivery Delivery
 	// Resync is the period after which all objects are delivered again, as Updated from an object to itself.
 	// Zero means the informer's period, and a negative value never.

@@ -132,7 +132,8 @@ func (d *detector) compare() (added int) {
 	clear(d.watched[len(alive):])
 	d.watched = alive
 	if len(changed) > 0 {
-		panic(fmt.Sprintf("cache %s modified: a program has written into %s", d.name, describeWrites(changed)))
+		panic(fmt.Sprintf("cache %s modified: a program has written into %s\nCall DeepCopy before a change. The write came earlier, and not from the stack below.",
+			d.name, strings.TrimSuffix(describeWrites(changed), "\n")))
 	}
 	return added
 }
