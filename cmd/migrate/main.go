@@ -76,8 +76,9 @@ func (m *migration) run(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
+	changes := slices.ContainsFunc(all, rewritten.changed)
 	switch {
-	case !slices.ContainsFunc(all, rewritten.changed):
+	case !changes:
 		fmt.Fprintln(m.out, "nothing to change")
 	case m.diff:
 		err = m.show(p.sources, all)
@@ -91,7 +92,11 @@ func (m *migration) run(ctx context.Context) error {
 	for _, r := range all {
 		left, again = append(left, r.left...), append(again, r.again...)
 	}
-	m.list("left for you:", slices.Concat(left, p.unread, again))
+	left = slices.Concat(left, p.unread, again)
+	m.list("left for you:", left)
+	if changes && len(left) == 0 {
+		fmt.Fprintln(m.out, "nothing is left for you")
+	}
 	return nil
 }
 
@@ -129,6 +134,7 @@ func (m *migration) show(sources []*source, all []rewritten) error {
 			return err
 		}
 	}
+	fmt.Fprintln(m.out, "go.mod and go.sum also change, but are not shown")
 	return nil
 }
 
