@@ -248,6 +248,36 @@ func TestContract_D35_AnAnswerDuringAnOlderList(t *testing.T) {
 	}
 }
 
+// D35: a deletion is answered while an older list is read, which has found the object unchanged. The list does not
+// count as lacking the object.
+func TestContract_D35_ADeletionDuringAnOlderList(t *testing.T) {
+	for name, transform := range strips {
+		for _, row := range []struct {
+			answer, then string
+			told         int
+		}{
+			{"a0", "a+7 a-8", 2},
+			{"ax7", "a+6 a-7", 2},
+			{"ax7", "a^9", 3}, // the watch has not brought the deletion
+		} {
+			t.Run(name+" "+row.answer+" "+row.then, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWriting(t, informer.Options[*corev1.Pod]{Transform: transform})
+					w.says("a+5")
+					w.beginReplace(0, reflector.SameHistory)
+					w.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "5")))
+					w.says(row.answer)
+					w.commitReplace(0, "6")
+					for word := range strings.FieldsSeq(row.then) {
+						w.says(word)
+					}
+					require.Len(t, w.told.Take(), row.told)
+				})
+			})
+		}
+	}
+}
+
 // D14, D35: an answer comes while a list is read that has the write already. The list delivers nothing, and neither
 // does the next one.
 func TestContract_D35_AnAnswerDuringAListThatHasIt(t *testing.T) {

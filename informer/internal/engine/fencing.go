@@ -21,7 +21,12 @@ import (
 func (a *applier) applyAnswer(d *deltafifo.Delta) {
 	on, _ := d.Object.(*answer)
 	defer close(on.applied)
+	p := &a.states[d.Source]
+	listed := a.listed(p, on.Key)
 	a.applyInSection(d.Source, &on.Answer)
+	if listed.Object != nil && !p.next.hasFailed(on.Key) && !object.Same(a.listed(p, on.Key).Object, listed.Object) {
+		p.staging.Put(on.Key, listed.Object, listed.Stamp) // unchanged when it was listed, and not what the store holds any more
+	}
 	a.checkShare()
 	a.reportGhosts()
 	a.versions.Wake()
@@ -231,8 +236,11 @@ func (a *applier) holdFenced(source uint16, version string) {
 	}
 }
 
-// listed returns the object of a key in the replacement in progress.
+// listed returns the object of a key in the replacement in progress, if there is one.
 func (a *applier) listed(p *sourceState, key indexer.Key) fences.Cell {
+	if p.staging == nil {
+		return fences.Cell{}
+	}
 	stored, stamp, ok := p.staging.Staged(key)
 	if !ok {
 		return fences.Cell{}

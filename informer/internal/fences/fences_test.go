@@ -431,21 +431,6 @@ func TestAFenceIsVoidOnlyOverWhatAUserHasWritten(t *testing.T) {
 	}
 }
 
-// TestAListThatIsOlderThanTheAnswer has the answer's own object under the key: the object was listed as what the store
-// held before.
-func TestAListThatIsOlderThanTheAnswer(t *testing.T) {
-	var f Fences
-	verdict, _ := f.Answered(ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{UID: "u", Version: "9"}, Object: 1}, stored("u", "5"), "5", false, noon)
-	require.Equal(t, Show, verdict)
-	shown := stored("u", "9")
-	require.Equal(t, Hold, f.Listed(shown.Identity.Key, shown, shown, "8", false))
-	f.Reached("9", noon, func(indexer.Key) Cell { return shown }, func(_ indexer.Key, confirmed Cell, ghost bool) {
-		require.True(t, ghost)
-		require.Equal(t, stored("u", "5"), confirmed)
-	})
-	require.Zero(t, f.Len())
-}
-
 func TestTheKeysAreInOrder(t *testing.T) {
 	var f Fences
 	for _, k := range []indexer.Key{{Namespace: "b", Name: "a"}, {Name: "z"}, {Namespace: "a", Name: "b"}, {Namespace: "a", Name: "a"}} {

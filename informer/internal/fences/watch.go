@@ -55,8 +55,6 @@ func (f *Fences) Listed(key indexer.Key, listed, shown Cell, version string, sco
 			return Echo
 		}
 		return Apply
-	case was.kind == ahead && listed.is(was.object): // it was listed as what the answer has replaced since
-		return Hold
 	}
 	was.confirmed = listed
 	return Hold
