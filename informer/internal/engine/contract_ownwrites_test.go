@@ -524,6 +524,28 @@ func TestContract_D35_ADeletionIsBelievedForTenMinutes(t *testing.T) {
 	})
 }
 
+// D2, D35: the end of a fence puts an object in place of another one of its name, which another source has brought
+// meanwhile. Typed handlers get a delete and an add.
+func TestContract_D35_TheEndOfAFenceReplacesAnotherObject(t *testing.T) {
+	for name, transform := range strips {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWriting(t, informer.Options[*corev1.Pod]{Transform: transform})
+				var kinds []informer.Kind
+				w.register(informer.HandlerFunc[*corev1.Pod](func(c informer.Change[*corev1.Pod]) { kinds = append(kinds, c.Kind) }), informer.HandlerOptions{})
+				w.says("a+5")
+				w.says("a0")
+				w.tell(1, deltaOf(deltafifo.Added, kit.Pod("p", "3", kit.UID("another"))))
+				time.Sleep(10 * time.Minute)
+				w.says("a^9")
+				synctest.Wait()
+				require.Equal(t, "a", w.holds()[:1])
+				require.Equal(t, []informer.Kind{informer.Added, informer.Deleted, informer.Added, informer.Deleted, informer.Added}, kinds)
+			})
+		})
+	}
+}
+
 // D13, D36: the transform gets the answer's object. If it fails, the object is not shown; if it does not
 // return, the write's call gets its answer when its time is over.
 func TestContract_D36_TheTransformOfAnAnswer(t *testing.T) {

@@ -209,8 +209,9 @@ func (a *applier) restore(tx *indexer.Tx, p *sourceState, source uint16, key ind
 		return
 	}
 	now, old, replaced := tx.Put(source, key, confirmed.Object, confirmed.Stamp)
+	was := a.identity(key, old.Object) // of any source
 	a.recordIdentity(p, now, confirmed.Identity)
-	a.logPut(put{old: old.Object, now: now, replaced: replaced, was: shown.Identity, is: confirmed.Identity})
+	a.logPut(put{old: old.Object, now: now, replaced: replaced, was: was, is: confirmed.Identity})
 }
 
 // holdFenced asks the fences of a source whether the replacement in progress counts for their keys. The
