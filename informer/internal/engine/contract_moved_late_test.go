@@ -51,9 +51,9 @@ func TestContract_T19_AFailureKeepsNothingPutByHand(t *testing.T) {
 	require.Equal(t, 1, j.Status().Quarantined)
 }
 
-// D3, D23: if the server's history has gone back, an object that fails is not kept in a version of the
-// history before: it would win over what another source reports.
-func TestContract_D23_NoVersionOfTheHistoryBeforeIsKept(t *testing.T) {
+// D3, D23: if the server's history has gone back, an object that fails is kept in a version of the history before,
+// which does not win over what another source reports.
+func TestContract_D23_AVersionOfTheHistoryBeforeGivesWay(t *testing.T) {
 	j := newJoined(t, informer.Options[*corev1.Pod]{Transform: rig.FailByLabel}, 2)
 	j.synced()
 	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "95")))
@@ -64,7 +64,7 @@ func TestContract_D23_NoVersionOfTheHistoryBeforeIsKept(t *testing.T) {
 		}
 		j.commitReplace(source, "84")
 	}
-	require.Empty(t, j.holds())
+	require.Equal(t, "a@95", j.holds())
 	require.Equal(t, 1, j.Status().Quarantined)
 	j.says(1, '+', "86")
 	j.says(0, '-', "86")
@@ -86,8 +86,9 @@ func TestContract_D23_AMoveBetweenTwoHistories(t *testing.T) {
 	require.Equal(t, "b@88", j.holds())
 }
 
-// With one source the last good version stays, and handlers get no delete of an object that exists.
-func TestContract_D23_TheOnlySourcesLastGoodVersionIsKept(t *testing.T) {
+// D3, D23, D33: the last good version stays, and handlers get no delete of an object that exists. WaitFor does not take
+// that version for a later one.
+func TestContract_D23_TheLastGoodVersionIsKept(t *testing.T) {
 	j := newJoined(t, informer.Options[*corev1.Pod]{Transform: rig.FailByLabel}, 1)
 	j.synced()
 	j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "95")))
@@ -96,6 +97,7 @@ func TestContract_D23_TheOnlySourcesLastGoodVersionIsKept(t *testing.T) {
 	j.commitReplace(0, "84")
 	require.Equal(t, "a@95", j.holds())
 	require.Equal(t, 1, j.Status().Quarantined)
+	require.ErrorIs(t, j.WaitFor(t.Context(), kit.Pod("p", "78")), informer.ErrQuarantined)
 }
 
 // D1, D7: the transform renames the final state of a re-created object, while its predecessor is stored

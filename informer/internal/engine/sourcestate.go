@@ -49,7 +49,7 @@ func (a *applier) stage(d *deltafifo.Delta) {
 	case deltafifo.Deleted:
 		a.unstage(p, d.Key)
 	case deltafifo.Poisoned:
-		a.keepEarlier(p, d)
+		keepEarlier(p, d)
 		a.quarantine(&p.next, d)
 	}
 }
@@ -71,18 +71,19 @@ func (a *applier) stagePut(p *sourceState, d *deltafifo.Delta) {
 }
 
 // keepEarlier keeps the stored version of an object that fails in a replacement, unless it was put by hand.
-// With other sources, it keeps no version of an earlier history, because that version would count as newer
-// than what they report.
-func (a *applier) keepEarlier(p *sourceState, d *deltafifo.Delta) {
-	if p.newHistory && len(a.states) > 1 {
-		return
-	}
-	same := func(stored any, stamp uint64) bool {
-		return stamp != object.StampByHand && p.identity(d.Key, stored).SameObject(identityOf(d))
-	}
-	if p.staging.Keep(d.Key, same) {
-		p.next.keep(d.Key, &p.objects)
-	}
+// A version of an earlier history counts as none: it does not compare with those of the new one.
+func keepEarlier(p *sourceState, d *deltafifo.Delta) {
+	p.staging.Keep(d.Key, func(stored any, stamp uint64) bool {
+		id := p.identity(d.Key, stored)
+		if stamp == object.StampByHand || !id.SameObject(identityOf(d)) {
+			return false
+		}
+		if p.newHistory {
+			id.Version = ""
+		}
+		p.next.put(stored, id)
+		return true
+	})
 }
 
 // keepStored makes the replacement in progress hold the object that the store has under a key, or none if the
