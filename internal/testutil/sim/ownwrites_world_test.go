@@ -68,6 +68,7 @@ type ownWorld struct {
 	changed []key // delivered to the handler of every event since the last check
 
 	canceled atomic.Int64 // watches that failed by the time-out of their client
+	noticed  atomic.Int64 // sources that have noticed a new history, and have not listed it yet
 
 	asked   sync.Mutex
 	answers []madeAnswer // guarded by asked
@@ -159,11 +160,7 @@ func (w *ownWorld) options() informer.Options[any] {
 			defer turn.Unlock()
 			return r.Float64()
 		},
-		Observe: func(e informer.Event) {
-			if failed, ok := e.(reflector.Failed); ok && strings.Contains(failed.Err.Error(), errCanceled.Error()) {
-				w.canceled.Add(1)
-			}
-		},
+		Observe: w.observe,
 		Storage: w.storage,
 	}
 	if w.setup.drop {
@@ -176,6 +173,21 @@ func (w *ownWorld) options() informer.Options[any] {
 		}
 	}
 	return o
+}
+
+func (w *ownWorld) observe(e informer.Event) {
+	switch e := e.(type) {
+	case reflector.Failed:
+		if strings.Contains(e.Err.Error(), errCanceled.Error()) {
+			w.canceled.Add(1)
+		}
+	case reflector.HistoryWentBack:
+		w.noticed.Add(1)
+	case reflector.Listed:
+		if e.Cause == reflector.CauseHistory {
+			w.noticed.Add(-1)
+		}
+	}
 }
 
 func (w *ownWorld) synced() <-chan struct{} { return w.informer.HasSyncedChecker().Done() }
@@ -307,7 +319,7 @@ func (w *ownWorld) settle() {
 	for began := time.Now(); time.Since(began) < 14*time.Minute; time.Sleep(5 * time.Second) {
 		w.server.Bookmark()
 		synctest.Wait()
-		if len(w.unsettled()) == 0 && len(w.unshared()) == 0 {
+		if len(w.unsettled()) == 0 && len(w.unshared()) == 0 && w.noticed.Load() == 0 { // the list of a new history delivers every object
 			break
 		}
 	}
