@@ -54,8 +54,8 @@ type pair struct {
 
 func (p pair) equal() bool { return p.ClientGo == p.Tidemark }
 
-// seen has the counts of both libraries by kind: from the first tally at which they agreed, or else from the
-// last.
+// seen has the counts of both libraries by kind: from the first tally in which they agree, or else from the
+// last tally.
 type seen map[string]counts
 
 type counts struct{ objects, events pair }

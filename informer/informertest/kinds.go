@@ -96,7 +96,7 @@ func untyped(k Kind) kind {
 	return resolved
 }
 
-// kindOf returns the kind of an object that a test has passed, and the object with its metadata methods.
+// kindOf returns the kind of a test's object, and the object as an apiObject.
 func (s *Server) kindOf(obj runtime.Object) (kind, apiObject, error) {
 	if u, ok := obj.(*unstructured.Unstructured); ok && u == nil {
 		return kind{}, nil, fmt.Errorf("%w: the object is nil", ErrKind)

@@ -88,7 +88,7 @@ func internalOptions(o metav1.ListOptions) (internal internalversion.ListOptions
 	return internal, nil
 }
 
-// refused adds a connection error to ErrClosed, because clients of a real server would get one.
+// refused adds a connection error to ErrClosed, because clients of a stopped server get one.
 func refused(err error) error {
 	if errors.Is(err, ErrClosed) {
 		return fmt.Errorf("%w: %w", ErrClosed, syscall.ECONNREFUSED)

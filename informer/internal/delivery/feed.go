@@ -47,8 +47,8 @@ type feed struct {
 // changes are the undelivered changes of a feed: [everyChange] or [latestChanges]. The caller of each
 // method holds the feed's mu, and the feed is neither empty nor closed.
 type changes interface {
-	// take moves the next few events of the feed into an empty batch, or looks at a few objects for some. It
-	// returns false if there are none.
+	// take moves the next few events of the feed into an empty batch. It returns false if there are none. In
+	// a resync it may return true with an empty batch, because it looks at only a few objects at a time.
 	take(b *eventlog.Batch) bool
 	// resync is called at the beginning of a resync. at is the end of the log.
 	resync(at eventlog.Cursor)
@@ -89,8 +89,7 @@ func (f *feed) resync(state indexer.Snapshot[any], at eventlog.Cursor) {
 	}
 }
 
-// take moves the next few events into an empty batch, or looks at a few objects for some. It returns false if
-// there are none.
+// take moves the next few events into an empty batch, see [changes]. It returns false if there are none.
 func (f *feed) take(b *eventlog.Batch) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
