@@ -183,7 +183,7 @@ var (
 	}
 	// Our reflector takes an envelope without a list for none, reads versions as text, takes a kind only
 	// by its exact name, and refuses groups, which protobuf has given up and no API server writes.
-	strict = []string{"an envelope without a list", "of type 3 in a list", "of type 4 in a list", "a list with items twice", "a list with metadata twice", "a list with kind twice", "a list with apiVersion twice", "two lists in one answer", "an event with two objects", "an event's object with two kinds", "an item without a kind", "the metadata of a list", "a bookmark:", "Kind= instead of"}
+	strict = []string{"an envelope without a list", "of type 3 in a list", "of type 4 in a list", "a list with two members", "two lists in one answer", "an event with two objects", "an event's object with two kinds", "an item without a kind", "list metadata", "a bookmark:", "Kind= instead of"}
 )
 
 func says(err error, texts []string) bool {

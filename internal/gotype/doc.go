@@ -1,13 +1,13 @@
-// Package gotype describes Go types to everything that walks through objects: both decoders, the pass
+// Package gotype describes Go types for all code that walks through objects: the two decoders, the pass
 // that shares values after a transform, Drop, and the weigher.
 //
-// A [Type] has the fields of a struct with their names in JSON and their numbers in protobuf, says how
-// a type decodes itself, and who writes into its values. Two tables decide what objects may share:
-// rules, by type, and places, by the name of a field. Nothing else does.
+// A [Type] lists the fields of a struct, with their JSON names and protobuf numbers. It says how a type
+// decodes itself, and who writes into its values. Two tables decide what objects may share: rules, by
+// type, and places, by field name. No other code decides this.
 //
 // # Guarantees
 //
-// Each type is described once, and each of its descriptions is the same pointer. A description never
-// changes, and is safe for any goroutine. It is kept as long as the process, as types are. [Plans] keep
-// what a consumer has made of a description in the same way.
+// Each type has one description, so descriptions can be compared by pointer. A description never
+// changes. Any goroutine may use it. Descriptions are never freed, like the types themselves. [Plans]
+// keep what a consumer derives from a description in the same way.
 package gotype

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Member is a field of a struct in JSON, or a field of a struct embedded in it.
+// Member is a JSON field of a struct, its own or that of an embedded struct.
 type Member struct {
 	Name  string
 	Type  *Type
@@ -13,8 +13,8 @@ type Member struct {
 	Realm Realm // of what it holds
 }
 
-// jsonName returns the name of a field in JSON, or "" for a field that JSON does not reach. The fields
-// of an inlined struct count as fields of the struct around it.
+// jsonName returns the JSON name of a field, or "" if JSON ignores the field. The fields of an inlined
+// struct count as fields of the outer struct.
 func jsonName(f reflect.StructField) (name string, inline bool) {
 	tag := f.Tag.Get("json")
 	name, _, _ = strings.Cut(tag, ",")
@@ -43,16 +43,16 @@ func (d *Type) members(of func(reflect.Type) *Type) {
 	}
 }
 
-// member is a field with a name in JSON.
+// member is a field with a JSON name.
 type member struct {
 	name  string
 	field reflect.StructField
 	in    reflect.Type
 }
 
-// flatten lists the fields of a struct and of the structs embedded in it, by the simple rules of
-// encoding/json: of two fields with the same name, the less deeply embedded one hides the other. A
-// struct that needs the other rules is odd.
+// flatten lists the fields of a struct and of its embedded structs by the simple rules of encoding/json:
+// if two fields have the same name, the less deeply embedded field hides the other. A struct that needs
+// the other rules is odd.
 func flatten(t reflect.Type) (all []member, odd, hides bool) {
 	known := make(map[string]bool)
 	for level := []reflect.StructField{{Type: t}}; len(level) > 0; {
@@ -88,7 +88,7 @@ func flatten(t reflect.Type) (all []member, odd, hides bool) {
 	return all, odd, hides
 }
 
-// isOdd reports whether encoding/json may ignore the name of a field, or decodes it from a string.
+// isOdd reports whether encoding/json may ignore the name of a field, or decode the field from a string.
 func isOdd(f reflect.StructField, name string) bool {
 	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return strings.Contains(options, "string") || strings.ContainsFunc(name, func(r rune) bool {

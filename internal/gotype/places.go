@@ -2,35 +2,35 @@ package gotype
 
 import "reflect"
 
-// Realm says what programs do with a value, by its place in an object. The values in a place are in its
-// realm, or in a later one.
+// Realm says what programs do with a value, judging by its place in an object. Values inside it are in
+// the same realm or in a later one.
 type Realm uint8
 
 const (
-	// Open values may be shared, as far as their types allow it.
+	// Open values may be shared, if their types allow it.
 	Open Realm = iota
-	// Metadata is an ObjectMeta, or a value named like one: programs write into its labels,
+	// Metadata is an ObjectMeta, or a value with the name of one. Programs write into its labels,
 	// annotations, finalizers and owner references.
 	Metadata
-	// Managed are the managedFields of an ObjectMeta. Programs do not write into their FieldsV1.
+	// Managed is the managedFields of an ObjectMeta. Programs do not write into their FieldsV1.
 	Managed
-	// Closed values are written into by programs.
+	// Closed is for values that programs write into.
 	Closed
-	// Payload is Closed, and belongs to programs, such as the contents of a Secret: a transform may
-	// remove it from objects, so that it must not stay in memory.
+	// Payload is like Closed, for data that belongs to programs, such as the contents of a Secret. A
+	// transform may remove it from objects. Then it must not stay in memory.
 	Payload
 )
 
-// A place is a field of a name in a realm.
+// A place is a field name in a realm.
 type place struct {
 	in   Realm
 	name string
 	to   Realm
 }
 
-// places decide by the name of a field in JSON what objects may share, also of those without a Go type.
+// places decide by JSON field names what objects may share. They also apply to unstructured objects.
 var places = []place{
-	{Open, "metadata", Metadata}, // also that of a template, of any type
+	{Open, "metadata", Metadata}, // also the metadata of a template, whatever its type
 	{Metadata, "managedFields", Managed},
 	{Managed, "fieldsV1", Open},
 	{Open, "nodeSelector", Closed},
@@ -39,7 +39,7 @@ var places = []place{
 	{Open, "binaryData", Payload},
 }
 
-// below holds the places by realm and name.
+// below indexes places by realm and name.
 var below = index(places)
 
 func index(places []place) (b [Payload + 1]map[string]Realm) {
@@ -74,7 +74,7 @@ func (r Realm) Elements() Realm {
 	return r
 }
 
-// IsPayload reports whether a field holds data that belongs to programs, wherever it is.
+// IsPayload reports whether a field holds data that belongs to programs, wherever the field is.
 func IsPayload(name string) bool { return below[Open][name] == Payload }
 
 // realmIn returns the realm of a field of a struct.

@@ -2,15 +2,15 @@ package gotype
 
 import "sync"
 
-// Plans holds what was made for each type, or for each type and something else, once. A plan that Of has
+// Plans caches one plan per key. A key is a type, or a type and something else. A plan that Of has
 // returned is complete.
 type Plans[K comparable, P any] struct {
 	made     sync.Map // of *P by K
 	building sync.Mutex
 }
 
-// Of returns the plan of a key. Fill makes it, if it is the first one; it gets the plans of other keys
-// from of, some of which are incomplete: types can hold themselves.
+// Of returns the plan of a key. The first call makes it by fill, which gets the plans of other keys from
+// of. Some of these are still incomplete, because types can contain themselves.
 func (p *Plans[K, P]) Of(key K, fill func(key K, plan *P, of func(K) *P)) *P {
 	if made, ok := p.made.Load(key); ok {
 		return made.(*P)

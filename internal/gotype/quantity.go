@@ -7,18 +7,19 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Parts are what a Quantity consists of, in its memory layout.
+// Parts are the fields of a Quantity, in its memory layout.
 type Parts struct {
 	Value  int64
 	Scale  int32
-	big    unsafe.Pointer // to a number above int64
-	Text   string         // as String has cached it, or as it was decoded if that is canonical
+	big    unsafe.Pointer // to a number beyond int64
+	Text   string         // cached by String, or the decoded text if it is canonical
 	Format resource.Format
 }
 
-// PartsOf returns the parts of a Quantity that objects may share, at a place without an address: its layout is
-// known, and its number fits into an integer with a scale. Copies of a bigger one have their number in common, and
-// methods write into it. String writes the text into the copy that it is called on, so the text stays as it is.
+// PartsOf returns the parts of a Quantity that objects may share in a place without an address. It
+// returns false if the layout is unknown, or if the number does not fit into a scaled int64: copies of
+// such a Quantity share a number that its methods write into. String caches the text in the copy that it
+// is called on, so the stored text does not change.
 func PartsOf(q *resource.Quantity) (p *Parts, ok bool) {
 	if !quantityKnown {
 		return nil, false
@@ -27,11 +28,11 @@ func PartsOf(q *resource.Quantity) (p *Parts, ok bool) {
 	return p, p.big == nil
 }
 
-// quantityKnown reports whether a Quantity has the parts that this package knows.
+// quantityKnown reports whether the layout of Quantity is that of Parts.
 var quantityKnown = hasParts(Quantity)
 
-// hasParts reports whether a type has the layout of Parts, whose number and whose scale are in a struct
-// of their own, as is the pointer.
+// hasParts reports whether a type has the layout of Parts. The number and its scale are in a nested
+// struct, and so is the pointer.
 func hasParts(t reflect.Type) bool {
 	parts := flatKinds(reflect.TypeFor[Parts](), 0)
 	parts[2].kind = reflect.Pointer

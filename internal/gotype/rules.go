@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// The types that some code knows by name.
+// The types that some code refers to by name.
 var (
 	GoTime       = reflect.TypeFor[time.Time]()
 	Time         = reflect.TypeFor[metav1.Time]()
@@ -26,13 +26,14 @@ var (
 	TypeMeta     = reflect.TypeFor[metav1.TypeMeta]()
 )
 
-// Writers says who may write into a value itself, without what lies behind its pointers, slices and maps.
+// Writers says who may write into a value itself. What its pointers, slices and maps refer to does not
+// count.
 type Writers uint8
 
 const (
-	// Programs write into it, although they must not, or somebody may.
+	// Programs write into it, although they must not, or unknown code may.
 	Programs Writers = 1 << iota
-	// Getters write into it if they can address it.
+	// Getters write into it if it is addressable.
 	Getters
 )
 
@@ -43,18 +44,18 @@ type rule struct {
 	writers Writers
 }
 
-// rules decide by type what objects may share: the first that holds. If none does, the values of a
-// struct are written into as its fields are.
+// rules decide by type what objects may share. The first matching rule decides. If none matches, a
+// struct's fields decide.
 var rules = []rule{
-	{"the times of apimachinery decode themselves, and their methods do not write", isOneOf(GoTime, Time, MicroTime, Duration), 0},
-	{"so does a number or a string", isOneOf(IntOrString), 0},
-	{"so does raw JSON", isOneOf(RawExtension, FieldsV1), 0},
-	{"a Quantity of another layout may be written into by any method", func(t reflect.Type) bool { return t == Quantity && !quantityKnown }, Programs},
+	{"apimachinery's times decode themselves, and their methods do not write", isOneOf(GoTime, Time, MicroTime, Duration), 0},
+	{"an IntOrString decodes itself, and its methods do not write", isOneOf(IntOrString), 0},
+	{"raw JSON decodes itself, and its methods do not write", isOneOf(RawExtension, FieldsV1), 0},
+	{"any method may write into a Quantity with an unknown layout", func(t reflect.Type) bool { return t == Quantity && !quantityKnown }, Programs},
 	{"AsDec, and sometimes Cmp, change the representation of a Quantity's number", isOneOf(Quantity), Getters},
 	{"a type that decodes itself may do anything", decodesItself, Programs},
-	{"a value that no encoding holds is not known", isForeign, Programs},
-	{"a method may keep something that belongs to one object in a field that no encoding reaches", hasUnreached, Programs},
-	{"programs set fields of some names, and those of an ObjectMeta, see places", hasWritten, Programs},
+	{"nothing is known about values that cannot be encoded", isForeign, Programs},
+	{"a method may keep data of one object in a field that is not encoded", hasUnreached, Programs},
+	{"programs set the fields of an ObjectMeta, and fields with certain names (see places)", hasWritten, Programs},
 }
 
 func writersOf(t reflect.Type) (w Writers) {
@@ -97,7 +98,7 @@ func decodes(t reflect.Type) (d Decodes) {
 	return d
 }
 
-// decodesItself reports whether a type decodes itself by code that somebody has written.
+// decodesItself reports whether a type has a handwritten method that decodes it.
 func decodesItself(t reflect.Type) bool {
 	d := decodes(t)
 	return d&(JSON|Text) != 0 || d&Protobuf != 0 && !isMessage(t)

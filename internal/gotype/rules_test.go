@@ -66,7 +66,7 @@ type plain struct {
 	C int
 }
 
-// examples are types that each rule decides, with its answer.
+// examples are types for each rule that the rule decides.
 var examples = [][]reflect.Type{
 	{GoTime, Time, MicroTime, Duration, reflect.TypeFor[struct{ A metav1.Time }]()},
 	{IntOrString},
@@ -79,7 +79,7 @@ var examples = [][]reflect.Type{
 	{ObjectMeta, reflect.TypeFor[templated](), reflect.TypeFor[selecting](), reflect.TypeFor[struct{ T selecting }]()},
 }
 
-// Each rule decides something that nothing else would decide in the same way.
+// Each rule decides a type that the rest of the table would decide differently.
 func TestEachRuleIsNeeded(t *testing.T) {
 	all := rules
 	defer func() { rules = all }()
@@ -95,7 +95,7 @@ func TestEachRuleIsNeeded(t *testing.T) {
 }
 
 func TestQuantityOfAnotherLayout(t *testing.T) {
-	require.True(t, quantityKnown, "a resource.Quantity looks different now: none is shared any more")
+	require.True(t, quantityKnown, "the layout of resource.Quantity has changed: quantities are no longer shared")
 	require.False(t, hasParts(reflect.TypeFor[struct{ i int64 }]()))
 	require.False(t, hasParts(reflect.TypeFor[struct{ i, d, s, f string }]()))
 	quantityKnown = false
@@ -137,7 +137,7 @@ func TestShareable(t *testing.T) {
 	}
 }
 
-// Each place decides something that nothing else would decide in the same way.
+// Each place decides a field that the rest of the table would decide differently.
 func TestEachPlaceIsNeeded(t *testing.T) {
 	defer func() { below = index(places) }()
 	for i, p := range places {

@@ -16,19 +16,19 @@ type Type struct {
 
 	Fields  []Field  // of a struct, as they stand in it
 	Members []Member // of a struct, as they stand in JSON
-	OddJSON bool     // only encoding/json knows the members
+	OddJSON bool     // only encoding/json can tell the members
 
-	Decodes Decodes // what its own methods decode
-	Message bool    // its Unmarshal decodes protobuf, and is generated from the tags of its fields
-	Writers Writers // of its values
-	Refers  bool    // its values refer to memory that a weigher counts
-	Private bool    // a field is not exported: a copy of a lock, for instance, is another lock
+	Decodes Decodes // the encodings that its own methods decode
+	Message bool    // its Unmarshal decodes protobuf, and was generated from its field tags
+	Writers Writers // who writes into its values
+	Refers  bool    // its values refer to memory that the weigher counts
+	Private bool    // it has an unexported field and must not be copied: it may be a lock
 }
 
 // Decodes is a set of encodings.
 type Decodes uint8
 
-// The methods by which a type decodes itself.
+// The methods that decode a type.
 const (
 	JSON     Decodes = 1 << iota // UnmarshalJSON
 	Text                         // UnmarshalText
@@ -79,9 +79,9 @@ func describe(t reflect.Type, d *Type, of func(reflect.Type) *Type) {
 	}
 }
 
-// Shareable reports whether objects may share what a pointer, a slice or a map refers to, as far as its
-// type tells: what lies behind references in it is judged with them. The values of a map have no
-// address, so no getter writes into them.
+// Shareable reports whether objects may share the memory that a pointer, slice or map refers to, judging
+// by its type. What that memory in turn refers to is judged together with it. Map values are not
+// addressable, so getters do not write into them.
 func (t *Type) Shareable() bool {
 	switch {
 	case t.Writers != 0 || t.Elem == nil:
@@ -92,13 +92,13 @@ func (t *Type) Shareable() bool {
 	return t.Elem.Writers == 0
 }
 
-// PointsToFieldsV1 reports whether a type is that of the one value that objects share wherever it is:
-// programs do not write into a FieldsV1.
+// PointsToFieldsV1 reports whether a type is *FieldsV1, which objects share in any place, because
+// programs do not write into it.
 func (t *Type) PointsToFieldsV1() bool { return t.Kind == reflect.Pointer && t.Elem.Go == FieldsV1 }
 
 // refers reports whether values of a type refer to memory of their own. Unexported fields belong to
-// their package: they may point at global memory that the package writes into at any time, such as
-// the time zone of a time. Of these fields only texts and slices count.
+// their package, and may point at global memory that the package writes into at any time, such as the
+// time zone of a time. Only texts and slices count among them.
 func refers(t reflect.Type, hidden bool) bool {
 	switch t.Kind() {
 	case reflect.String, reflect.Slice:
@@ -130,15 +130,15 @@ func isPrivate(t reflect.Type) bool {
 }
 
 const (
-	// HighestNumber is the highest number of a field in protobuf that is looked at: up to it, a tag
-	// has at most two bytes.
+	// HighestNumber is the highest protobuf field number that decoders support. Up to it, a tag has at
+	// most two bytes.
 	HighestNumber = 2047
-	// MostNumbers is the largest number of fields of a message: a decoder remembers each in a bit.
+	// MostNumbers is the largest number of fields of a message. A decoder tracks the fields in a bit set.
 	MostNumbers = 64
 )
 
-// protoNumber reads the number of a field from its struct tag. It ignores the type in the tag, since
-// some tags name a wrong one.
+// protoNumber reads the protobuf number of a field from its struct tag. It ignores the type in the tag,
+// because some tags name a wrong type.
 func protoNumber(f reflect.StructField) (int, bool) {
 	parts := strings.Split(f.Tag.Get("protobuf"), ",")
 	if len(parts) < 2 {
@@ -151,8 +151,8 @@ func protoNumber(f reflect.StructField) (int, bool) {
 	return n, true
 }
 
-// isMessage reports whether the Unmarshal of a type decodes its fields by their tags. That of a type with
-// other fields was written by hand.
+// isMessage reports whether the Unmarshal of a type decodes its fields by their tags. If the type has
+// fields without tags, its Unmarshal was written by hand.
 func isMessage(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct || decodes(t)&Protobuf == 0 {
 		return false
@@ -164,8 +164,8 @@ func isMessage(t reflect.Type) bool {
 		switch {
 		case numbered && f.IsExported() && !numbers[number] && len(numbers) < MostNumbers:
 			numbers[number] = true
-		case f.Type == TypeMeta && f.Anonymous: // no part of the encoding
-		case t == RawExtension && f.Name == "Object": // likewise
+		case f.Type == TypeMeta && f.Anonymous: // not encoded
+		case t == RawExtension && f.Name == "Object": // not encoded either
 		default:
 			return false
 		}

@@ -15,7 +15,7 @@ import (
 
 func quantity(text string) resource.Quantity { return resource.MustParse(text) }
 
-// Types that hold each other are described once, in whatever order and on whatever goroutine.
+// Types that refer to each other are described once, in any order and on any goroutine.
 func TestTypesAreDescribedOnce(t *testing.T) {
 	type outer struct {
 		In   struct{ Back *plain }
@@ -57,7 +57,7 @@ func TestFields(t *testing.T) {
 	require.True(t, pod.Fields[0].Inline)
 	require.Equal(t, []int{0, 1, 2, 3}, []int{pod.Fields[0].Number, pod.Fields[1].Number, pod.Fields[2].Number, pod.Fields[3].Number})
 	require.Equal(t, []Realm{Open, Metadata, Open, Open}, []Realm{pod.Fields[0].Realm, pod.Fields[1].Realm, pod.Fields[2].Realm, pod.Fields[3].Realm})
-	require.Equal(t, "kind", pod.Members[3].Name, "those of embedded structs come last")
+	require.Equal(t, "kind", pod.Members[3].Name, "the members of embedded structs come last")
 	require.False(t, Of(Time).Message)
 	require.False(t, Of(reflect.TypeFor[handwritten]()).Message)
 	require.True(t, Of(RawExtension).Message)
@@ -65,7 +65,7 @@ func TestFields(t *testing.T) {
 	require.Equal(t, Text, Of(reflect.TypeFor[texted]()).Decodes)
 }
 
-// The members of a struct follow the rules of encoding/json, or are odd.
+// The members of a struct follow the rules of encoding/json, or the struct is odd.
 func TestMembers(t *testing.T) {
 	members := func(typ reflect.Type) (names []string) {
 		for _, m := range Of(typ).Members {
@@ -87,7 +87,7 @@ func TestMembers(t *testing.T) {
 	require.Equal(t, Closed, Of(reflect.TypeFor[inline]()).Members[3].Realm)
 	require.Equal(t, []string{"a"}, members(reflect.TypeFor[shadowed]()))
 	type Text string
-	twoOfAName := reflect.StructOf([]reflect.StructField{{Name: "A", Type: FieldsV1, Tag: `json:"a"`}, {Name: "B", Type: FieldsV1, Tag: `json:"a"`}})
+	sameName := reflect.StructOf([]reflect.StructField{{Name: "A", Type: FieldsV1, Tag: `json:"a"`}, {Name: "B", Type: FieldsV1, Tag: `json:"a"`}})
 	for name, odd := range map[string]reflect.Type{
 		"a quoted number": reflect.TypeFor[struct {
 			A int `json:"a,string"`
@@ -98,7 +98,7 @@ func TestMembers(t *testing.T) {
 		"an embedded pointer":  reflect.TypeFor[struct{ *Shadow }](),
 		"an embedded string":   reflect.TypeFor[struct{ Text }](),
 		"an unexported struct": reflect.TypeFor[struct{ plain }](),
-		"the same name twice":  twoOfAName,
+		"the same name twice":  sameName,
 	} {
 		require.True(t, Of(odd).OddJSON, name)
 	}

@@ -19,11 +19,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// siblings is the number of objects that a benchmark decodes. They differ from each other as the
-// objects of one workload do.
+// siblings is the number of objects that a benchmark decodes. They differ like the objects of one
+// workload.
 const siblings = 2000
 
-// texts returns the encoded objects of the benchmarks.
+// texts returns the encoded objects for the benchmarks.
 func texts(b *testing.B) map[string][][]byte {
 	b.Helper()
 	t := map[string][][]byte{}
@@ -34,7 +34,7 @@ func texts(b *testing.B) map[string][][]byte {
 	return t
 }
 
-// measure decodes the texts in turn. Beside the usual figures it reports the memory of an object.
+// measure decodes the texts in turn. It also reports the memory per object.
 func measure(b *testing.B, texts [][]byte, decode func([]byte) (any, error)) {
 	b.Helper()
 	b.ReportAllocs()
@@ -58,14 +58,14 @@ func measure(b *testing.B, texts [][]byte, decode func([]byte) (any, error)) {
 	runtime.KeepAlive(kept)
 }
 
-// mode is one way to share.
+// mode is a way to share values.
 type mode struct {
 	name    string
 	options Options
 }
 
 func modes() []mode {
-	return []mode{{"alone", Options{}}, {"strings", Options{Table: share.New(0)}}, {"values", Options{Table: share.New(0), Values: true}}}
+	return []mode{{"unshared", Options{}}, {"strings", Options{Table: share.New(0)}}, {"values", Options{Table: share.New(0), Values: true}}}
 }
 
 func BenchmarkUnstructured(b *testing.B) {
@@ -102,8 +102,7 @@ func BenchmarkTyped(b *testing.B) {
 	}
 }
 
-// BenchmarkList reads lists of 100 resources, siblings of each other; the
-// figures are of one list.
+// BenchmarkList reads lists of 100 similar resources. The results are per list.
 func BenchmarkList(b *testing.B) {
 	var lists [][]byte
 	resources := texts(b)["resource"]

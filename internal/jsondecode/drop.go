@@ -2,8 +2,8 @@ package jsondecode
 
 import "github.com/tidemark-k8s/tidemark/internal/fields"
 
-// without returns a text without the fields to leave out, as if the server had not sent them. A text that
-// is not well-formed is returned as it is: decoding it fails.
+// without returns a text without the fields to drop, as if the server had not sent them. It returns
+// malformed text as it is: decoding it fails.
 func without(data []byte, drop *fields.Set) []byte {
 	var t text
 	if drop == nil || !t.scan(data) {
@@ -12,7 +12,7 @@ func without(data []byte, drop *fields.Set) []byte {
 	return t.without(0, drop)
 }
 
-// without returns the bytes of a value without the fields to leave out.
+// without returns the bytes of a value without the fields to drop.
 func (t *text) without(i uint32, drop *fields.Set) []byte {
 	if drop == nil {
 		return t.raw(i)
@@ -20,8 +20,8 @@ func (t *text) without(i uint32, drop *fields.Set) []byte {
 	return t.appendWithout(nil, i, drop)
 }
 
-// appendWithout appends a value without the fields to leave out. The keys of maps are also names of
-// fields, and a path skips arrays.
+// appendWithout appends a value without the fields to drop. A map's keys count as field names, and paths
+// skip arrays.
 func (t *text) appendWithout(to []byte, self uint32, drop *fields.Set) []byte {
 	v := t.tokens[self]
 	if drop == nil || v.kind != kindObject && v.kind != kindArray {
@@ -33,7 +33,7 @@ func (t *text) appendWithout(to []byte, self uint32, drop *fields.Set) []byte {
 		if v.kind == kindObject {
 			key, leftOut := i, false
 			i++ // its value
-			if below, leftOut = drop.Of(string(t.says(key))); leftOut {
+			if below, leftOut = drop.Of(string(t.content(key))); leftOut {
 				continue
 			}
 			to = t.appendKey(to, key, begun)
@@ -45,7 +45,7 @@ func (t *text) appendWithout(to []byte, self uint32, drop *fields.Set) []byte {
 	return append(to, t.data[v.end-1])
 }
 
-// appendKey appends the key of a member, after a comma if another member comes before it.
+// appendKey appends the key of a member, after a comma if it is not the first member.
 func (t *text) appendKey(to []byte, key uint32, begun bool) []byte {
 	if begun {
 		to = append(to, ',')

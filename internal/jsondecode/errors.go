@@ -3,9 +3,8 @@ package jsondecode
 import "errors"
 
 var (
-	// ErrMalformed means that a body is not a list or a stream of events: it is not JSON, or has
-	// another shape.
+	// ErrMalformed means that a body is not JSON, or is neither a list nor a stream of events.
 	ErrMalformed = errors.New("malformed JSON")
-	// ErrTooLarge means that an item or an event is above the limit.
+	// ErrTooLarge means that an item or event exceeds the limit.
 	ErrTooLarge = errors.New("JSON value too large")
 )

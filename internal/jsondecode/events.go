@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Events reads the events of a watch, as they arrive.
+// Events reads the events of a watch as they arrive.
 type Events struct {
 	stream stream
 	err    error
@@ -16,9 +16,9 @@ func NewEvents(body io.Reader) *Events {
 	return &Events{stream: newStream(body, spareWatch)}
 }
 
-// Next returns the type and the object of the next event. The object is valid until the next
-// call, nil if the event has none, and not checked: its decoder does that. Next returns io.EOF at
-// an end between events. After an error, it returns the same error again.
+// Next returns the type and the object of the next event. The object is nil if the event has none. It is
+// valid until the next call. Next does not check the object, because its decoder does. If the body ends
+// between events, Next returns io.EOF. After an error, it returns the same error again.
 func (e *Events) Next() (typ string, object []byte, err error) {
 	if e.err != nil {
 		return "", nil, e.err
@@ -68,15 +68,15 @@ func (e *Events) member(key string, typ *string, object *span) error {
 	}
 	if key == "object" {
 		if t := (text{}); object.length > 0 && !t.scan(object.in(&e.stream)) {
-			return fmt.Errorf("%w: an object that another follows", ErrMalformed) // no decoder sees it
+			return fmt.Errorf("%w: a malformed object before a second one", ErrMalformed) // its decoder will not see it
 		}
-		e.stream.keeps = true // what follows it
+		e.stream.keeps = true // keep what follows it
 		*object = span{e.stream.pos - e.stream.held - len(raw), len(raw)}
 		return nil
 	}
 	var ok bool
 	if *typ, ok = unquote(raw); !ok {
-		return fmt.Errorf("%w: %.100q is no type of event", ErrMalformed, raw)
+		return fmt.Errorf("%w: %.100q is not an event type", ErrMalformed, raw)
 	}
 	return nil
 }

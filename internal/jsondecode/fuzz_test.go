@@ -21,7 +21,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// seeds are texts of all sorts.
+// seeds are texts of all kinds.
 func seeds(f *testing.F) []string {
 	f.Helper()
 	all := []string{string(podNumber(f, 1)), string(podNumber(f, 2)), string(resourceNumber(1)), string(resourceNumber(2)), definition, coreEvent}
@@ -31,7 +31,7 @@ func seeds(f *testing.F) []string {
 	return all
 }
 
-// Two objects are decoded in turn, so that each may share values with the other.
+// Two objects are decoded in turn, so that each one may share values with the other.
 func FuzzUnstructured(f *testing.F) {
 	all := seeds(f)
 	for i := range all {
@@ -97,7 +97,7 @@ func FuzzTyped(f *testing.F) {
 	})
 }
 
-// slowList reads a list as encoding/json does.
+// slowList reads a list like encoding/json.
 func slowList(body []byte) (items []string, head ListHead, ok bool) {
 	members, ok := slowMembers(body)
 	if !ok {
@@ -144,7 +144,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// slowMembers returns the members of an object in their order.
+// slowMembers returns the members of an object in order.
 func slowMembers(body []byte) (members []member, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	if first, err := d.Token(); err != nil || first != json.Delim('{') || !json.Valid(body) {
@@ -164,8 +164,8 @@ func slowMembers(body []byte) (members []member, ok bool) {
 	return members, true
 }
 
-// tooDeep reports whether a text may be so deep that it matters whether it is decoded as a whole or
-// item by item.
+// tooDeep reports whether a text may be so deep that decoding it as a whole and item by item give
+// different results.
 func tooDeep(text string) bool {
 	return strings.Count(text, "{")+strings.Count(text, "[") >= deepest-2
 }
@@ -199,7 +199,7 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// slowEvents reads events as encoding/json does.
+// slowEvents reads events like encoding/json.
 func slowEvents(body string) (events []event, ok bool) {
 	d := json.NewDecoder(strings.NewReader(body))
 	for {
@@ -226,7 +226,7 @@ func slowEvents(body string) (events []event, ok bool) {
 	}
 }
 
-// mismatched reports whether a bracket of a text closes no bracket of its kind.
+// mismatched reports whether a text has a closing bracket that does not match the last open one.
 func mismatched(body string) bool {
 	var open []rune
 	quoted, escaped := false, false
@@ -290,7 +290,7 @@ func FuzzIdentity(f *testing.F) {
 		id, ok := ReadIdentity([]byte(item))
 		members, valid := slowMembers([]byte(item))
 		if !valid {
-			return // the identity in invalid JSON does not matter; ReadIdentity must only return
+			return // the result for invalid JSON does not matter, as long as ReadIdentity returns
 		}
 		requireSplit(t, item, members)
 		var want object.Identity
@@ -313,7 +313,7 @@ func FuzzIdentity(f *testing.F) {
 	})
 }
 
-// Objects decoded with a table of many other objects equal objects decoded alone.
+// Objects decoded with a table of many other objects equal objects decoded without one.
 func TestManyKindsOfObjectsShareATable(t *testing.T) {
 	table := share.New(1 << 16) // too small for most values
 	d := map[string]*Unstructured{"one": NewUnstructured(Options{Table: table, Values: true}), "two": NewUnstructured(Options{Table: table, Values: true})}
@@ -340,7 +340,7 @@ func requireSplit(t *testing.T, item string, members []member) {
 	require.Equal(t, string(want.metadata), string(metadata))
 	for name, raw := range map[string][]byte{kind.Kind: want.kind, kind.APIVersion: want.version} {
 		var text string
-		_ = json.Unmarshal(raw, &text) // another type than a string counts as none
+		_ = json.Unmarshal(raw, &text) // a value that is not a string counts as missing
 		require.Equal(t, text, name)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// ReadIdentity reads an item's metadata, and nothing behind it. It reports whether there is a
-// metadata.name. It does not check the whole item; the decoder does.
+// ReadIdentity reads an item's metadata, and nothing after it. It reports whether the metadata has a
+// name. It does not check the whole item, because the decoder does.
 func ReadIdentity(item []byte) (id object.Identity, ok bool) {
 	s := stream{buf: item, limit: longest}
 	if !s.toMetadata() {
@@ -20,8 +20,8 @@ func ReadIdentity(item []byte) (id object.Identity, ok bool) {
 	return identity(&s)
 }
 
-// Metadata returns the first metadata of an object as it is encoded. It reads nothing behind it, and
-// does not check it. It returns false if it finds none.
+// Metadata returns the first metadata of an object in encoded form. It reads nothing after the metadata,
+// and does not check it. It returns false if it finds no metadata.
 func Metadata(object []byte) (metadata []byte, ok bool) {
 	s := stream{buf: object, limit: longest}
 	if !s.toMetadata() {
@@ -31,7 +31,7 @@ func Metadata(object []byte) (metadata []byte, ok bool) {
 	return metadata, err == nil
 }
 
-// toMetadata reads an object up to its metadata, and reports whether it comes next.
+// toMetadata reads an object up to its metadata. It reports whether the metadata comes next.
 func (s *stream) toMetadata() bool {
 	if s.expect('{') != nil {
 		return false
@@ -50,7 +50,7 @@ func (s *stream) toMetadata() bool {
 	}
 }
 
-// identity reads the metadata that comes next.
+// identity reads the metadata, which comes next.
 func identity(s *stream) (id object.Identity, ok bool) {
 	if s.expect('{') != nil {
 		return object.Identity{}, false
@@ -73,7 +73,7 @@ func identity(s *stream) (id object.Identity, ok bool) {
 	}
 }
 
-// fieldOf returns where the value of a key of the metadata belongs in an identity, or nil.
+// fieldOf returns the field of an identity for a key of the metadata, or nil.
 func fieldOf(id *object.Identity, key string) *string {
 	switch key {
 	case "name":
@@ -88,13 +88,13 @@ func fieldOf(id *object.Identity, key string) *string {
 	return nil
 }
 
-// parts are the members of an object that every kind has, as they are encoded.
+// parts are the encoded members that objects of every kind have.
 type parts struct{ version, kind, metadata []byte }
 
-// Split returns the kind of an object, and its metadata as it is encoded, nil if it has none. Whether the
-// other members are well-formed is not checked: their ends are found by quotes and brackets, and what stands
-// behind all three is not read unless it may have one of them again. It returns false for what is no object,
-// and if the kind or the metadata stands there twice.
+// Split returns the kind of an object and its encoded metadata, which is nil if the object has none.
+// Split does not check that other members are well-formed. It finds their ends by quotes and brackets.
+// After the kind, the version and the metadata it stops reading, unless one of them may occur again. It
+// returns false if the text is not an object, or if the kind or the metadata occurs twice.
 func Split(object []byte) (t metav1.TypeMeta, metadata []byte, ok bool) {
 	var of parts
 	s := stream{buf: object, limit: longest}
@@ -129,13 +129,13 @@ func (p *parts) typeMeta() (t metav1.TypeMeta) {
 	return t
 }
 
-// mayRepeat reports whether a text may have the name of a part, as a whole or with escapes.
+// mayRepeat reports whether a text may contain the name of a part, verbatim or with escapes.
 func mayRepeat(text []byte) bool {
 	return bytes.IndexByte(text, '\\') >= 0 || bytes.Contains(text, []byte(`"metadata"`)) ||
 		bytes.Contains(text, []byte(`"kind"`)) || bytes.Contains(text, []byte(`"apiVersion"`))
 }
 
-// add notes a member, and reports whether it is the first one with this key.
+// add records a member, and reports whether it is the first one with its key.
 func (p *parts) add(key string, raw []byte) bool {
 	to := &p.metadata
 	switch key {

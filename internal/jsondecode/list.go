@@ -9,18 +9,18 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// mostMetadata bounds the metadata of a list.
+// mostMetadata limits the size of a list's metadata.
 const mostMetadata = 1 << 20
 
 // Items is the state of a list's "items".
 type Items uint8
 
 const (
-	// NoItems means that there is no key "items", as in a Status.
+	// NoItems means that there is no key "items". A Status has none.
 	NoItems Items = iota
 	// NullItems means that "items" is null.
 	NullItems
-	// SomeItems means that "items" is an array, maybe an empty one.
+	// SomeItems means that "items" is an array, possibly empty.
 	SomeItems
 )
 
@@ -33,13 +33,13 @@ type ListHead struct {
 	Items              Items
 }
 
-// List reads the items of a list, one by one, as they arrive.
+// List reads the items of a list one by one as they arrive.
 type List struct {
 	stream stream
 	head   ListHead
 	place  place
-	begun  bool     // a member was read, of the list or of the items
-	read   []string // the names of the members that were read, of those that matter
+	begun  bool     // a member of the list, or an item, was read
+	read   []string // the names of the known members that were read
 	err    error
 }
 
@@ -58,13 +58,13 @@ const (
 // NewList returns a reader of the list in a body.
 func NewList(body io.Reader) *List { return &List{stream: newStream(body, spareBuffer)} }
 
-// Head returns the list's head as far as it was read: the part before the items, and all of it
-// once Next has returned io.EOF.
+// Head returns the list's head as far as it has been read: the part before the items, or the whole head
+// after Next has returned io.EOF.
 func (l *List) Head() ListHead { return l.head }
 
-// Next returns the bytes of the next item, valid until the next call. It finds the item's end by
-// the brackets, and does not check the item: its decoder does that. Next returns io.EOF behind
-// the list, if only spaces follow. After an error, it returns the same error again.
+// Next returns the bytes of the next item, valid until the next call. It finds the end of an item by its
+// brackets, and does not check the item, because the decoder does. At the end of the list, Next returns
+// io.EOF if only whitespace follows. After an error, it returns the same error again.
 func (l *List) Next() (item []byte, err error) {
 	if l.err != nil {
 		return nil, l.err
@@ -113,7 +113,7 @@ func (l *List) item() ([]byte, error) {
 	return l.stream.value()
 }
 
-// member reads a member of the list, or the beginning of its items.
+// member reads a member of the list, or up to the first item.
 func (l *List) member() error {
 	key, more, err := l.stream.member(l.begun)
 	if err != nil {
@@ -132,11 +132,11 @@ func (l *List) member() error {
 	return l.stream.skip(1)
 }
 
-// known reads a member that matters. A second one of the same name is an error: decoders differ on it, and
-// no server sends it.
+// known reads a known member. A duplicate is an error, because decoders handle it differently, and no
+// server sends it.
 func (l *List) known(key string) error {
 	if slices.Contains(l.read, key) {
-		return fmt.Errorf("%w: a list with %s twice", ErrMalformed, key)
+		return fmt.Errorf("%w: a list with two members %q", ErrMalformed, key)
 	}
 	l.read = append(l.read, key)
 	switch key {
@@ -166,13 +166,13 @@ func (l *List) items() error {
 		return err
 	}
 	if string(raw) != "null" {
-		return fmt.Errorf("%w: the items of a list are no array", ErrMalformed)
+		return fmt.Errorf("%w: the items of a list are not an array", ErrMalformed)
 	}
 	l.head.Items = NullItems
 	return nil
 }
 
-// string reads a string, or null.
+// string reads a string or null.
 func (l *List) string(s *string) error {
 	raw, err := l.stream.value()
 	if err != nil {
@@ -183,7 +183,7 @@ func (l *List) string(s *string) error {
 	}
 	var ok bool
 	if *s, ok = unquote(raw); !ok {
-		return fmt.Errorf("%w: %.100q is no string", ErrMalformed, raw)
+		return fmt.Errorf("%w: %.100q is not a string", ErrMalformed, raw)
 	}
 	return nil
 }
@@ -198,17 +198,17 @@ func (l *List) metadata() error {
 	}
 	var m metav1.ListMeta
 	if err := utiljson.Unmarshal(raw, &m); err != nil {
-		return fmt.Errorf("%w: the metadata of a list: %w", ErrMalformed, err)
+		return fmt.Errorf("%w: list metadata: %w", ErrMalformed, err)
 	}
 	l.head.ResourceVersion, l.head.Continue, l.head.RemainingItemCount = m.ResourceVersion, m.Continue, m.RemainingItemCount
 	return nil
 }
 
-// end returns io.EOF if nothing but spaces is left.
+// end returns io.EOF if only whitespace is left.
 func (s *stream) end() error {
 	c, err := s.peek()
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: %q behind the end", ErrMalformed, c)
+	return fmt.Errorf("%w: %q after the end", ErrMalformed, c)
 }

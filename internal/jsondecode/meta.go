@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// ReadMeta reads a string of an item's metadata, and the item's resourceVersion, without allocating: both are
-// parts of the item. It returns false unless the string is there once, and is ASCII or UTF-8 without escapes;
-// the version is nil then, as it is if the item has none. Of an object with two metadata, which no server
-// sends, the first counts. ReadMeta finds ends by quotes and brackets, and does not check the item: the
-// decoder does.
+// ReadMeta reads a string of an item's metadata, and the item's resourceVersion. It does not allocate:
+// both results are parts of item. It returns false unless the string occurs once, and is ASCII or UTF-8
+// without escapes. Then version is nil. version is also nil if the item has none. If an object has two
+// metadata, which no server sends, the first one counts. ReadMeta finds the ends of values by quotes and
+// brackets. It does not check the item, because the decoder does.
 func ReadMeta(item []byte, field string) (value, version []byte, ok bool) {
 	w := walk{data: item}
 	if !w.enter() {
@@ -34,7 +34,7 @@ type walk struct {
 	pos  int
 }
 
-// metadata reads the metadata that comes next.
+// metadata reads the metadata, which comes next.
 func (w *walk) metadata(field string) (value, version []byte, ok bool) {
 	if !w.enter() {
 		return nil, nil, false
@@ -64,7 +64,7 @@ func (w *walk) metadata(field string) (value, version []byte, ok bool) {
 	}
 }
 
-// plain returns what a string without escapes says, or nil for anything else.
+// plain returns the content of a string without escapes. It returns nil for any other value.
 func plain(raw []byte) []byte {
 	if len(raw) == 0 || raw[0] != '"' {
 		return nil
@@ -75,7 +75,7 @@ func plain(raw []byte) []byte {
 	return raw[1 : len(raw)-1]
 }
 
-// peek steps over spaces, and returns the byte behind them, or 0 at the end.
+// peek skips whitespace, and returns the byte after it, or 0 at the end.
 func (w *walk) peek() byte {
 	for ; w.pos < len(w.data); w.pos++ {
 		if c := w.data[w.pos]; !isSpace(c) {
@@ -85,7 +85,7 @@ func (w *walk) peek() byte {
 	return 0
 }
 
-// enter steps into an object.
+// enter enters an object.
 func (w *walk) enter() bool {
 	if w.peek() != '{' {
 		return false
@@ -94,8 +94,8 @@ func (w *walk) enter() bool {
 	return true
 }
 
-// key steps over the next member's key and the colon behind it. It returns false if there is no member, or one
-// whose key has an escape.
+// key skips the next member's key and its colon. It returns false if there is no member, or if its key
+// has an escape.
 func (w *walk) key() (key []byte, ok bool) {
 	if w.peek() == ',' {
 		w.pos++
@@ -116,7 +116,7 @@ func (w *walk) key() (key []byte, ok bool) {
 	return w.data[start:end], true
 }
 
-// value steps over a value. It returns nil if the item ends within.
+// value skips a value. It returns nil if the item ends inside the value.
 func (w *walk) value() []byte {
 	c := w.peek()
 	start, end := w.pos, w.pos
@@ -140,7 +140,7 @@ func (w *walk) value() []byte {
 
 func endsScalar(c byte) bool { return c == ',' || c == '}' || c == ']' || isSpace(c) }
 
-// closingBracket returns the place behind the object or array that begins at i, or -1.
+// closingBracket returns the index after the object or array that begins at i, or -1.
 func closingBracket(data []byte, i int) (end int) {
 	for depth := 0; i < len(data); i++ {
 		switch data[i] {
@@ -159,8 +159,8 @@ func closingBracket(data []byte, i int) (end int) {
 	return -1
 }
 
-// closingQuote returns the place of the quote that ends the string whose content begins at i, or -1, and
-// whether the content has a backslash. It tests eight bytes at once, as [plainEnd] does.
+// closingQuote returns the index of the quote that ends the string whose content begins at i, or -1, and
+// whether the content has a backslash. It tests eight bytes at once, like [plainEnd].
 func closingQuote(data []byte, i int) (end int, escaped bool) {
 	for i+8 <= len(data) {
 		w := binary.LittleEndian.Uint64(data[i:])

@@ -62,7 +62,7 @@ func TestReadMetaAllocatesNothing(t *testing.T) {
 	}
 }
 
-// FuzzReadMeta compares what is read of an item with the decoded object, if it can be decoded.
+// FuzzReadMeta compares the result of ReadMeta with the decoded object, if the item can be decoded.
 func FuzzReadMeta(f *testing.F) {
 	for _, text := range seeds(f) {
 		f.Add(text)
@@ -112,7 +112,8 @@ func FuzzReadMeta(f *testing.F) {
 	})
 }
 
-// BenchmarkReadMeta reads the uid of an item, behind its managed fields as in a custom resource, and before them.
+// BenchmarkReadMeta reads the uid of an item after its managed fields, as in a custom resource, and
+// before them.
 func BenchmarkReadMeta(b *testing.B) {
 	for name, item := range map[string][]byte{"behind": resourceNumber(1), "before": podNumber(b, 1)} {
 		b.Run(name, func(b *testing.B) {

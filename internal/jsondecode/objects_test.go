@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// podNumber returns a pod as a server sends it, one of many of one workload.
+// podNumber returns one of many pods of a workload, as a server sends it.
 func podNumber(t testing.TB, n int) []byte {
 	t.Helper()
 	data, err := json.Marshal(newPod(n))
@@ -29,7 +29,7 @@ func newPod(n int) *corev1.Pod {
 	return p
 }
 
-// resourceNumber returns a custom resource of about 4 kB. Many of them are alike.
+// resourceNumber returns a custom resource of about 4 kB. Many of them are similar.
 func resourceNumber(n int) []byte {
 	var checks, history strings.Builder
 	for i := range 6 {
@@ -40,7 +40,7 @@ func resourceNumber(n int) []byte {
 		n, n%4, n, n%10, 5000+n, n, checks.String(), n%60, history.String())
 }
 
-// definition is a CustomResourceDefinition, as far as its JSON is of a kind of its own.
+// definition is the part of a CustomResourceDefinition whose JSON differs from other kinds.
 const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"rollouts.example.com","uid":"1","resourceVersion":"7","creationTimestamp":null},"spec":{"group":"example.com","names":{"kind":"Rollout","plural":"rollouts","shortNames":[]},"scope":"Namespaced","versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"spec":{"properties":{"data":{"type":"object","x-kubernetes-preserve-unknown-fields":true},"metadata":{"type":"object"},"replicas":{"default":1,"maximum":1e3,"minimum":0,"type":"integer"}},"required":["replicas"],"type":"object"}},"type":"object"}},"served":true,"storage":true,"subresources":{"status":{}}}]},"status":{"acceptedNames":{"kind":"","plural":""},"conditions":null,"storedVersions":["v1"]}}`
 
 const coreEvent = `{"kind":"Event","apiVersion":"v1","metadata":{"name":"web.17a","namespace":"shop","uid":"e1","resourceVersion":"9","creationTimestamp":"2025-03-01T10:00:00Z"},"involvedObject":{"kind":"Pod","namespace":"shop","name":"web","uid":"p1","apiVersion":"v1","fieldPath":"spec.containers{web}"},"reason":"BackOff","message":"Back-off restarting failed container \u003cweb\u003e","source":{"component":"kubelet","host":"node-1"},"firstTimestamp":"2025-03-01T10:00:00Z","lastTimestamp":"2025-03-01T10:05:00Z","count":5,"type":"Warning","eventTime":"2025-03-01T10:00:00.123456Z","reportingComponent":"kubelet","reportingInstance":"node-1","series":null}`

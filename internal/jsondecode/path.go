@@ -9,62 +9,62 @@ import (
 )
 
 const (
-	// mostPaths bounds the paths of a decoder, and mostChildren the paths below one path: an
-	// object with more keys is a map, such as labels.
+	// mostPaths limits the paths of a decoder, and mostChildren the paths below one path. An object with
+	// more keys is a map, such as labels.
 	mostPaths    = 2048
 	mostChildren = 64
-	// mostSites bounds the sites of paths in the whole process.
+	// mostSites limits the sites of paths in the process.
 	mostSites = 1 << 14
-	// longestPath is the length of the longest path that a decoder keeps.
+	// longestPath is the length of the longest path that a decoder stores.
 	longestPath = 512
-	// longestLast is the length of the longest string that a path keeps.
+	// longestLast is the length of the longest string that a path stores.
 	longestLast = 64
 )
 
-// path is a place in the objects of one kind, such as spec.containers[].env: the keys on the way
-// to a value. It holds everything that a decoder knows of a key.
+// path is a place in the objects of one kind, such as spec.containers[].env. It consists of the keys
+// that lead to a value, and holds everything that the decoder has learned about this place.
 //
 // Invariant: values at one path are decoded in the same way in every object.
 type path struct {
-	name   string // the key
-	full   string // all keys on the way
-	realm  gotype.Realm
-	absent bool        // the field is left out
-	drop   *fields.Set // what is left out below
-	beyond bool        // the path is one for all that no path was made for
+	name     string // the key
+	full     string // all keys that lead to the value
+	realm    gotype.Realm
+	absent   bool        // the field is dropped
+	drop     *fields.Set // the fields to drop below
+	catchAll bool        // the path stands for all keys without paths of their own
 
 	children map[string]*path
-	first    *path // the key that the last object began with
-	after    *path // the key that came after this one in the last object
-	elements *path // of an array
+	first    *path // the first key of the last object
+	after    *path // the key after this one in the last object
+	elements *path // the path of an array's elements
 
-	met  bool // before
+	seen bool // the path has occurred
 	site share.Site
 	use  use
-	last any // the last string here, as it was handed out
+	last any // the last string that was returned for this path
 }
 
 // A use is the state of a path's site.
 type use uint8
 
 const (
-	unknown use = iota // until the path is met a second time
+	unknown use = iota // until the path occurs for the second time
 	sited
-	siteless // there were too many
+	siteless // there were too many sites
 )
 
 // paths holds the paths of a decoder.
 type paths struct {
 	root     *path
 	count    int
-	others   [gotype.Payload + 1]*path // what is beyond the bounds, by realm
-	withhold bool                      // a program's own data
+	others   [gotype.Payload + 1]*path // catch-all paths by realm
+	withhold bool                      // strings in [gotype.Payload] are not shared
 }
 
 func newPaths(o Options) *paths {
 	p := &paths{root: &path{drop: o.Drop}, withhold: o.withholds(true)}
 	for r := range p.others {
-		p.others[r] = &path{realm: gotype.Realm(r), beyond: true, use: siteless} //nolint:gosec // one of a few
+		p.others[r] = &path{realm: gotype.Realm(r), catchAll: true, use: siteless} //nolint:gosec // one of a few
 	}
 	return p
 }
@@ -74,11 +74,11 @@ func (p *paths) child(n *path, key []byte, table *share.Table) (child *path, nam
 	if c := n.children[string(key)]; c != nil {
 		return c, c.name
 	}
-	if n.realm == gotype.Payload { // nothing of it is remembered, not even a key
-		return p.stranger(n, string(key))
+	if n.realm == gotype.Payload { // store nothing of it, not even a key
+		return p.catchAll(n, string(key))
 	}
 	if len(n.children) >= mostChildren || p.full(n, len(key)) {
-		return p.stranger(n, table.String(keys(), key))
+		return p.catchAll(n, table.String(keys(), key))
 	}
 	c := p.make(n, table.String(keys(), key))
 	if n.children == nil {
@@ -89,23 +89,23 @@ func (p *paths) child(n *path, key []byte, table *share.Table) (child *path, nam
 	return c, c.name
 }
 
-// full reports whether no more path is made below n that is longer by so many bytes.
+// full reports whether a path below n that is this many bytes longer may no longer be made.
 func (p *paths) full(n *path, more int) bool {
-	return n.beyond || p.count >= mostPaths || len(n.full)+more > longestPath
+	return n.catchAll || p.count >= mostPaths || len(n.full)+more > longestPath
 }
 
-// stranger returns the path for a key without a path of its own.
-func (p *paths) stranger(n *path, name string) (*path, string) {
+// catchAll returns the path for a key without a path of its own.
+func (p *paths) catchAll(n *path, name string) (*path, string) {
 	if n.drop == nil {
 		return p.others[p.realm(n, name)], name
 	}
 	c := p.make(n, name)
-	c.beyond, c.use = true, siteless
+	c.catchAll, c.use = true, siteless
 	return c, name
 }
 
-// realm returns the realm of the values at a key below n. Objects without a Go type may share all of
-// their managedFields. Data is withheld if a transform may remove it.
+// realm returns the realm of the values at a key below n. Unstructured objects may share all of their
+// managedFields. Payload is withheld if a transform may remove it.
 func (p *paths) realm(n *path, name string) gotype.Realm {
 	switch r := n.realm.Below(name); {
 	case r == gotype.Managed:
@@ -126,7 +126,7 @@ func (p *paths) make(n *path, name string) *path {
 	return c
 }
 
-// of returns the path of the elements of an array.
+// of returns the path of an array's elements.
 func (p *paths) of(n *path) *path {
 	if n.elements != nil {
 		return n.elements
@@ -136,7 +136,7 @@ func (p *paths) of(n *path) *path {
 	if full && n.drop == nil {
 		return p.others[r]
 	}
-	e := &path{full: n.full + "[]", realm: r, drop: n.drop, beyond: full}
+	e := &path{full: n.full + "[]", realm: r, drop: n.drop, catchAll: full}
 	if full {
 		e.use = siteless
 		return e
@@ -146,21 +146,21 @@ func (p *paths) of(n *path) *path {
 	return e
 }
 
-// next returns where the key after this one is remembered. A path that stands for many keys remembers none: what
-// comes after one of them in one object may have another path in the next.
+// next returns where the path stores the next key. A path for many keys stores none, because the next
+// key may have another path in each object.
 func (n *path) next() **path {
-	if n.beyond {
+	if n.catchAll {
 		return nil
 	}
 	return &n.after
 }
 
-// siteOf returns the site of a path, and whether it has one. A path gets its site when it occurs
-// the second time, so that a key that occurs once uses no site.
+// siteOf returns the site of a path, if it has one. A path gets its site when it occurs for the second
+// time, so that a key that occurs once needs no site.
 func (n *path) siteOf() (share.Site, bool) {
 	if n.use == unknown {
-		if !n.met {
-			n.met = true
+		if !n.seen {
+			n.seen = true
 			return 0, false
 		}
 		n.site, n.use = siteOfPath(n.full)
@@ -168,8 +168,8 @@ func (n *path) siteOf() (share.Site, bool) {
 	return n.site, n.use == sited
 }
 
-// sites holds the sites of the paths of all kinds: a decoder may end, a site stays as long as the
-// process.
+// sites holds the sites of the paths of all kinds. A site stays as long as the process, also after its
+// decoder has ended.
 var sites struct {
 	mu     sync.Mutex
 	byPath map[string]share.Site
@@ -193,5 +193,5 @@ func siteOfPath(full string) (share.Site, use) {
 	return s, sited
 }
 
-// keys returns the site of the keys of objects.
+// keys returns the site for the keys of objects.
 var keys = sync.OnceValue(share.NewSite)

@@ -12,7 +12,7 @@ import (
 type form uint8
 
 const (
-	formOdd         form = iota // apimachinery's decoder does it
+	formOdd         form = iota // apimachinery's decoder decodes it
 	formString                  //
 	formBool                    //
 	formInt                     //
@@ -22,29 +22,29 @@ const (
 	formPointer                 //
 	formSlice                   //
 	formBytes                   // a slice of bytes, in base64
-	formMap                     // with keys that are strings
-	formStrings                 // is map[string]string
-	formAny                     // is the empty interface
-	formUnmarshaler             // has a method UnmarshalJSON
-	formTime                    // is metav1.Time
-	formQuantity                // is resource.Quantity
-	formIntOrString             // is intstr.IntOrString
+	formMap                     // a map with string keys
+	formStrings                 // map[string]string
+	formAny                     // the empty interface
+	formUnmarshaler             // a type with an UnmarshalJSON method
+	formTime                    // metav1.Time
+	formQuantity                // resource.Quantity
+	formIntOrString             // intstr.IntOrString
 )
 
-// plan describes the decoding of values of one Go type. A complete plan never changes.
+// plan describes how values of one Go type are decoded. A complete plan never changes.
 type plan struct {
 	typ    reflect.Type
 	form   form
-	elem   *plan      // of a pointer, a slice or a map
-	site   share.Site // of the elements, where they are containers
+	elem   *plan      // the plan of the values in a pointer, slice or map
+	site   share.Site // the site of the elements, if they are containers
 	fields []field
 	byName map[string]int
-	known  bool // an UnmarshalJSON of apimachinery, which keeps no part of the bytes
-	shared bool // a value may be shared, as far as its type tells
-	always bool // wherever it is
+	known  bool // its UnmarshalJSON is apimachinery's, which keeps no part of the bytes
+	shared bool // values may be shared, judging by their type
+	always bool // values may be shared in any place
 }
 
-// field is a field of a struct, or of a struct embedded in it.
+// field is a field of a struct or of an embedded struct.
 type field struct {
 	name  string
 	index []int
@@ -125,7 +125,7 @@ func formOfReference(t *gotype.Type) form {
 		case t.Key.Kind == reflect.String && t.Key.Decodes&gotype.Text == 0:
 			return formMap
 		}
-	case reflect.Pointer: // not one to a pointer, or with methods of its own
+	case reflect.Pointer: // but not a pointer to a pointer, or one with methods
 		if t.Go.Name() == "" && t.Elem.Kind != reflect.Pointer && t.Elem.Kind != reflect.Interface {
 			return formPointer
 		}

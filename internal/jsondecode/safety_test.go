@@ -21,8 +21,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// sharing returns the paths at which two objects hold the same map, the same array or the same
-// pointer. It leaves out paths below a shared one.
+// sharing returns the paths at which two objects have the same map, array or pointer. It omits paths
+// below a shared value.
 func sharing(a, b any) []string {
 	var paths []string
 	walkBoth("", reflect.ValueOf(a), reflect.ValueOf(b), &paths)
@@ -57,15 +57,15 @@ func walkBoth(path string, a, b reflect.Value, paths *[]string) {
 		}
 	case reflect.Struct:
 		for i := range a.NumField() {
-			if a.Type() != reflect.TypeFor[metav1.Time]() { // it refers to a time zone
+			if a.Type() != reflect.TypeFor[metav1.Time]() { // it points to a time zone
 				walkBoth(path+"."+a.Type().Field(i).Name, a.Field(i), b.Field(i), paths)
 			}
 		}
 	}
 }
 
-// requireNoRoom panics if an array in a shared value has spare capacity, where one of two appends
-// would be lost.
+// requireNoRoom panics if an array in a shared value has spare capacity. Two programs that append to it
+// would overwrite each other's element.
 func requireNoRoom(path string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -78,7 +78,7 @@ func requireNoRoom(path string, v reflect.Value) {
 		}
 	case reflect.Slice:
 		if v.Len() != v.Cap() {
-			panic(path + " is shared and has room behind its end")
+			panic(path + " is shared and has spare capacity")
 		}
 		for i := range v.Len() {
 			requireNoRoom(fmt.Sprintf("%s[%d]", path, i), v.Index(i))
@@ -101,7 +101,7 @@ func same(a, b reflect.Value) bool {
 	return false
 }
 
-// twice decodes data until every shareable value is shared, and returns two objects.
+// twice decodes data until every shareable value is shared. It returns two of the objects.
 func twice(t *testing.T, data string, decode func([]byte) (any, error)) (a, b any) {
 	t.Helper()
 	for range 6 {
@@ -113,9 +113,9 @@ func twice(t *testing.T, data string, decode func([]byte) (any, error)) (a, b an
 	return a, b
 }
 
-// requireShared decodes data with many tables, since in each of them two values may compete for a
-// slot. All shared values must lie at the wanted paths, and each of these must be shared with some
-// table.
+// requireShared decodes data with many tables, because in each table two values may compete for a slot.
+// All shared values must be at the wanted paths, and the value at each of these paths must be shared
+// with at least one table.
 func requireShared(t *testing.T, what, data string, want []string, decoder func(*share.Table) func([]byte) (any, error)) {
 	t.Helper()
 	met := map[string]bool{}
@@ -146,17 +146,17 @@ func TestUnstructuredSharesOnlyWhatIsSafe(t *testing.T) {
 	}{
 		{"objects and arrays", `{"spec":{"a":[1,[2]],"b":{"c":{"d":"e"}}}}`, []string{".spec"}},
 		{"not the object itself", `{"a":"b"}`, nil},
-		{"nothing of the metadata", `{"metadata":{"name":"n","labels":{"a":"b"},"annotations":{"a":"b"},"finalizers":["f"],"ownerReferences":[{"a":{"b":1}}]},"spec":{"a":1}}`, []string{".spec"}},
-		{"but its managedFields", `{"metadata":{"managedFields":[{"fieldsV1":{"f:data":{},"f:metadata":{}}}],"labels":{"a":"b"}}}`, []string{".metadata.managedFields"}},
-		{"metadata further down, and nothing that holds it", `{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"a":[1]}},"x":[{"metadata":{"a":{}}},{"y":{"z":2}}]}}`,
+		{"no metadata", `{"metadata":{"name":"n","labels":{"a":"b"},"annotations":{"a":"b"},"finalizers":["f"],"ownerReferences":[{"a":{"b":1}}]},"spec":{"a":1}}`, []string{".spec"}},
+		{"except its managedFields", `{"metadata":{"managedFields":[{"fieldsV1":{"f:data":{},"f:metadata":{}}}],"labels":{"a":"b"}}}`, []string{".metadata.managedFields"}},
+		{"deeper metadata, and no value that contains it", `{"spec":{"template":{"metadata":{"labels":{"a":"b"}},"spec":{"a":[1]}},"x":[{"metadata":{"a":{}}},{"y":{"z":2}}]}}`,
 			[]string{".spec.template.spec", ".spec.x[1]"}},
-		{"metadata of another shape", `{"spec":{"metadata":[{"a":1}],"x":{"y":1}}}`, []string{".spec.x"}},
+		{"metadata of another type", `{"spec":{"metadata":[{"a":1}],"x":{"y":1}}}`, []string{".spec.x"}},
 		{"metadata as a string", `{"spec":{"a":{"metadata":"x"},"b":{"c":1}}}`, []string{".spec.b"}},
-		{"metadata that is written in another way", `{"spec":{"\u006detadata":{"labels":{"a":"b"}}}}`, nil},
+		{"metadata with an escape in its name", `{"spec":{"\u006detadata":{"labels":{"a":"b"}}}}`, nil},
 		{"metadata in managedFields", `{"metadata":{"managedFields":[{"metadata":{"a":{}},"x":{"y":1}}]}}`, []string{".metadata.managedFields[0].x"}},
 		{"managedFields in labels", `{"metadata":{"labels":{"managedFields":{"a":"b"}}}}`, nil},
 		{"data", `{"data":{"a":{"b":1}},"stringData":{"c":{}},"binaryData":{"c":[1]},"x":{"y":1}}`, []string{".x"}},
-		{"data further down", `{"spec":{"x":{"data":{"a":[1]}},"y":[{"stringData":1}],"z":{"a":1}}}`, []string{".spec.z"}},
+		{"deeper data", `{"spec":{"x":{"data":{"a":[1]}},"y":[{"stringData":1}],"z":{"a":1}}}`, []string{".spec.z"}},
 		{"metadata in data", `{"data":{"metadata":{"managedFields":[{"a":{}}]}}}`, nil},
 		{"a node selector", `{"spec":{"nodeSelector":{"a":"b"},"other":{"a":"b"}}}`, []string{".spec.other"}},
 	} {
@@ -170,7 +170,7 @@ func TestUnstructuredSharesOnlyWhatIsSafe(t *testing.T) {
 	}
 }
 
-// The rules also hold for keys without a path of their own.
+// The rules also apply to keys without paths of their own.
 func TestUnstructuredIsSafeBeyondItsPaths(t *testing.T) {
 	d := NewUnstructured(Options{Table: share.New(0), Values: true})
 	for n := range 2 * mostPaths {
@@ -187,8 +187,8 @@ type tableText struct{ all []string }
 func (s *tableText) Add(any)          {}
 func (s *tableText) Text(text string) { s.all = append(s.all, text) }
 
-// An object with more keys than paths are made for shares no more than others: no labels of a template, and no
-// string of a program's data, whatever came before them.
+// An object with too many keys for the paths of a decoder shares no more than other objects. It shares
+// neither labels of a template nor strings in [gotype.Payload], regardless of the keys before them.
 func TestUnstructuredIsSafeWithManyKeys(t *testing.T) {
 	var many strings.Builder
 	for n := range mostChildren {
@@ -219,7 +219,7 @@ func typed[T any](o Options) func([]byte) (any, error) {
 	return NewTyped(reflect.TypeFor[T](), o).Decode
 }
 
-// opaque decodes itself, and might write into itself later.
+// opaque decodes itself, and may write into itself later.
 type opaque struct{ Made []string }
 
 func (o *opaque) UnmarshalJSON([]byte) error {
@@ -227,13 +227,13 @@ func (o *opaque) UnmarshalJSON([]byte) error {
 	return nil
 }
 
-// lazy could store the result of a getter.
+// lazy may store the result of a getter.
 type lazy struct {
 	A    []string `json:"a"`
 	kept []string
 }
 
-// memo has a field that JSON does not reach, in which a method may keep something.
+// memo has a field that JSON ignores, in which a method may keep data.
 type memo struct {
 	A      []string `json:"a"`
 	Answer *string  `json:"-"`
@@ -244,7 +244,7 @@ type shadowed struct {
 	A []string `json:"a"`
 }
 
-// Shadow has a field that one of the same name hides.
+// Shadow has a field that another field of the same name hides.
 type Shadow struct {
 	A []string `json:"a"`
 }
@@ -291,11 +291,11 @@ func TestTypedSharesOnlyWhatIsSafe(t *testing.T) {
 		{"an embedded ObjectMeta", `{"inline":[{"labels":{"a":"b"},"other":["x"]}]}`, []string{".Inline[0].Other"}},
 		{"a field named metadata", `{"named":{"metadata":{"a":"b"},"other":["x"]},"holders":[{"other":["y"]}]}`, []string{".Holders[0].Other", ".Named.Other"}},
 		{"a field named data", `{"data":{"a":["b"]}}`, nil},
-		{"what decodes itself", `{"opaque":[{}]}`, nil},
-		{"what has fields of its own", `{"lazy":[{"a":["b"]}]}`, []string{".Lazy[0].A"}},
-		{"a field that JSON does not reach", `{"memo":{"a":["b"]},"memos":[{"a":["c"]}]}`, []string{".Memo.A", ".Memos[0].A"}},
+		{"a type that decodes itself", `{"opaque":[{}]}`, nil},
+		{"a type with unexported fields", `{"lazy":[{"a":["b"]}]}`, []string{".Lazy[0].A"}},
+		{"a field that JSON ignores", `{"memo":{"a":["b"]},"memos":[{"a":["c"]}]}`, []string{".Memo.A", ".Memos[0].A"}},
 		{"a field that another hides", `{"shadows":[{"a":["c"]}]}`, []string{".Shadows[0].A"}},
-		{"bytes, without room", `{"raws":[{"a":["with room behind it"]}]}`, []string{".Raws"}},
+		{"bytes without spare capacity", `{"raws":[{"a":["with room behind it"]}]}`, []string{".Raws"}},
 		{"an interface", `{"any":[{"a":["b"]}]}`, nil},
 		{"quantities in a map", `{"limits":{"a":"1","b":"1500m","c":"0.5","d":null}}`, []string{".Limits"}},
 		{"a quantity with a big number", `{"limits":{"a":"1","b":"100000000000000000000"}}`, nil},
@@ -319,11 +319,12 @@ func TestTypedSharesOfKnownKinds(t *testing.T) {
 	requireShared(t, "a deployment", `{"metadata":{"labels":{"a":"b"}},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c"}],"nodeSelector":{"x":"y"}}}}}`,
 		[]string{".Spec.Selector", ".Spec.Template.Spec.Containers"}, valuesOf[appsv1.Deployment])
 	requireShared(t, "a config map", `{"data":{"a":"YQ=="},"binaryData":{"a":"YQ=="}}`, nil, valuesOf[corev1.ConfigMap])
-	requireShared(t, "a volume that holds metadata", `{"spec":{"volumes":[{"ephemeral":{"volumeClaimTemplate":{"metadata":{"labels":{"a":"b"}},"spec":{"accessModes":["x"]}}}}]}}`,
+	requireShared(t, "a volume that contains metadata", `{"spec":{"volumes":[{"ephemeral":{"volumeClaimTemplate":{"metadata":{"labels":{"a":"b"}},"spec":{"accessModes":["x"]}}}}]}}`,
 		[]string{".Spec.Volumes[0].VolumeSource.Ephemeral.VolumeClaimTemplate.Spec.AccessModes"}, valuesOf[corev1.Pod])
 }
 
-// A shared quantity is as apimachinery decodes it: without a text if the server's is not canonical.
+// A shared quantity equals the one that apimachinery decodes. It has no text if the server's text is not
+// canonical.
 func TestSharedQuantitiesAreAsApimachineryDecodesThem(t *testing.T) {
 	const data = `{"limits":{"a":"0.5","b":"1024Mi","c":"1500m","d":"1000"}}`
 	requireShared(t, "limits", data, []string{".Limits"}, valuesOf[sharer])
@@ -363,7 +364,7 @@ func TestDropLeavesFieldsOut(t *testing.T) {
 	}
 }
 
-// Decoders of one table that leave out different fields do not get each other's values.
+// Decoders that drop different fields do not get each other's values from a common table.
 func TestDropIsNotShared(t *testing.T) {
 	drop, err := fields.Parse("spec.a.b")
 	require.NoError(t, err)
@@ -379,7 +380,7 @@ func TestDropIsNotShared(t *testing.T) {
 	}
 }
 
-// Dropped fields are also left out below keys without a path of their own.
+// Fields are also dropped below keys without paths of their own.
 func TestDropHoldsBeyondThePaths(t *testing.T) {
 	drop, err := fields.Parse("metadata.managedFields", "spec.late.secret")
 	require.NoError(t, err)
@@ -393,7 +394,7 @@ func TestDropHoldsBeyondThePaths(t *testing.T) {
 	assert.Equal(t, map[string]any{"spec": map[string]any{"late": []any{map[string]any{"kept": int64(2)}}}, "metadata": map[string]any{"name": "n"}}, got)
 }
 
-// The odd objects that apimachinery decodes lose the same fields.
+// Odd objects, which apimachinery decodes, lose the same fields.
 func TestDropHoldsForOddObjects(t *testing.T) {
 	drop, err := fields.Parse("map.a", "leafs.b.name", "any.x", "lists.c.n", "pointer.name", "raw.x", "slice", "toMap.z.n")
 	require.NoError(t, err)

@@ -12,9 +12,9 @@ type kind uint8
 const (
 	kindObject  kind = iota + 1
 	kindArray        //
-	kindString       // is valid UTF-8 without escapes
-	kindEscaped      // a string with escapes, or of invalid UTF-8
-	kindInt          // has neither a fraction nor an exponent
+	kindString       // a string of valid UTF-8 without escapes
+	kindEscaped      // a string with escapes or invalid UTF-8
+	kindInt          // a number without fraction and exponent
 	kindFloat        //
 	kindTrue         //
 	kindFalse        //
@@ -24,36 +24,36 @@ const (
 const (
 	// deepest is the deepest nesting of values, as in encoding/json.
 	deepest = 10000
-	// longest bounds a text, so that a place in it fits into a token.
+	// longest limits the length of a text, so that positions fit into a token.
 	longest = 1 << 30
-	// spare bounds the memory for tokens and strings that is kept for the next text.
+	// spare limits the memory for tokens and strings that is kept for the next text.
 	spare = 1 << 13
 )
 
-// token is one value of a text. A key of an object is a token as well.
+// token is one value of a text. The keys of objects are tokens, too.
 type token struct {
-	start, end uint32 // of the value's bytes; the quotes of a string are among them
-	next       uint32 // the token behind the value and all that is in it
-	few        uint16 // members of an object or elements of an array, or many
+	start, end uint32 // the value's bytes, including the quotes of a string
+	next       uint32 // the token after the value and everything in it
+	few        uint16 // number of an object's members or an array's elements, or many
 	kind       kind
 }
 
-// many stands in a token for a number that does not fit.
+// many is the number in a token if the real number does not fit.
 const many = 1<<16 - 1
 
-// text is a checked JSON text, as the list of its values in the order of their beginnings: an
-// object is followed by the key and the value of each member, an array by its elements.
+// text is a checked JSON text, as the list of its values in the order of their first bytes. The key and
+// the value of each member follow an object, and the elements follow an array.
 //
-// A decoder that walks the list can step over a value, and needs no checks of the syntax: all of
-// them are here.
+// A decoder that walks through the list can skip values, and needs no syntax checks, because the scanner
+// has made all of them.
 type text struct {
 	data   []byte
-	pos    int // while scanning
+	pos    int // the position of the scanner
 	tokens []token
-	plain  []byte // what the last string with escapes says
+	plain  []byte // the content of the last string with escapes
 }
 
-// scan scans a text and reports whether it is one well-formed JSON value.
+// scan scans a text. It reports whether the text is one well-formed JSON value.
 func (t *text) scan(data []byte) bool {
 	t.data, t.pos, t.tokens = data, 0, t.tokens[:0]
 	if len(data) > longest || !t.value(0) {
@@ -63,7 +63,7 @@ func (t *text) scan(data []byte) bool {
 	return t.pos == len(data)
 }
 
-// clear lets go of the text.
+// clear drops the text.
 func (t *text) clear() {
 	t.data = nil
 	if cap(t.tokens) > spare {
@@ -80,8 +80,8 @@ func (t *text) raw(i uint32) []byte {
 	return t.data[from:to:to]
 }
 
-// says returns the content of a string, valid until the next call.
-func (t *text) says(i uint32) []byte {
+// content returns the content of a string, valid until the next call.
+func (t *text) content(i uint32) []byte {
 	raw := t.raw(i)
 	raw = raw[1 : len(raw)-1]
 	if t.tokens[i].kind == kindString {
@@ -109,7 +109,7 @@ func (t *text) count(i uint32) int {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// peek steps over spaces and returns the byte behind them, or 0 at the end.
+// peek skips whitespace, and returns the next byte, or 0 at the end.
 func (t *text) peek() byte {
 	for ; t.pos < len(t.data); t.pos++ {
 		if c := t.data[t.pos]; c > ' ' || !isSpace(c) {
@@ -119,7 +119,7 @@ func (t *text) peek() byte {
 	return 0
 }
 
-// at reports whether a byte comes next, and steps over it.
+// at reports whether the next byte is c, and skips it.
 func (t *text) at(c byte) bool {
 	if t.pos < len(t.data) && t.data[t.pos] == c {
 		t.pos++
@@ -146,14 +146,14 @@ func (t *text) value(depth int) bool {
 	return t.number()
 }
 
-// scalar adds a value that ends where the scan stands.
+// scalar adds a value that ends at the scanner's position.
 func (t *text) scalar(start int, k kind) bool {
 	//nolint:gosec // a text is shorter than longest
 	t.tokens = append(t.tokens, token{start: uint32(start), end: uint32(t.pos), next: uint32(len(t.tokens) + 1), kind: k})
 	return true
 }
 
-// open adds an object or an array, and close sets its end.
+// open adds an object or array, and close sets its end.
 func (t *text) open(k kind) (self int) {
 	t.tokens = append(t.tokens, token{start: uint32(t.pos), kind: k}) //nolint:gosec // see scalar
 	t.pos++
@@ -250,7 +250,7 @@ func (t *text) number() bool {
 	return t.scalar(start, k)
 }
 
-// digits steps over one digit or more.
+// digits skips digits, at least one.
 func (t *text) digits() bool {
 	start := t.pos
 	for t.pos < len(t.data) && t.data[t.pos]-'0' <= 9 {
@@ -269,7 +269,7 @@ func (t *text) string() bool {
 	return t.scalar(start, k)
 }
 
-// stringEnd returns the place behind the string at start, or -1 if the string is not well-formed.
+// stringEnd returns the index after the string at start, or -1 if the string is malformed.
 func stringEnd(data []byte, start int) (end int, k kind) {
 	k = kindString
 	ascii := true
@@ -302,13 +302,13 @@ func stringEnd(data []byte, start int) (end int, k kind) {
 	}
 }
 
-// eachByte times a byte is a word of eight of them.
+// eachByte times a byte is a word of eight such bytes.
 const eachByte = 0x0101010101010101
 
-// plainEnd returns the place of the first special byte from i on: a quote, a backslash, a control
-// character, or a byte outside ASCII. It tests eight bytes at once: b-1 borrows from the highest
-// bit if b is zero, and b-0x20 if b is less than that. The bits behind the first special byte may
-// be wrong, and are not used.
+// plainEnd returns the index of the first special byte from i on: a quote, a backslash, a control
+// character, or a byte outside of ASCII. It tests eight bytes at once: b-1 borrows from the highest bit
+// if b is zero, and b-0x20 if b is less than that. The result bits after the first special byte may be
+// wrong, and are not used.
 func plainEnd(data []byte, i int) int {
 	for ; i+8 <= len(data); i += 8 {
 		w := binary.LittleEndian.Uint64(data[i:])
@@ -324,7 +324,7 @@ func plainEnd(data []byte, i int) int {
 	return i
 }
 
-// escapeLen returns the length of the escape that s begins with, or 0.
+// escapeLen returns the length of the escape at the beginning of s, or 0.
 func escapeLen(s []byte) int {
 	if len(s) < 2 {
 		return 0

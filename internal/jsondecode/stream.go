@@ -7,37 +7,37 @@ import (
 )
 
 const (
-	// leastBuffer and spareBuffer bound the size of the buffer for small values; spareWatch, that of a
-	// watch, which may be idle for long.
+	// leastBuffer and spareBuffer limit the size of the buffer for small values. spareWatch limits that
+	// of a watch, which may be idle for a long time.
 	leastBuffer = 4 << 10
 	spareBuffer = 256 << 10
 	spareWatch  = 64 << 10
 )
 
-// stream reads JSON as it arrives. It holds the bytes from the last call of hold on, including
-// those read ahead.
+// stream reads JSON as it arrives. It keeps all bytes since the last call of hold, including those read
+// ahead.
 type stream struct {
-	body  io.Reader // nil: buf is all there is
+	body  io.Reader // nil if buf is the whole input
 	buf   []byte
-	held  int  // buf[held:pos] stays as it is
-	pos   int  // what comes next
-	limit int  // of what is held
-	spare int  // the size from which on a buffer is given up
-	keeps bool // what is stepped over is held, too: a value before it is still needed
+	held  int  // buf[held:pos] does not change
+	pos   int  // the position of the next byte
+	limit int  // the limit of pos-held
+	spare int  // larger buffers are released
+	keeps bool // skipped bytes are held too, because a value before them is still needed
 	busy  bool // the last read filled a good part of the buffer
 	err   error
 
-	open []byte // the memory for a finder's brackets
+	open []byte // memory for a finder's brackets
 }
 
 func newStream(body io.Reader, spare int) stream {
 	return stream{body: body, limit: longest, spare: spare}
 }
 
-// hold releases the bytes before the present place.
+// hold releases the bytes before the current position.
 func (s *stream) hold() { s.held = s.pos }
 
-// fill reads at least one more byte. Places in buf may move, together with held.
+// fill reads at least one more byte. Positions in buf may move, together with held.
 func (s *stream) fill() error {
 	if s.pos-s.held > s.limit || len(s.buf)-s.held > s.limit {
 		return s.tooLarge()
@@ -64,7 +64,7 @@ func (s *stream) tooLarge() error {
 	return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, s.limit)
 }
 
-// room makes room behind the bytes read.
+// room makes room after the bytes that were read.
 func (s *stream) room() {
 	left, all := len(s.buf)-s.held, cap(s.buf)
 	switch {
@@ -84,8 +84,8 @@ func (s *stream) move(to []byte) {
 	s.buf, s.pos, s.held = to[:n], s.pos-s.held, 0
 }
 
-// peek returns the next byte after spaces. It does not hold the spaces, since a server may send any
-// number, for instance between two events.
+// peek skips whitespace and returns the next byte. It does not hold the whitespace, because a server may
+// send any amount, for instance between two events.
 func (s *stream) peek() (byte, error) {
 	for {
 		for ; s.pos < len(s.buf); s.pos++ {
@@ -102,13 +102,13 @@ func (s *stream) peek() (byte, error) {
 	}
 }
 
-// within is peek inside of a value, where the body must not end.
+// within is peek inside a value, where the body must not end.
 func (s *stream) within() (byte, error) {
 	c, err := s.peek()
 	return c, cut(err)
 }
 
-// cut turns an end of the body within a value into an error.
+// cut turns an end of the body inside a value into an error.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -128,8 +128,8 @@ func (s *stream) expect(want byte) error {
 	return nil
 }
 
-// another reports whether an object or an array goes on. With begun, a member has been read; last
-// is the closing bracket.
+// another reports whether an object or array has another member. begun means that a member has been
+// read. last is the closing bracket.
 func (s *stream) another(begun bool, last byte) (bool, error) {
 	c, err := s.within()
 	if err != nil {
@@ -145,11 +145,11 @@ func (s *stream) another(begun bool, last byte) (bool, error) {
 		s.pos++
 		return true, nil
 	}
-	return false, fmt.Errorf("%w: %q behind a value", ErrMalformed, c)
+	return false, fmt.Errorf("%w: %q after a value", ErrMalformed, c)
 }
 
-// member reads the key of the next member of an object. It returns false at the object's end. With begun,
-// a member has been read.
+// member reads the key of the next member of an object. It returns false at the end of the object. begun
+// means that a member has been read.
 func (s *stream) member(begun bool) (key string, more bool, err error) {
 	if more, err = s.another(begun, '}'); err == nil && more {
 		key, err = s.key()
@@ -157,12 +157,12 @@ func (s *stream) member(begun bool) (key string, more bool, err error) {
 	return key, more, err
 }
 
-// key reads a key and the colon behind it. It returns a known key, and "" for any other.
+// key reads a key and its colon. It returns "" if the key is not a known one.
 func (s *stream) key() (string, error) {
 	if c, err := s.within(); err != nil {
 		return "", err
 	} else if c != '"' {
-		return "", fmt.Errorf("%w: %q in place of a key", ErrMalformed, c)
+		return "", fmt.Errorf("%w: %q instead of a key", ErrMalformed, c)
 	}
 	raw, err := s.value()
 	if err != nil {
@@ -175,7 +175,8 @@ func (s *stream) key() (string, error) {
 	return key, s.expect(':')
 }
 
-// known returns the known key that equals a string, or "", and whether the string is well-formed.
+// known returns the known key that equals a string, or "". It also returns whether the string is
+// well-formed.
 func known(raw []byte) (key string, ok bool) {
 	end, k := stringEnd(raw, 0)
 	if end != len(raw) {
@@ -193,7 +194,7 @@ func known(raw []byte) (key string, ok bool) {
 	return "", true
 }
 
-// unquote returns the content of a string, and whether it is one.
+// unquote returns the content of a string. It returns false if raw is not a string.
 func unquote(raw []byte) (string, bool) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return "", false
@@ -208,9 +209,8 @@ func unquote(raw []byte) (string, bool) {
 	return string(appendUnquoted(nil, raw[1:end-1])), true
 }
 
-// value reads a value of any size up to the limit. It finds the end by quotes and brackets, and
-// does not check the value: its decoder does that. The bytes are valid until hold is called and
-// more is read.
+// value reads a value of any size up to the limit. It finds the end by quotes and brackets, and does not
+// check the value, because the decoder does. The bytes are valid until hold is called and more is read.
 func (s *stream) value() ([]byte, error) {
 	if _, err := s.within(); err != nil {
 		return nil, err
@@ -219,10 +219,10 @@ func (s *stream) value() ([]byte, error) {
 	for {
 		n, found := f.find(s.buf[s.held+start:])
 		if found && n == 0 {
-			return nil, fmt.Errorf("%w: %q in place of a value", ErrMalformed, s.buf[s.pos])
+			return nil, fmt.Errorf("%w: %q instead of a value", ErrMalformed, s.buf[s.pos])
 		}
 		if f.where == broken {
-			return nil, fmt.Errorf("%w: brackets that do not match", ErrMalformed)
+			return nil, fmt.Errorf("%w: mismatched brackets", ErrMalformed)
 		}
 		if n > s.limit {
 			return nil, s.tooLarge()
@@ -244,8 +244,8 @@ func (s *stream) value() ([]byte, error) {
 	}
 }
 
-// skip steps over a value and checks it. It holds one string or number at a
-// time, unless the stream keeps all.
+// skip skips and checks a value. It holds one string or number at a time, unless the stream keeps all
+// bytes.
 func (s *stream) skip(depth int) error {
 	if !s.keeps {
 		s.hold()
@@ -261,12 +261,12 @@ func (s *stream) skip(depth int) error {
 		}
 		var t text
 		if !t.scan(raw) {
-			return fmt.Errorf("%w: %.100q is no value", ErrMalformed, raw)
+			return fmt.Errorf("%w: %.100q is not a value", ErrMalformed, raw)
 		}
 		return nil
 	}
 	if depth++; depth > deepest {
-		return fmt.Errorf("%w: nested too deep", ErrMalformed)
+		return fmt.Errorf("%w: nested too deeply", ErrMalformed)
 	}
 	return s.skipIn(c, depth)
 }
@@ -274,7 +274,7 @@ func (s *stream) skip(depth int) error {
 func (s *stream) skipIn(bracket byte, depth int) error {
 	s.pos++
 	for begun := false; ; begun = true {
-		more, err := s.another(begun, bracket+2) // '{' and '}' are two apart, as are '[' and ']'
+		more, err := s.another(begun, bracket+2) // '}' is '{' plus 2, and ']' is '[' plus 2
 		if err != nil || !more {
 			return err
 		}
@@ -291,7 +291,7 @@ func (s *stream) skipIn(bracket byte, depth int) error {
 
 // finder finds the end of a value while its bytes arrive.
 type finder struct {
-	at    int    // what was looked at; the byte behind a backslash may not have arrived
+	at    int    // the number of examined bytes; the byte after a backslash may not have arrived yet
 	open  []byte // the closing bracket of each open object and array
 	where where
 }
@@ -304,12 +304,12 @@ const (
 	inBrackets
 	inString
 	inScalar
-	broken // a bracket closes another one than the last open one
+	broken // a closing bracket does not match the last open one
 )
 
 func (f *finder) scalar() bool { return f.where == inScalar }
 
-// find returns the length of the value at the beginning of b. With each call, b is longer.
+// find returns the length of the value at the beginning of b. b grows with each call.
 func (f *finder) find(b []byte) (n int, found bool) {
 	if f.where == nowhere {
 		f.begin(b[0])
@@ -345,7 +345,7 @@ func (f *finder) begin(c byte) {
 	}
 }
 
-// inString looks for the end of a string, and reports whether it found it.
+// inString looks for the end of a string, and reports whether it has found it.
 func (f *finder) inString(b []byte) bool {
 	for f.at < len(b) {
 		f.at = plainEnd(b, f.at)
@@ -366,9 +366,9 @@ func (f *finder) inString(b []byte) bool {
 	return false
 }
 
-// inBrackets looks for the end of the outermost object or array, and reports whether it found it.
-// It stops at the beginning of a string, and at a bracket that matches no open one: it would count
-// all that follows as part of the value.
+// inBrackets looks for the end of the outermost object or array, and reports whether it has found it. It
+// stops at the beginning of a string. It also stops at a mismatched bracket, because otherwise it would
+// treat everything that follows as part of the value.
 func (f *finder) inBrackets(b []byte) bool {
 	for f.at < len(b) {
 		c := b[f.at]
@@ -378,7 +378,7 @@ func (f *finder) inBrackets(b []byte) bool {
 			f.where = inString
 			return false
 		case '{', '[':
-			f.open = append(f.open, c+2) // '{' and '}' are two apart, as are '[' and ']'
+			f.open = append(f.open, c+2) // '}' is '{' plus 2, and ']' is '[' plus 2
 		case '}', ']':
 			last := len(f.open) - 1
 			if f.open[last] != c {

@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// readers are ways for the same bytes to arrive.
+// readers deliver the same bytes in different ways.
 func readers(body string) map[string]io.Reader {
 	return map[string]io.Reader{
 		"whole":       strings.NewReader(body),
@@ -151,7 +151,7 @@ func TestStreamRefusesWhatIsTooLarge(t *testing.T) {
 	assert.ErrorIs(t, err, ErrTooLarge)
 }
 
-// A server may send any number of spaces between tokens.
+// A server may send any amount of whitespace between tokens.
 func TestSpacesAreNotHeld(t *testing.T) {
 	spaces := strings.Repeat(" \n", 1<<20)
 	l := NewList(strings.NewReader(spaces + `{` + spaces + `"x"` + spaces + `:` + spaces + `[` + spaces + `1` + spaces + `]` + spaces + `,"items":` + spaces + `[` + spaces + `1` + spaces + `,` + spaces + `2]` + spaces + `}` + spaces))
@@ -174,7 +174,7 @@ func TestSpacesAreNotHeld(t *testing.T) {
 	require.LessOrEqual(t, cap(e.stream.buf), spareBuffer)
 }
 
-// A reader does not wait for more when brackets do not match.
+// When brackets do not match, a reader does not wait for more bytes.
 func TestBracketsThatDoNotMatchEndTheStream(t *testing.T) {
 	more := errors.New("more was read")
 	for _, value := range []string{`[[}`, `{"a":[}`, `{]`, `[{"a":"]"]`, `{"a":{"b":[1,{"c":2]`} {
@@ -236,7 +236,7 @@ func TestEventsTellHowTheyEnd(t *testing.T) {
 	}
 }
 
-// An event is returned when its last byte has arrived: the next event may take hours.
+// An event is returned as soon as its last byte has arrived, because the next event may take hours.
 func TestEventsDoNotWaitForTheNext(t *testing.T) {
 	r, w := io.Pipe()
 	defer func() { require.NoError(t, r.Close()) }()
@@ -307,7 +307,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// The bytes of an item do not change until the next call.
+// The bytes of an item do not change before the next call.
 func TestItemsOfALongListAreWhole(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(`{"items":[`)

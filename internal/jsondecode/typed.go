@@ -20,18 +20,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// Typed decodes objects of one Go type as typed clients do. Goroutines may use it in turns.
+// Typed decodes objects of one Go type as typed clients do. It is safe for concurrent use, and decodes
+// one object at a time.
 type Typed struct {
 	options Options
 	plan    *plan
 	redone  atomic.Uint64
 
-	mu      sync.Mutex // taken before the table
+	mu      sync.Mutex // locked before the table
 	text    text
 	realm   gotype.Realm
-	keeping int  // how many values this one is in that are about to be shared
-	mutable bool // something was decoded that must not be shared
-	size    int  // of what was made of the object
+	keeping int  // the number of values around this one that may be shared
+	mutable bool // a value was decoded that must not be shared
+	size    int  // approximate size of the decoded part of the object
 }
 
 // NewTyped returns a decoder of objects of a struct type.
@@ -39,24 +40,25 @@ func NewTyped(object reflect.Type, o Options) *Typed {
 	return &Typed{options: o, plan: planOf(object)}
 }
 
-// Redone returns the number of objects left to apimachinery's decoder.
+// Redone returns the number of objects that apimachinery's decoder has decoded.
 func (d *Typed) Redone() uint64 { return d.redone.Load() }
 
-// Decode returns a pointer to the object in data. It keeps no part of data.
+// Decode returns a pointer to the object in data. The object does not refer to data.
 func (d *Typed) Decode(data []byte) (any, error) {
 	if v, ok := d.DecodePlain(data); ok {
 		return v, nil
 	}
 	d.redone.Add(1)
 	v := reflect.New(d.plan.typ)
-	own := slices.Clone(without(data, d.options.Drop)) // a type that decodes itself may keep a part
+	own := slices.Clone(without(data, d.options.Drop)) // a type with an UnmarshalJSON may keep a part
 	if err := utiljson.Unmarshal(own, v.Interface()); err != nil {
 		return nil, err
 	}
 	return v.Interface(), nil
 }
 
-// DecodePlain is Decode of an object without oddities. It returns false if there is one.
+// DecodePlain is Decode for an object that needs nothing from apimachinery's decoder. It returns false
+// for any other object.
 func (d *Typed) DecodePlain(data []byte) (object any, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,8 +76,8 @@ func (d *Typed) DecodePlain(data []byte) (object any, ok bool) {
 	return v.Interface(), ok
 }
 
-// value decodes one value into v, which is zero. Site is its place, and drop the fields to leave
-// out. It reports whether it could.
+// value decodes one value into v, which is zero. site is its site, and drop holds the fields to drop.
+// value returns false if it cannot decode the value.
 func (d *Typed) value(p *plan, v reflect.Value, i uint32, site share.Site, drop *fields.Set) bool {
 	t := d.text.tokens[i]
 	if t.kind == kindNull && p.form != formUnmarshaler && p.form != formIntOrString {
@@ -139,8 +141,8 @@ func (d *Typed) scalar(p *plan, v reflect.Value, i uint32) bool {
 	return false
 }
 
-// structure decodes an object into a struct. It cannot if a field occurs twice: the second value
-// would be merged into the first one.
+// structure decodes an object into a struct. It returns false if a field occurs twice: the second value
+// would have to be merged into the first one.
 func (d *Typed) structure(p *plan, v reflect.Value, self uint32, drop *fields.Set) bool {
 	var met [4]uint64
 	if len(p.fields) > 64*len(met) {
@@ -148,7 +150,7 @@ func (d *Typed) structure(p *plan, v reflect.Value, self uint32, drop *fields.Se
 	}
 	t := d.text.tokens[self]
 	for i, likely := self+1, 0; i < t.next; {
-		at, known := p.find(d.text.says(i), likely)
+		at, known := p.find(d.text.content(i), likely)
 		value := i + 1
 		i = d.text.tokens[value].next
 		if !known {
@@ -166,8 +168,8 @@ func (d *Typed) structure(p *plan, v reflect.Value, self uint32, drop *fields.Se
 	return true
 }
 
-// find returns the place of the field with a name. It tries the next ones first: servers write
-// fields in their order.
+// find returns the position of the field with a name. It first tries the next fields, because servers
+// write fields in order.
 func (p *plan) find(name []byte, likely int) (at int, known bool) {
 	for at := likely; at < min(likely+3, len(p.fields)); at++ {
 		if p.fields[at].name == string(name) {
@@ -191,7 +193,7 @@ func (d *Typed) field(f *field, v reflect.Value, i uint32, drop *fields.Set) boo
 }
 
 func (d *Typed) string(i uint32, site share.Site) string {
-	s := d.text.says(i)
+	s := d.text.content(i)
 	d.size += 16 + len(s)
 	if d.options.withholds(d.realm == gotype.Payload) {
 		return string(s)
@@ -199,7 +201,7 @@ func (d *Typed) string(i uint32, site share.Site) string {
 	return d.options.Table.String(site, s)
 }
 
-// container decodes a shareable value, unless the table has an equal one.
+// container decodes a shareable value, unless the table has an equal value.
 func (d *Typed) container(p *plan, v reflect.Value, i uint32, site share.Site, drop *fields.Set) bool {
 	if !p.shared {
 		d.mutable = true
@@ -222,7 +224,7 @@ func (d *Typed) container(p *plan, v reflect.Value, i uint32, site share.Site, d
 	return d.keep(p, v, i, site, mark)
 }
 
-// keep decodes a value and gives it to the table, unless a part of it turns out to be mutable.
+// keep decodes a value and stores it in the table, unless a part of it turns out to be mutable.
 func (d *Typed) keep(p *plan, v reflect.Value, i uint32, site share.Site, mark share.Mark) bool {
 	size, mutable := d.size, d.mutable
 	d.mutable = false
@@ -253,8 +255,8 @@ func (d *Typed) build(p *plan, v reflect.Value, i uint32, site share.Site, drop 
 	return false
 }
 
-// within returns the site of values in a container. Strings have the container's own site, since
-// a string is the same everywhere.
+// within returns the site of the values in a container. Strings have the container's own site, because
+// equal strings may be shared in any place.
 func (p *plan) within(site share.Site) share.Site {
 	if p.elem.form == formString {
 		return site
@@ -322,7 +324,7 @@ func (d *Typed) bytes(v reflect.Value, i uint32) bool {
 	if k != kindString && k != kindEscaped {
 		return false
 	}
-	s := d.text.says(i)
+	s := d.text.content(i)
 	b := make([]byte, base64.StdEncoding.DecodedLen(len(s)))
 	n, err := base64.StdEncoding.Decode(b, s)
 	if err != nil {
@@ -338,7 +340,7 @@ func (d *Typed) time(t *metav1.Time, i uint32) bool {
 	if k != kindString && k != kindEscaped {
 		return false
 	}
-	parsed, err := time.Parse(time.RFC3339, string(d.text.says(i)))
+	parsed, err := time.Parse(time.RFC3339, string(d.text.content(i)))
 	t.Time = parsed.Local()
 	return err == nil
 }
@@ -361,7 +363,7 @@ func (d *Typed) intOrString(v *intstr.IntOrString, i uint32) bool {
 		return true
 	case kindInt:
 		n, ok := integer(d.text.raw(i))
-		if ok && int64(int32(n)) == n { //nolint:gosec // that is what is asked
+		if ok && int64(int32(n)) == n { //nolint:gosec // the condition tests for overflow
 			v.Type, v.IntVal = intstr.Int, int32(n)
 			return true
 		}
@@ -369,8 +371,8 @@ func (d *Typed) intOrString(v *intstr.IntOrString, i uint32) bool {
 	return v.UnmarshalJSON(d.text.raw(i)) == nil
 }
 
-// unmarshaler lets a type decode itself. A type that this package does not know may keep the bytes,
-// so it gets a copy, and it may look at the informer, so it is called without the table's lock.
+// unmarshaler calls a type's UnmarshalJSON. An unknown type gets a copy of the bytes, because it may
+// keep them. It is called without the table's lock, because it may call the informer.
 func (d *Typed) unmarshaler(p *plan, v reflect.Value, i uint32, drop *fields.Set) (ok bool) {
 	raw, into := d.text.without(i, drop), v.Addr().Interface().(json.Unmarshaler)
 	if !p.known {
@@ -385,8 +387,8 @@ func (d *Typed) unmarshaler(p *plan, v reflect.Value, i uint32, drop *fields.Set
 	return true
 }
 
-// clip removes the room behind the bytes of a RawExtension or a FieldsV1: two programs that append
-// to shared bytes would write into the same room.
+// clip removes the spare capacity of a RawExtension or FieldsV1. Otherwise two programs that append to
+// shared bytes would write into the same memory.
 func clip(v reflect.Value) {
 	if v.Kind() != reflect.Struct || v.Field(0).Kind() != reflect.Slice {
 		return
@@ -395,7 +397,7 @@ func clip(v reflect.Value) {
 	raw.SetCap(raw.Len())
 }
 
-// any decodes the value of an interface. It is never shared.
+// any decodes the value of an interface, which is never shared.
 func (d *Typed) any(v reflect.Value, i uint32, drop *fields.Set) bool {
 	var value any
 	if utiljson.Unmarshal(d.text.without(i, drop), &value) != nil {

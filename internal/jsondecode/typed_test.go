@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// zoo is a type with fields of all forms.
+// zoo has fields of all forms.
 type zoo struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -67,7 +67,7 @@ type zoo struct {
 	Self     *zoo                 `json:"self"`
 }
 
-// Embedded has a field that is hidden by one of the same name, and one that is not.
+// Embedded has a field that another field of the same name hides, and one that is not hidden.
 type Embedded struct {
 	String   string `json:"string"`
 	Embedded string `json:"embedded"`
@@ -82,7 +82,7 @@ type leaf struct {
 	Size *resource.Quantity `json:"size"`
 }
 
-// oddStruct has fields that apimachinery's decoder must see.
+// oddStruct has fields that apimachinery's decoder must decode.
 type oddStruct struct {
 	Quoted int         `json:"quoted,string"`
 	Number json.Number `json:"number"`
@@ -109,8 +109,8 @@ func (t *textual) UnmarshalText(b []byte) error { t.s = string(b); return nil }
 func typedDecoders(object any) map[string]*Typed {
 	t := reflect.TypeOf(object)
 	return map[string]*Typed{
-		"alone":  NewTyped(t, Options{}),
-		"values": NewTyped(t, Options{Table: share.New(0), Values: true}),
+		"unshared": NewTyped(t, Options{}),
+		"values":   NewTyped(t, Options{Table: share.New(0), Values: true}),
 	}
 }
 
@@ -169,7 +169,7 @@ func TestTypedOddities(t *testing.T) {
 			sameTyped(t, d, odd)
 			for n, name := range names {
 				sameTyped(t, d, `{"`+name+`":`+odd+`}`)
-				if n%5 == i%5 { // all of them would take minutes with the race detector
+				if n%5 == i%5 { // all pairs would take minutes with the race detector
 					sameTyped(t, d, `{"unknown":[`+odd+`],"`+name+`":[`+odd+`],"self":{"`+name+`":`+odd+`}}`)
 				}
 			}

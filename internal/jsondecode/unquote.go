@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// appendUnquoted appends to b the content of a string with the bytes s between its quotes. As in
-// encoding/json, half a surrogate pair and each byte of invalid UTF-8 become U+FFFD. The scanner
-// has checked the escapes.
+// appendUnquoted appends the content of a string to b. s are the bytes between its quotes. As in
+// encoding/json, half a surrogate pair and each invalid UTF-8 byte become U+FFFD. The scanner has
+// already checked the escapes.
 func appendUnquoted(b, s []byte) []byte {
 	for len(s) > 0 {
 		if n := plainEnd(s, 0); n > 0 {
@@ -29,7 +29,7 @@ func appendUnquoted(b, s []byte) []byte {
 	return b
 }
 
-// unescaped returns the byte of an escape of one letter.
+// unescaped returns the byte for a one-letter escape.
 func unescaped(c byte) byte {
 	switch c {
 	case 'b':
@@ -46,8 +46,8 @@ func unescaped(c byte) byte {
 	return c
 }
 
-// escapedRune reads the escape \uXXXX at the beginning of s, or two escapes for one character,
-// and returns its length too.
+// escapedRune reads the escape \uXXXX at the beginning of s, or the two escapes of a surrogate pair. It
+// also returns their length.
 func escapedRune(s []byte) (r rune, n int) {
 	r = hex4(s[2:6])
 	if !utf16.IsSurrogate(r) {
@@ -61,7 +61,7 @@ func escapedRune(s []byte) (r rune, n int) {
 	return utf8.RuneError, 6
 }
 
-// hex4 returns the number of four hexadecimal digits, or -1.
+// hex4 returns the value of four hexadecimal digits, or -1.
 func hex4(s []byte) rune {
 	var r rune
 	for _, c := range s[:4] {

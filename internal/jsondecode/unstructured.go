@@ -12,34 +12,33 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// Options configure a decoder. With the zero Options it shares only keys, and leaves nothing out.
+// Options configure a decoder. With zero Options, objects share only keys, and no fields are dropped.
 type Options struct {
-	// Table stores equal strings and values once. Without it, objects share only the names of
-	// keys.
+	// Table stores equal strings and values once. Without it, objects share only keys.
 	Table *share.Table
-	// Values asks for nested objects and arrays to be shared, if that is safe.
+	// Values enables sharing of nested objects and arrays where that is safe.
 	Values bool
-	// Drop holds the fields that are left out.
+	// Drop holds the fields to drop.
 	Drop *fields.Set
 	// Secret keeps all strings of the objects out of the table.
 	Secret bool
 }
 
-// withholds reports whether a string stays out of the table. A transform that comes after the decoding
-// may remove a program's own data, which must not stay in memory then.
+// withholds reports whether a string stays out of the table. A transform after the decoding may remove
+// payload, which must then not stay in memory.
 func (o *Options) withholds(payload bool) bool { return o.Secret || payload && !o.Values }
 
-// Unstructured decodes objects of one kind as the dynamic client does. Goroutines may use it in
-// turns.
+// Unstructured decodes objects of one kind as the dynamic client does. It is safe for concurrent use,
+// and decodes one object at a time.
 type Unstructured struct {
 	options Options
-	strings *share.Table // the table, or nil if no strings are shared
+	strings *share.Table // the table, or nil if strings are not shared
 	redone  atomic.Uint64
 
-	mu    sync.Mutex // taken before the table
+	mu    sync.Mutex // locked before the table
 	text  text
 	paths *paths
-	size  int // of what was made of the object
+	size  int // approximate size of the decoded part of the object
 }
 
 // NewUnstructured returns a decoder.
@@ -51,10 +50,10 @@ func NewUnstructured(o Options) *Unstructured {
 	return d
 }
 
-// Redone returns the number of objects left to apimachinery's decoder.
+// Redone returns the number of objects that apimachinery's decoder has decoded.
 func (d *Unstructured) Redone() uint64 { return d.redone.Load() }
 
-// Decode returns the object in data. It keeps no part of data.
+// Decode returns the object in data. The object does not refer to data.
 func (d *Unstructured) Decode(data []byte) (map[string]any, error) {
 	if m, ok := d.object(data); ok {
 		return m, nil
@@ -67,7 +66,8 @@ func (d *Unstructured) Decode(data []byte) (map[string]any, error) {
 	return m, nil
 }
 
-// object decodes an object without oddities. It reports whether it could.
+// object decodes an object that needs nothing from apimachinery's decoder. It returns false for any
+// other object.
 func (d *Unstructured) object(data []byte) (m map[string]any, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -87,7 +87,7 @@ func (d *Unstructured) object(data []byte) (m map[string]any, ok bool) {
 // A verdict says whether a decoded value may be shared.
 type verdict bool
 
-// members decodes an object, without a look-up in the table.
+// members decodes an object without looking it up in the table.
 func (d *Unstructured) members(n *path, self uint32) (m map[string]any, shareable verdict, ok bool) {
 	t := d.text.tokens[self]
 	count := d.text.count(self)
@@ -115,15 +115,15 @@ func (d *Unstructured) members(n *path, self uint32) (m map[string]any, shareabl
 	return m, shareable, true
 }
 
-// child returns the path of a key. It first tries link, if there is one: the key at this place in the last object.
-// Servers write keys in one order.
+// child returns the path of a key. If link is set, it first tries the key that was in this place in the
+// last object, because servers write keys in the same order.
 func (d *Unstructured) child(n *path, link **path, key uint32) (child *path, name string) {
-	says := d.text.says(key)
-	if link != nil && *link != nil && (*link).name == string(says) {
+	content := d.text.content(key)
+	if link != nil && *link != nil && (*link).name == string(content) {
 		return *link, (*link).name
 	}
-	child, name = d.paths.child(n, says, d.strings)
-	if link != nil && !child.beyond {
+	child, name = d.paths.child(n, content, d.strings)
+	if link != nil && !child.catchAll {
 		*link = child
 	}
 	return child, name
@@ -147,7 +147,7 @@ func (d *Unstructured) value(n *path, i uint32) (v any, shareable verdict, ok bo
 	return nil, true, true
 }
 
-// container decodes an object or an array, unless the table has an equal one.
+// container decodes an object or array, unless the table has an equal value.
 func (d *Unstructured) container(n *path, i uint32) (v any, shareable verdict, ok bool) {
 	site, looked := share.Site(0), d.options.Values && n.realm == gotype.Open && n.drop == nil
 	if looked {
@@ -193,28 +193,28 @@ func (d *Unstructured) elements(n *path, self uint32) (a []any, shareable verdic
 	return a, shareable, true
 }
 
-// string returns a string as a value. Most strings equal the last one at their path.
+// string returns a string as a value. Most strings equal the last string at their path.
 func (d *Unstructured) string(n *path, i uint32) any {
-	says := d.text.says(i)
-	if s, ok := n.last.(string); ok && s == string(says) {
+	content := d.text.content(i)
+	if s, ok := n.last.(string); ok && s == string(content) {
 		return n.last
 	}
-	d.size += 32 + len(says)
+	d.size += 32 + len(content)
 	if d.strings == nil || n.realm == gotype.Payload {
-		return string(says)
+		return string(content)
 	}
 	site, known := n.siteOf()
 	if !known {
 		site = keys()
 	}
-	v := d.strings.Boxed(site, says)
-	if len(says) <= longestLast && !n.beyond {
+	v := d.strings.Boxed(site, content)
+	if len(content) <= longestLast && !n.catchAll {
 		n.last = v
 	}
 	return v
 }
 
-// number returns an int64 if the number is written as an integer and fits, and else a float64.
+// number returns an int64 if the number is an integer literal that fits, and otherwise a float64.
 func number(raw []byte) (v any, ok bool) {
 	if n, ok := integer(raw); ok {
 		return n, true
@@ -223,7 +223,7 @@ func number(raw []byte) (v any, ok bool) {
 	return f, err == nil
 }
 
-// integer reads a number that has neither fraction nor exponent, and fits an int64.
+// integer reads a number without fraction and exponent that fits an int64.
 func integer(raw []byte) (n int64, ok bool) {
 	digits := raw
 	if raw[0] == '-' {
@@ -245,7 +245,7 @@ func integer(raw []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// sizeOfMap estimates the memory of a map from the size of its slots.
+// sizeOfMap estimates the size of a map from the size of its slots.
 func sizeOfMap(count, slot int) int {
 	switch {
 	case count == 0:

@@ -12,12 +12,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// decoders are one decoder of each kind.
+// decoders returns a decoder for each set of options.
 func decoders() map[string]*Unstructured {
 	return map[string]*Unstructured{
-		"alone":   NewUnstructured(Options{}),
-		"strings": NewUnstructured(Options{Table: share.New(0)}),
-		"values":  NewUnstructured(Options{Table: share.New(0), Values: true}),
+		"unshared": NewUnstructured(Options{}),
+		"strings":  NewUnstructured(Options{Table: share.New(0)}),
+		"values":   NewUnstructured(Options{Table: share.New(0), Values: true}),
 	}
 }
 
@@ -53,7 +53,7 @@ func TestUnstructuredDecodesAsApimachinery(t *testing.T) {
 	}
 }
 
-// oddities are texts that a decoder may get wrong. In them % stands for a value.
+// oddities are texts that a decoder may get wrong. % stands for a value.
 var oddities = []string{
 	`1`, `-1`, `0`, `-0`, `1.0`, `-0.0`, `1e3`, `1E+3`, `1e-3`, `1e400`, `-1e400`, `1e-999`, `9223372036854775807`, `9223372036854775808`,
 	`-9223372036854775808`, `-9223372036854775809`, `123456789012345678`, `1234567890123456789`, `123456789012345678901234567890`,

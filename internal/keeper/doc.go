@@ -1,3 +1,4 @@
-// Package keeper is what a reflector and the sink of an informer say to each other, beyond what a reflector says to
-// every sink: how the objects are decoded, which of them the sink has, and what the program has written itself.
+// Package keeper is the internal interface between a reflector and an informer's sink. It adds to the
+// reflector's public Sink how objects are decoded, which objects the sink already has, and what the
+// program itself has written.
 package keeper

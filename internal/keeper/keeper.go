@@ -12,49 +12,50 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// Sink is a reflector's sink that keeps the objects, as an informer's does.
+// Sink is a reflector's sink that keeps the objects. An informer's sink does.
 type Sink interface {
-	// Connect is called once, when the reflector is made. It gets what the reflector has for the sink, and returns
-	// how the reflector is to decode.
+	// Connect is called once, when the reflector is made. It gets the reflector's functions for the sink,
+	// and returns how the reflector must decode.
 	Connect(r Reflector) Form
 
-	// Recall returns the stored object that was made from this version of the server's object, already
-	// transformed. Name, UID and version are never empty. Any goroutine may call it, also after the end of the run.
-	// It does not block. The reflector writes the object to the sink, too, in its place in the order, with Recalled
-	// set.
+	// Recall returns the stored object that was made from this version of the server's object. The object
+	// has passed the transform. Name, UID and version are never empty. Any goroutine may call Recall,
+	// also after the end of the run. It does not block. The reflector then writes the object to the sink
+	// with Recalled set, in its place in the order.
 	Recall(id object.Identity) (any, bool)
-	// Reuse is called with the objects of a list that a client has decoded, before they are written. For each
-	// object that the sink holds in the same version, it may set Object to its own one, and Recalled. It must not
-	// keep the listed objects.
+	// Reuse is called with the objects of a list that a client has decoded, before they are written. If
+	// the sink holds an object in the same version, it may replace Object by the stored object, and set
+	// Recalled. It must not keep the listed objects.
 	Reuse(listed []deltafifo.Delta)
 
-	// Linked is called when the first request of the source passes through an OwnWrites, before its answer
-	// is read. selects says that the request has a label or a field selector, or may have another one: a
-	// DELETED event says only that the source does not read the object any more.
+	// Linked is called before the first answer of the source that passes through an OwnWrites is read.
+	// selects says that requests have, or may have, a label or field selector. A DELETED event then only
+	// says that the object no longer matches.
 	Linked(selects bool)
-	// Unlinked is called if a request of the source goes to another server, or as another user, than those before.
-	// The run gets no answers any more.
+	// Unlinked is called if a request of the source goes to another server, or is sent as another user,
+	// than earlier requests. The run gets no more answers.
 	Unlinked()
-	// Begins is called when the request of a write begins, before it is sent. It waits for nothing.
+	// Begins is called before the request of a write is sent. It does not block.
 	Begins(key indexer.Key) ownwrites.Before
-	// Answered is called with the answer to a write. It returns when the store shows the answer, or when it is
-	// clear that the store will not. It may be called by many goroutines at once, also after the end of the run.
+	// Answered is called with the answer to a write. It returns when the store shows the answer, or when
+	// it is certain that the store will not. Many goroutines may call it at once, also after the end of
+	// the run.
 	Answered(a ownwrites.Answer)
-	// Missed counts an answer that is not shown, or not before the caller of the write has gone on. It waits for
-	// nothing.
+	// Missed counts an answer that is never shown, or is shown only after the caller of the write has
+	// continued. It does not block.
 	Missed(a ownwrites.Answer)
-	// Late counts the answers that the informer has not shown when the callers have gone on. The sinks of one
-	// informer have the same counter.
+	// Late counts the answers that the informer had not shown when their callers continued. The sinks of
+	// one informer share the counter.
 	Late() *atomic.Int32
 }
 
-// Reflector is what a reflector has for its sink: decoders of packed objects, and functions that any goroutine may
-// call, also after the end of the run.
+// Reflector is what a reflector provides to its sink: decoders of packed objects, and functions that any
+// goroutine may call, also after the end of the run.
 type Reflector struct {
-	// Encoded decodes objects that the sink has encoded itself. It is nil if their type is not known.
+	// Encoded decodes objects that the sink has encoded. It is nil if their type is unknown.
 	Encoded pack.Decoder
-	// Received decodes the bytes of the source's answers. It is nil if a client decodes the answers. Objects is equal
-	// for equal decoders.
+	// Received decodes the bytes of the source's answers. It is nil if a client decodes the answers.
+	// Equal decoders have equal Objects.
 	Received pack.Decoder
 	Objects  any
 
@@ -71,13 +72,13 @@ type Reflector struct {
 	Foreign func() (dropped uint64, server string)
 }
 
-// Form is how a reflector decodes the objects of a source.
+// Form says how a reflector decodes the objects of a source.
 type Form struct {
-	// Values is the table of shared values, nil for none. Deep says that decoding shares more than strings.
+	// Values is the table of shared values, or nil. Deep says that decoding shares more than strings.
 	Values *share.Table
 	Deep   bool
 	// Packs packs the bytes of objects. It is nil if the sink gets objects as they are.
 	Packs pack.Taker
-	// Timed gets the decoding time of one object in 64. It is nil if the sink does not measure decoding.
+	// Timed gets the decoding time of every 64th object. It is nil if the sink does not measure decoding.
 	Timed func(took time.Duration)
 }

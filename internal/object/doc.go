@@ -2,5 +2,5 @@
 //
 // # Guarantees
 //
-// All functions are pure: they keep and change nothing, and are safe for any goroutine.
+// All functions are pure: they keep and change nothing. Any goroutine may call them.
 package object

@@ -13,7 +13,8 @@ type Identity struct {
 	UID, Version string
 }
 
-// IdentityOf returns the identity of an object that is stored under a key, as the object's metadata show it.
+// IdentityOf returns the identity of an object that is stored under a key. UID and version are those in
+// its metadata.
 func IdentityOf(key indexer.Key, obj any) Identity {
 	m := Meta(obj)
 	if m == nil {
@@ -22,8 +23,8 @@ func IdentityOf(key indexer.Key, obj any) Identity {
 	return Identity{key, string(m.GetUID()), m.GetResourceVersion()}
 }
 
-// ShownBy reports whether the metadata of an object that is stored under the identity's key show the identity.
-// It is IdentityOf(i.Key, obj) == i without the comparison of the keys.
+// ShownBy reports whether an object has the identity, given that it is stored under the identity's key.
+// It equals IdentityOf(i.Key, obj) == i, but does not compare the keys.
 func (i Identity) ShownBy(obj any) bool {
 	m := Meta(obj)
 	if m == nil {
@@ -32,8 +33,8 @@ func (i Identity) ShownBy(obj any) bool {
 	return m.GetResourceVersion() == i.Version && string(m.GetUID()) == i.UID
 }
 
-// SameObject reports whether two identities of one key may be of the same object: an identity without a UID
-// may be of any object.
+// SameObject reports whether two identities with the same key may belong to one object. An identity
+// without a UID may belong to any object.
 func (i Identity) SameObject(other Identity) bool {
 	return i.UID == other.UID || i.UID == "" || other.UID == ""
 }
@@ -41,14 +42,14 @@ func (i Identity) SameObject(other Identity) bool {
 // stampSeed seeds the stamps of this process.
 var stampSeed = maphash.MakeSeed()
 
-// StampByHand is the stamp of objects that a user has put into the store by hand. They are no
-// versions that a server has sent.
+// StampByHand is the stamp of objects that the program itself put into the store. The server did not
+// send them.
 const StampByHand = 0
 
-// StampOf returns a hash of a UID, never [StampByHand]. The store keeps it beside the object, so
-// that the UID of the next version can be compared without reading the stored object, which is no
-// longer in the CPU's cache. With 47 bits and a secret seed, two UIDs with the same stamp are not
-// expected. If the stamps differ, the UIDs are compared.
+// StampOf returns a hash of a UID. It never returns [StampByHand]. The store keeps the stamp in the
+// object's record, to compare the UID of the next version without reading the stored object, which is no
+// longer in the CPU's cache. With 47 bits and a secret seed, two UIDs never have the same stamp in
+// practice. If the stamps differ, the UIDs themselves are compared.
 func StampOf(uid string) uint64 {
 	return maphash.String(stampSeed, uid)>>(64-indexer.StampBits) | 1
 }

@@ -30,7 +30,7 @@ func Key(m metav1.Object) indexer.Key {
 	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}
 }
 
-// KeyOf returns the key of an object, false if it has no metadata.
+// KeyOf returns the key of an object. It returns false if the object has no metadata.
 func KeyOf(obj any) (key indexer.Key, ok bool) {
 	m := Meta(obj)
 	if m == nil {
@@ -55,8 +55,8 @@ func Namespace(obj any) string {
 	return ""
 }
 
-// Same reports whether two objects are the same one. It returns false for objects of types
-// that cannot be compared, which are no pointers.
+// Same reports whether a and b are the same object. It returns false for types that cannot be compared,
+// which are not pointers.
 func Same(a, b any) bool {
 	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }

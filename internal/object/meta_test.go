@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// accessor has metadata, and none of its methods.
+// accessor has metadata, but not its methods.
 type accessor struct{ meta metav1.Object }
 
 func (a accessor) GetObjectMeta() metav1.Object { return a.meta }
@@ -19,7 +19,7 @@ func TestMetaOfAnything(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "a"}}
 	require.Same(t, pod, Meta(pod))
 	require.Same(t, pod, Meta(accessor{pod}))
-	require.Same(t, &pod.ObjectMeta, Meta(&pod.ObjectMeta), "listers ask for one that has only metadata")
+	require.Same(t, &pod.ObjectMeta, Meta(&pod.ObjectMeta), "listers pass only the metadata")
 	require.Equal(t, indexer.Key{Namespace: "n", Name: "a"}, Key(Meta(pod)))
 	for _, without := range []any{nil, "pod", 1, &corev1.PodList{}} {
 		require.Nil(t, Meta(without))

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Like returns the type of an example and, if it is unstructured, its kind: a reflector compares
-// the objects that it gets with them. A nil example stands for any object.
+// Like returns the type of an example and, if it is unstructured, its kind. A reflector checks that
+// received objects match them. A nil example matches any object.
 func Like(example any) (reflect.Type, schema.GroupVersionKind) {
 	if u, ok := example.(runtime.Unstructured); ok {
 		return reflect.TypeOf(example), u.GetObjectKind().GroupVersionKind()
@@ -17,15 +17,16 @@ func Like(example any) (reflect.Type, schema.GroupVersionKind) {
 	return reflect.TypeOf(example), schema.GroupVersionKind{}
 }
 
-// secrets is the kind of the objects whose strings must not stay in memory longer than they do.
+// secrets is the kind whose strings must not stay in memory longer than the objects.
 var secrets = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 
-// IsSecrets reports whether a resource is that of Secrets.
+// IsSecrets reports whether a resource is Secrets.
 func IsSecrets(r schema.GroupResource) bool {
 	return r.Group == secrets.Group && r.Resource == "secrets"
 }
 
-// HoldsSecrets reports whether objects like an example are Secrets, by its kind or by its Go type.
+// HoldsSecrets reports whether objects like an example are Secrets. It looks at the kind and at the Go
+// type.
 func HoldsSecrets(example runtime.Object) bool {
 	switch example.(type) {
 	case runtime.Unstructured, *metav1.PartialObjectMetadata:

@@ -1,5 +1,5 @@
 package object
 
-// MaxText bounds each part of an error text that comes from a server or an object: it could be
-// megabytes long.
+// MaxText limits the length of each part of an error text that comes from a server or an object. Such a
+// part could be megabytes long.
 const MaxText = 8192

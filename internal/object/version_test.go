@@ -8,13 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// versions are what a server may take for versions, and what nobody does.
+// versions are resourceVersions that a server may send, and texts that no server sends.
 var versions = []string{
 	"", "0", "1", "3", "7", "9", "10", "99", "100", "00", "07", "x", "-1", "1.5", " 1", "9223372036854775808", "18446744073709551616",
 }
 
-// Versions that are numbers compare as numbers do, however long they are, and
-// nothing else compares.
+// Versions that are numbers are compared as numbers of any length. Other versions cannot be compared.
 func FuzzVersions(f *testing.F) {
 	for i, a := range versions {
 		for _, b := range versions[i:] {
@@ -29,15 +28,15 @@ func FuzzVersions(f *testing.F) {
 
 		switch {
 		case b == "", known && x.Cmp(y) > 0:
-			require.Equal(t, a, Advance(a, b), "it does not go back")
+			require.Equal(t, a, Advance(a, b), "the version must not go back")
 		default:
 			require.Equal(t, b, Advance(a, b))
 		}
 	})
 }
 
-// number reads a version as Kubernetes defines them: a decimal number without
-// leading zeros. It returns nil for anything else.
+// number reads a version as Kubernetes defines it: a decimal number without leading zeros. It returns
+// nil for any other text.
 func number(version string) *big.Int {
 	n, ok := new(big.Int).SetString(version, 10)
 	if !ok || fmt.Sprint(n) != version || n.Sign() <= 0 {

@@ -6,54 +6,58 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Before is what a sink knows when the request of a write begins.
+// Before is the state of a sink when the request of a write begins.
 type Before struct {
-	// History is the number of the server's history. The answer to a request begun in an earlier one is
-	// ignored.
+	// History is the number of the server's history. The sink ignores answers to requests that began in
+	// an earlier history.
 	History uint64
-	// Identity is that of the object that the store holds under the write's key, empty if it holds none.
+	// Identity identifies the object that the store holds under the write's key. It is empty if there is
+	// none.
 	object.Identity
 }
 
-// Kind is what the answer to a write says has happened to the object.
+// Kind says what has happened to the object according to the answer to a write.
 type Kind uint8
 
 // The kinds of answers.
 const (
-	// Doubt says that nobody can tell what the write has done.
+	// Doubt means that the effect of the write is unknown.
 	Doubt Kind = iota
-	// Object says that the object is at Version now, the answer's own or another writer's.
+	// Object means that the object is now at Version, whether this write or another writer made the
+	// version.
 	Object
-	// Emptied says that an update was answered by an object with a deletionTimestamp, and with neither
-	// finalizers nor time left in its metadata. Either the update has deleted the object, and Version is the one
-	// before it; or other finalizers keep the object, as a Namespace's spec does.
+	// Emptied means that the answer to an update has a deletionTimestamp, but neither finalizers nor
+	// remaining grace period in its metadata. Either the update has deleted the object, and Version
+	// precedes the deletion, or other finalizers keep the object, such as those in the spec of a
+	// Namespace.
 	Emptied
-	// Deleted says that the object was deleted at Version, with Object as its final state.
+	// Deleted means that the object was deleted at Version. Object is its final state.
 	Deleted
-	// Undated says that the object with UID was deleted, at an unknown version.
+	// Undated means that the object with this UID was deleted at an unknown version.
 	Undated
 )
 
-// Scope says whether a source reads an object.
+// Scope says whether a source includes an object.
 type Scope uint8
 
 // The scopes of an object.
 const (
-	Unknown Scope = iota // cannot be told from the request and the answer
+	Unknown Scope = iota // the request and the answer do not show it
 	Inside
 	Outside
 )
 
-// Answer is what one source learns from the answer to one write of this program.
+// Answer is what a source learns from the answer to a write of this program.
 type Answer struct {
 	Kind  Kind
-	Scope Scope // of Object, Emptied and Deleted
+	Scope Scope // for Object, Emptied and Deleted
 	object.Identity
-	// Object is the object, decoded as the source's reflector decodes its own. It is nil if the answer
-	// has none that the source's sink may store, such as a Scale, or metadata for a source of full
-	// objects.
+	// Object is the object, decoded like the objects of the source's reflector. It is nil if the answer
+	// has no object that the sink can store, but for instance a Scale, or only metadata for a source of
+	// full objects.
 	Object any
 	Before Before
-	// Counted is set once the answer is counted. A late one is counted before the sink has taken it.
+	// Counted is set when the answer has been counted. A late answer is counted before the sink has
+	// processed it.
 	Counted *atomic.Bool
 }

@@ -16,22 +16,22 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/protodecode"
 )
 
-// Body is the body of a request or an answer, with the headers Content-Type and Content-Encoding.
+// Body is the body of a request or an answer, with its Content-Type and Content-Encoding.
 type Body struct {
 	Type, Encoding string
 	Data           []byte
-	Whole          bool // Data is all of it
+	Whole          bool // Data is the whole body
 }
 
-// Encoded is one encoded object. Its bytes are those of the body.
+// Encoded is one encoded object. It refers to the bytes of the body.
 type Encoded struct {
 	metav1.TypeMeta
 	Protobuf bool
-	Data     []byte // without the envelope of protobuf
+	Data     []byte // without the protobuf envelope
 }
 
-// encoded returns the object in a body. It returns false for a body that is not whole, compressed, or of
-// an unknown media type. The kind of an object in JSON is not read.
+// encoded returns the object in a body. It returns false if the body is incomplete, compressed, or of an
+// unknown media type. It does not read the kind of an object in JSON.
 func (b Body) encoded() (Encoded, bool) {
 	if !b.Whole || b.Encoding != "" && b.Encoding != "identity" {
 		return Encoded{}, false
@@ -50,8 +50,8 @@ func (b Body) encoded() (Encoded, bool) {
 	return Encoded{metav1.TypeMeta{APIVersion: u.APIVersion, Kind: u.Kind}, true, u.Raw}, true
 }
 
-// isPatch reports whether a media type is that of a patch that is an object itself. The server reads an
-// apply patch as YAML; only those that are JSON as well are understood here.
+// isPatch reports whether patches of a media type are objects themselves. The server reads an apply
+// patch as YAML. This package understands only those that are also JSON.
 func isPatch(kind string) bool {
 	switch kind {
 	case "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml":
@@ -90,9 +90,9 @@ func (e Encoded) metadata() (t metav1.TypeMeta, m *metav1.ObjectMeta, ok bool) {
 	return t, o.(*metav1.ObjectMeta), true
 }
 
-// The decoders of metadata. Goroutines would take turns at one for JSON.
+// The decoders of metadata. Goroutines would have to take turns with a single JSON decoder.
 var (
-	notNeeded, _     = fields.Parse("managedFields", "annotations") // both may be left out
+	notNeeded, _     = fields.Parse("managedFields", "annotations") // not needed here
 	inObject, _      = fields.Parse("metadata.managedFields", "metadata.annotations")
 	protobufMetadata = protodecode.New(reflect.TypeFor[metav1.PartialObjectMetadata](), protodecode.Options{Drop: inObject})
 	jsonMetadata     = sync.Pool{New: func() any {
@@ -100,7 +100,7 @@ var (
 	}}
 )
 
-// isMetadata reports whether a kind is that of an object's metadata alone.
+// isMetadata reports whether a kind stands for metadata only.
 func isMetadata(t metav1.TypeMeta) bool {
 	return t.Kind == "PartialObjectMetadata" && strings.HasPrefix(t.APIVersion, metav1.GroupName+"/")
 }

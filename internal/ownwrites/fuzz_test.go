@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 )
 
-// Of any request the path is read as the twin reads it, and the body as apimachinery does.
+// For any request, the path is read like the twin does, and the body like apimachinery does.
 func FuzzRequest(f *testing.F) {
 	f.Add(http.MethodPut, pods+"/a", "", jsonType, []byte(`{"metadata":{"resourceVersion":"8"}}`))
 	f.Add(http.MethodPost, pods, "dryRun=All", jsonType, []byte(`{"metadata":{"name":"a"}}`))
@@ -34,7 +34,7 @@ func FuzzRequest(f *testing.F) {
 		query, _ := url.ParseQuery(rawQuery)
 		w, ok := ownwrites.ReadWrite(method, target, query, ownwrites.Body{Type: mediaType, Data: data, Whole: true})
 		blind, blindOK := ownwrites.ReadWrite(method, target, query, ownwrites.Body{})
-		require.True(t, blindOK || !ok, "what a body says makes a write of nothing")
+		require.True(t, blindOK || !ok, "a body cannot turn another request into a write")
 		require.Empty(t, blind.Condition)
 		if !ok || mediaType != jsonType {
 			return
@@ -53,7 +53,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// Of any answer nothing is said that it does not hold, and a deletion only of what DELETE answers so.
+// The result never contains anything that the answer does not. Only answers to DELETE are deletions.
 func FuzzAnswer(f *testing.F) {
 	for _, answer := range []string{
 		encoded("v1", "Pod", "n", ""), encoded("v1", "Pod", "n", atOnce), encoded("v1", "Pod", "n", graceful), encoded("v1", "Pod", "n", marked+held), success,
@@ -84,11 +84,11 @@ func FuzzAnswer(f *testing.F) {
 			return
 		}
 		require.Less(t, code, 300)
-		require.Empty(t, encoding, "or identity, which no seed has")
+		require.Empty(t, encoding, "or the identity encoding, which no seed has")
 		var m metav1.PartialObjectMetadata
 		var s metav1.Status
 		if decode(r.Encoded, data, &m, &s) != nil {
-			return // something is malformed that is not needed
+			return // an unneeded part is malformed
 		}
 		switch r.Kind {
 		case ownwrites.Undated:
@@ -113,7 +113,8 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// decode decodes the object of an answer, or the Status, which is not kept, with apimachinery's code.
+// decode decodes the object of an answer with apimachinery's code. It also decodes a Status, but does
+// not keep it.
 func decode(e ownwrites.Encoded, data []byte, m *metav1.PartialObjectMetadata, s *metav1.Status) error {
 	u := runtime.Unknown{}
 	switch {

@@ -2,26 +2,26 @@ package ownwrites
 
 import "sync"
 
-// mostMade is the number of writes that are remembered.
+// mostMade is the number of writes that Made remembers.
 const mostMade = 4096
 
-// Made remembers which writes have made which versions of objects. The zero value is empty. It is safe for any
-// goroutine.
+// Made remembers which writes have made which versions of objects. The zero value is empty. It is safe
+// for concurrent use.
 type Made struct {
 	mu      sync.Mutex
-	history uint64 // the number of histories that were forgotten
+	history uint64 // how many histories were forgotten
 	by      map[state]step
-	order   []state // in by; once there are mostMade, the oldest is at next
+	order   []state // the keys of by; when there are mostMade, the oldest is at next
 	next    int
 }
 
 // state is one version of an object.
 type state struct{ uid, version string }
 
-// step is a write: the version that was its precondition, "" for a creation, and the writer.
+// step is a write: its writer, and the version that was its precondition, or "" for a creation.
 type step struct{ from, writer string }
 
-// History returns the number of the history in which a write begins now.
+// History returns the number of the history in which a write that begins now belongs.
 func (m *Made) History() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -29,7 +29,7 @@ func (m *Made) History() uint64 {
 	return m.history
 }
 
-// Forget forgets all writes: the server has a new history, in which the versions mean something else.
+// Forget forgets all writes. The server has a new history, in which versions have another meaning.
 func (m *Made) Forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -38,7 +38,7 @@ func (m *Made) Forget() {
 	m.by, m.order, m.next = nil, nil, 0
 }
 
-// Add remembers the version that a write has made, if the write has begun in the present history.
+// Add records the version that a write has made, if the write began in the current history.
 func (m *Made) Add(history uint64, writer, uid, from, to string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,8 +60,8 @@ func (m *Made) Add(history uint64, writer, uid, from, to string) {
 	m.by[made] = step{from, writer}
 }
 
-// Is reports whether a writer has turned a version of an object into another one by one write. From is "" for a
-// creation.
+// Is reports whether a writer has turned one version of an object into another by a single write. from
+// is "" for a creation.
 func (m *Made) Is(writer, uid, from, to string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

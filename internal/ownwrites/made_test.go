@@ -39,7 +39,7 @@ func TestMadeForgetsTheOldest(t *testing.T) {
 	}
 }
 
-// A version of the history before may come again, and mean something else.
+// A version of the previous history may recur with another meaning.
 func TestMadeForgetsAHistory(t *testing.T) {
 	var m ownwrites.Made
 	m.Add(m.History(), "w", "u", "1", "2")
@@ -47,7 +47,7 @@ func TestMadeForgetsAHistory(t *testing.T) {
 	m.Forget()
 	require.False(t, m.Is("w", "u", "1", "2"))
 	m.Add(began, "w", "u", "2", "3")
-	require.False(t, m.Is("w", "u", "2", "3"), "its answer may be of the history before")
+	require.False(t, m.Is("w", "u", "2", "3"), "its answer may be from the previous history")
 	m.Add(m.History(), "w", "u", "1", "2")
 	require.True(t, m.Is("w", "u", "1", "2"))
 }
@@ -58,7 +58,7 @@ func TestMadeIsSafeForAnyGoroutine(t *testing.T) {
 	for g := range 16 {
 		all.Go(func() {
 			writer := strconv.Itoa(g)
-			for i := range 250 { // all together fewer than are remembered
+			for i := range 250 { // in total fewer than Made remembers
 				to := strconv.Itoa(1_000_000*g + i)
 				m.Add(m.History(), writer, "u", strconv.Itoa(i), to)
 				if !m.Is(writer, "u", strconv.Itoa(i), to) {

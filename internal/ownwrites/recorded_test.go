@@ -28,13 +28,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/claims"
 )
 
-// The scripts in testdata/answers, in the language of package claims, hold each kind of write. Beside a script
-// are the answers that a kube-apiserver has given to its writes, as .json, and what they mean, as .golden. Who
-// changes a script records it anew: go test -run '^TestRecord' -args -record -rewrite.
+// The scripts in testdata/answers, in the language of package claims, contain each kind of write. For
+// each script, a .json file has the answers of a kube-apiserver to its writes, and a .golden file has
+// their meaning. After a change of a script, record it again: go test -run '^TestRecord' -args -record
+// -rewrite.
 
 var (
 	record  = flag.Bool("record", false, "record the answers of the cluster of CLAIMS_KUBECONFIG")
-	rewrite = flag.Bool("rewrite", false, "write the golden files anew, from the recorded answers")
+	rewrite = flag.Bool("rewrite", false, "rewrite the golden files from the recorded answers")
 )
 
 // exchange is a write and its answer.
@@ -43,11 +44,11 @@ type exchange struct {
 	Type, Body  string `json:",omitempty"`
 	Code        int
 	AnswerType  string
-	Answer      json.RawMessage `json:",omitempty"` // in JSON, of which what matters is recorded
+	Answer      json.RawMessage `json:",omitempty"` // in JSON, without irrelevant parts
 	Protobuf    []byte          `json:",omitempty"` // in protobuf
 }
 
-// recorder is a transport that notes writes and their answers.
+// recorder is a transport that records writes and their answers.
 type recorder struct {
 	next http.RoundTripper
 	made []exchange
@@ -94,7 +95,7 @@ func played(t *testing.T, s claims.Server, script string) []exchange {
 	require.NoError(t, err)
 	r := &recorder{next: s.Client.Transport}
 	s.Client = &http.Client{Transport: r}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // ends a wait for a kind that is not served
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // limits a wait for a kind that is not served
 	defer cancel()
 	require.NoError(t, s.Play(ctx, string(text)))
 	return r.made
@@ -102,16 +103,17 @@ func played(t *testing.T, s claims.Server, script string) []exchange {
 
 func answersOf(script, kind string) string { return "testdata/answers/" + script + "." + kind }
 
-// meanings says what answers mean: the kind of the result, which object and which version it has.
+// meanings describes what answers mean: the kind of the result, and the number and version of the
+// object.
 type meanings struct {
 	uids     map[string]int
-	versions map[string]string // the newest known one of each object
+	versions map[string]string // the newest known version of each object
 }
 
-// made is the name that a server makes up for a script's namespace.
+// made matches the namespace name that a server generates for a script.
 var made = regexp.MustCompile(`claims-[a-z0-9]{5}`)
 
-// golden spells out what the answers to writes mean, a line for each.
+// golden describes what the answers to writes mean, one per line.
 func golden(t *testing.T, all []exchange) string {
 	t.Helper()
 	m := meanings{map[string]int{}, map[string]string{}}
@@ -149,8 +151,8 @@ func (m meanings) of(t *testing.T, target ownwrites.Target, x exchange) string {
 	return kind + m.identity(r) + flags(r)
 }
 
-// identity returns the number of an object, counted as the script meets them, and says whether the answer's
-// version is newer than, older than or equal to the newest version of that object so far.
+// identity returns the number of an object in the order of first occurrence. It says whether the
+// answer's version is newer than, older than or equal to the newest version of the object so far.
 func (m meanings) identity(r ownwrites.Result) string {
 	if m.uids[r.UID] == 0 {
 		m.uids[r.UID] = len(m.uids) + 1
@@ -186,11 +188,11 @@ func flags(r ownwrites.Result) (text string) {
 	return text
 }
 
-// TestRecord records the answers of the cluster of a kubeconfig, such as the one that make controlplane
-// prints. It makes objects and deletes them.
+// TestRecord records the answers of a cluster by a kubeconfig, such as the one that make controlplane
+// prints. It creates and deletes objects.
 func TestRecord(t *testing.T) {
 	if !*record {
-		t.Skip("nothing is to be recorded")
+		t.Skip("the flag -record is not set")
 	}
 	c, err := clientcmd.BuildConfigFromFlags("", os.Getenv("CLAIMS_KUBECONFIG"))
 	require.NoError(t, err)
@@ -210,7 +212,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// What the recorded answers of a real server mean.
+// The recorded answers of a real server have the expected meanings.
 func TestRecordedAnswers(t *testing.T) {
 	for _, script := range []string{"common", "cluster"} {
 		var all []exchange
@@ -227,7 +229,7 @@ func TestRecordedAnswers(t *testing.T) {
 	}
 }
 
-// The answers of informertest mean the same.
+// The answers of informertest have the same meanings.
 func TestAnswersOfInformertest(t *testing.T) {
 	s := informertest.New(informertest.Options{})
 	defer s.Close()
@@ -249,7 +251,7 @@ func TestAnswersOfInformertest(t *testing.T) {
 	require.Equal(t, string(want), golden(t, all))
 }
 
-// shorten leaves out of an answer what says nothing of the outcome.
+// shorten removes the parts of an answer that say nothing about the outcome.
 func shorten(t *testing.T, answer json.RawMessage) json.RawMessage {
 	t.Helper()
 	if answer == nil {

@@ -12,9 +12,9 @@ import (
 
 // Write is a request that writes an object.
 type Write struct {
-	Target // with the name in the body, if a creation has one
+	Target // for a creation, with the name in the body if there is one
 	effect effect
-	// Condition is the version that the object has to have for the write to succeed, "" for any.
+	// Condition is the version that the object must have for the write to succeed, or "" for any version.
 	Condition string
 }
 
@@ -26,14 +26,14 @@ const (
 	creates
 	updates
 	deletes
-	writes // something, which the answer does not show
+	writes // writes something that the answer does not show
 )
 
-// Key returns the object's key. The name is empty if only the server knows it.
+// Key returns the object's key. The name is empty if the server generates it.
 func (w Write) Key() indexer.Key { return indexer.Key{Namespace: w.Namespace, Name: w.Name} }
 
-// ReadWrite reads a request. It returns false if the request writes no object: a reading one, a dry run,
-// or a subresource that stores nothing.
+// ReadWrite reads a request. It returns false if the request does not write an object: it only reads, is
+// a dry run, or is for a subresource that stores nothing.
 func ReadWrite(method string, t Target, query url.Values, b Body) (w Write, ok bool) {
 	w = Write{Target: t, effect: effectOf(method, t)}
 	switch {
@@ -48,7 +48,7 @@ func ReadWrite(method string, t Target, query url.Values, b Body) (w Write, ok b
 	return w, w.effect != nothing
 }
 
-// effectOf returns what a request does by its method and its path.
+// effectOf returns the effect of a request according to its method and path.
 func effectOf(method string, t Target) effect {
 	subresource, _, _ := strings.Cut(t.Subresource, "/")
 	switch subresource {
@@ -71,8 +71,8 @@ func effectOf(method string, t Target) effect {
 	return nothing
 }
 
-// readOptions reads the options of a deletion. The server takes them from the query only if there is no
-// body.
+// readOptions reads the options of a deletion. The server reads them from the query only if the request
+// has no body.
 func (w *Write) readOptions(query url.Values, b Body) {
 	o := metav1.DeleteOptions{DryRun: query["dryRun"]}
 	if len(b.Data) > 0 || !b.Whole {
@@ -90,8 +90,8 @@ func (w *Write) readOptions(query url.Values, b Body) {
 	}
 }
 
-// readObject reads the name of an object to be created, or the version that an update needs. The version
-// "0" stands for any.
+// readObject reads the name of the object in a creation, or the precondition of an update. The version
+// "0" stands for any version.
 func (w *Write) readObject(b Body) {
 	e, ok := b.encoded()
 	if !ok || w.effect == writes {

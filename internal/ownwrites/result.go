@@ -8,44 +8,46 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// Result is what the answer to a write says, whoever reads the object.
+// Result is what the answer to a write says, independently of any source.
 type Result struct {
 	Kind Kind
 	object.Identity
 	Labels  map[string]string
 	Form    Form
-	Encoded Encoded // unless there is Doubt
-	// Proven says that the write has made Version in one step: of the version that was its Condition, or of nothing.
+	Encoded Encoded // empty with Doubt
+	// Proven means that this single write has made Version: from the version in Condition, or from
+	// nothing.
 	Proven bool
 }
 
-// Form says which part of an object an answer holds.
+// Form says which part of an object an answer contains.
 type Form uint8
 
 // The forms of an answer.
 const (
-	Other    Form = iota // another kind, such as a Scale, or another version of the API
-	Full                 // the object, of the group and version of its path
+	Other    Form = iota // another kind, such as a Scale, or another API version
+	Full                 // the object, with the group and version of the path
 	Metadata             // the object's metadata
 )
 
-// statusKind is the kind of an answer that is no object.
+// statusKind is the kind of an answer that is not an object.
 var statusKind = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 
-// Unanswered returns the result of a write whose answer did not come, or says that the server failed.
+// Unanswered returns the result of a write without an answer, or with one that says that the server
+// failed.
 func (w Write) Unanswered() Result { return Result{Identity: object.Identity{Key: w.Key()}} }
 
-// Answers reports whether an answer with a code of success has the object. The body of any other is not
+// Answers reports whether the answer with this status code contains the object. Other bodies are not
 // read.
 func (w Write) Answers(code int) bool {
 	return w.effect != writes && (code == http.StatusOK || code == http.StatusCreated || code == http.StatusAccepted)
 }
 
-// statusClientClosed is the code with which proxies answer when the client has gone.
+// statusClientClosed is the status code that proxies send when the client has closed the connection.
 const statusClientClosed = 499
 
-// saysNothing reports whether a code leaves open what a write has done: the server may have done it before a proxy
-// has lost patience, and a client repeats a redirected write elsewhere.
+// saysNothing reports whether the status code does not show what a write has done: the server may have
+// done it before a proxy timed out, or the client may repeat a redirected write at another server.
 func saysNothing(code int) bool {
 	switch code {
 	case http.StatusRequestTimeout, statusClientClosed, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -54,7 +56,7 @@ func saysNothing(code int) bool {
 	return code >= http.StatusInternalServerError
 }
 
-// Result returns what an answer says. It returns false if the write has done nothing.
+// Result returns what an answer says. It returns false if the write has had no effect.
 func (w Write) Result(code int, b Body) (r Result, ok bool) {
 	switch {
 	case saysNothing(code):
@@ -81,7 +83,7 @@ func (w Write) Result(code int, b Body) (r Result, ok bool) {
 	return w.object(code, e, m), true
 }
 
-// status returns the result of an answer that says only that it has succeeded.
+// status returns the result of an answer that only reports success.
 func (w Write) status(code int, e Encoded) Result {
 	var s metav1.Status
 	r := w.Unanswered()
@@ -95,7 +97,7 @@ func (w Write) status(code int, e Encoded) Result {
 	return r
 }
 
-// names reports whether an object is the one of the request.
+// names reports whether an object is the one in the request.
 func (w Write) names(m *metav1.ObjectMeta) bool {
 	return m.Name != "" && (w.Name == "" || w.Name == m.Name) && w.Namespace == m.Namespace
 }
@@ -131,9 +133,9 @@ func (w Write) form(t metav1.TypeMeta) Form {
 	return Other
 }
 
-// kind returns what has happened to an object. A deletion is answered with the object, which may stay
-// until its finalizers or its grace period have ended: no update deletes an object within its grace period. A
-// deletion that is only accepted happens later.
+// kind returns what has happened to an object. A deletion is answered with the object. The object may
+// stay until its finalizers are removed or its grace period ends. No update deletes an object within its
+// grace period. A deletion that is only accepted happens later.
 func (w Write) kind(code int, f Form, m *metav1.ObjectMeta) Kind {
 	marked, free := m.DeletionTimestamp != nil, len(m.Finalizers) == 0
 	grace := m.DeletionGracePeriodSeconds

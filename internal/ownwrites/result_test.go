@@ -44,7 +44,7 @@ type row struct {
 	query, body             string
 	code                    int
 	answer                  string
-	// want is the kind of the result; none means that nothing has happened.
+	// want is the kind of the result. none means that the write had no effect.
 	want   ownwrites.Kind
 	none   bool
 	form   ownwrites.Form
@@ -59,7 +59,7 @@ func (r row) read(t testing.TB) (ownwrites.Write, bool) {
 	return ownwrites.ReadWrite(r.method, target, query, ownwrites.Body{Type: r.mediaType, Data: []byte(r.body), Whole: true})
 }
 
-// Every row of what is known of a server's answers.
+// The table has a row for each known kind of answer.
 func TestAnswers(t *testing.T) {
 	pod, deployment := encoded("v1", "Pod", "n", ""), encoded("apps/v1", "Deployment", "n", "")
 	at := func(version string) string { return `{"metadata":{"resourceVersion":"` + version + `"}}` }
@@ -75,7 +75,7 @@ func TestAnswers(t *testing.T) {
 	for _, r := range []row{
 		{name: "create", method: "POST", path: pods, body: `{"metadata":{"name":"a"}}`, code: 201, answer: pod, want: isObject, form: full, proven: true},
 		{name: "create, the server makes the name", method: "POST", path: pods, body: `{"metadata":{"generateName":"a-"}}`, code: 201, answer: pod, want: isObject, form: full, proven: true},
-		{name: "create, another name comes", method: "POST", path: pods, body: `{"metadata":{"name":"b"}}`, code: 201, answer: pod},
+		{name: "create, answered with another name", method: "POST", path: pods, body: `{"metadata":{"name":"b"}}`, code: 201, answer: pod},
 		{name: "create with a deletionTimestamp", method: "POST", path: pods, code: 201, answer: encoded("v1", "Pod", "n", marked), want: isObject, form: full, proven: true},
 		{name: "dry-run create", method: "POST", path: pods, query: "dryRun=All", code: 201, answer: pod, none: true},
 
@@ -86,8 +86,8 @@ func TestAnswers(t *testing.T) {
 		{name: "update that creates", method: "PUT", path: pods + "/a", body: at("8"), code: 201, answer: pod, want: isObject, form: full},
 		{name: "update whose body is unknown", method: "PUT", path: pods + "/a", mediaType: "application/cbor", body: at("8"), code: 200, answer: pod, want: isObject, form: full},
 		{name: "dry-run update", method: "PUT", path: pods + "/a", query: "dryRun=All", body: at("8"), code: 200, answer: pod, none: true},
-		{name: "update, another object comes", method: "PUT", path: pods + "/b", body: at("8"), code: 200, answer: pod},
-		{name: "update, another namespace comes", method: "PUT", path: "/api/v1/namespaces/m/pods/a", body: at("8"), code: 200, answer: pod},
+		{name: "update, answered with another object", method: "PUT", path: pods + "/b", body: at("8"), code: 200, answer: pod},
+		{name: "update, answered with another namespace", method: "PUT", path: "/api/v1/namespaces/m/pods/a", body: at("8"), code: 200, answer: pod},
 
 		{name: "merge patch with a condition", method: "PATCH", path: pods + "/a", mediaType: mergeType, body: at("8"), code: 200, answer: pod, want: isObject, form: full, proven: true},
 		{name: "strategic merge patch with a condition", method: "PATCH", path: pods + "/a", mediaType: "application/strategic-merge-patch+json", body: at("8"), code: 200, answer: pod, want: isObject, form: full, proven: true},
@@ -115,13 +115,13 @@ func TestAnswers(t *testing.T) {
 		{name: "DELETE, a Status without a UID", method: "DELETE", path: widgets + "/a", code: 200, answer: `{"apiVersion":"v1","kind":"Status","status":"Success"}`},
 		{name: "DELETE, a Status of another object", method: "DELETE", path: widgets + "/b", code: 200, answer: success},
 		{name: "DELETE, a Status of a failure", method: "DELETE", path: widgets + "/a", code: 200, answer: `{"apiVersion":"v1","kind":"Status","status":"Failure","details":{"uid":"u"}}`},
-		{name: "DELETE, metadata alone", method: "DELETE", path: pods + "/a", code: 200, answer: encoded("meta.k8s.io/v1", "PartialObjectMetadata", "n", ""), want: deleted, form: metadata},
+		{name: "DELETE, only metadata", method: "DELETE", path: pods + "/a", code: 200, answer: encoded("meta.k8s.io/v1", "PartialObjectMetadata", "n", ""), want: deleted, form: metadata},
 		{name: "DELETE, another kind", method: "DELETE", path: pods + "/a", code: 200, answer: encoded("example.com/v1", "Pod", "n", "")},
 		{name: "dry-run DELETE in the body, a Status", method: "DELETE", path: widgets + "/a", body: `{"dryRun":["All"]}`, code: 200, answer: success, none: true},
 		{name: "dry-run DELETE in the body, the object", method: "DELETE", path: pods + "/a", body: `{"dryRun":["All"]}`, code: 200, answer: pod, none: true},
 		{name: "dry-run DELETE in the query", method: "DELETE", path: pods + "/a", query: "dryRun=All", code: 200, answer: pod, none: true},
-		{name: "DELETE, the body counts", method: "DELETE", path: pods + "/a", query: "dryRun=All", body: "{}", code: 200, answer: pod, want: deleted, form: full},
-		{name: "DELETE with options that cannot be read", method: "DELETE", path: pods + "/a", body: "{", code: 200, answer: pod},
+		{name: "DELETE, the body overrides the query", method: "DELETE", path: pods + "/a", query: "dryRun=All", body: "{}", code: 200, answer: pod, want: deleted, form: full},
+		{name: "DELETE with malformed options", method: "DELETE", path: pods + "/a", body: "{", code: 200, answer: pod},
 		{name: "DELETE with options of an unknown type", method: "DELETE", path: pods + "/a", mediaType: "application/cbor", body: "x", code: 200, answer: pod},
 		{name: "deletecollection", method: "DELETE", path: pods, code: 200, answer: `{"apiVersion":"v1","kind":"PodList","metadata":{},"items":[]}`},
 		{name: "dry-run deletecollection", method: "DELETE", path: pods, body: `{"dryRun":["All"]}`, code: 200, answer: "{}", none: true},
@@ -134,7 +134,7 @@ func TestAnswers(t *testing.T) {
 			answer: encoded("certificates.k8s.io/v1", "CertificateSigningRequest", "", ""), want: isObject, form: full,
 		},
 		{name: "scale", method: "PUT", path: deployments + "/a/scale", body: at("8"), code: 200, answer: encoded("autoscaling/v1", "Scale", "n", ""), want: isObject, proven: true},
-		{name: "scale, a kind of the path's group", method: "PUT", path: deployments + "/a/scale", body: "{}", code: 200, answer: deployment, want: isObject},
+		{name: "scale, answered with the path's kind", method: "PUT", path: deployments + "/a/scale", body: "{}", code: 200, answer: deployment, want: isObject},
 		{name: "eviction", method: "POST", path: pods + "/a/eviction", body: "{}", code: 201, answer: `{"apiVersion":"v1","kind":"Status","status":"Success"}`},
 		{name: "eviction refused", method: "POST", path: pods + "/a/eviction", body: "{}", code: 429, none: true},
 		{name: "binding", method: "POST", path: pods + "/a/binding", body: "{}", code: 201, answer: `{"apiVersion":"v1","kind":"Status","status":"Success"}`},
@@ -146,7 +146,7 @@ func TestAnswers(t *testing.T) {
 		{name: "DELETE of a subresource", method: "DELETE", path: widgets + "/a/status", code: 200, answer: success},
 		{name: "GET", method: "GET", path: pods + "/a", code: 200, answer: pod, none: true},
 
-		{name: "metadata alone", method: "PATCH", path: pods + "/a", mediaType: mergeType, body: "{}", code: 200, answer: encoded("meta.k8s.io/v1", "PartialObjectMetadata", "n", ""), want: isObject, form: metadata},
+		{name: "only metadata", method: "PATCH", path: pods + "/a", mediaType: mergeType, body: "{}", code: 200, answer: encoded("meta.k8s.io/v1", "PartialObjectMetadata", "n", ""), want: isObject, form: metadata},
 		{name: "another version of the API", method: "PUT", path: deployments + "/a", body: "{}", code: 200, answer: encoded("apps/v1beta1", "Deployment", "n", ""), want: isObject},
 		{name: "another group", method: "PUT", path: deployments + "/a", body: "{}", code: 200, answer: encoded("v1", "Deployment", "n", ""), want: isObject},
 		{name: "a Table", method: "PUT", path: pods + "/a", body: "{}", code: 200, answer: `{"apiVersion":"meta.k8s.io/v1","kind":"Table","metadata":{"resourceVersion":"9"}}`},
@@ -154,14 +154,14 @@ func TestAnswers(t *testing.T) {
 		{name: "no UID", method: "PUT", path: pods + "/a", body: "{}", code: 200, answer: `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"n","resourceVersion":"9"}}`},
 		{name: "no object", method: "PUT", path: pods + "/a", body: "{}", code: 200, answer: "<html>"},
 		{name: "a malformed object", method: "PUT", path: pods + "/a", body: "{}", code: 200, answer: pod[:len(pod)-2]},
-		{name: "malformed behind its metadata", method: "PUT", path: pods + "/a", body: "{}", code: 200, answer: pod[:len(pod)-1], want: isObject, form: full},
-		{name: "nothing", method: "PUT", path: pods + "/a", body: "{}", code: 200},
+		{name: "malformed after its metadata", method: "PUT", path: pods + "/a", body: "{}", code: 200, answer: pod[:len(pod)-1], want: isObject, form: full},
+		{name: "an empty answer", method: "PUT", path: pods + "/a", body: "{}", code: 200},
 		{name: "no content", method: "PUT", path: pods + "/a", body: "{}", code: 204},
-		{name: "redirected, the method stays", method: "PUT", path: pods + "/a", body: "{}", code: 307},
-		{name: "redirected for good, the method stays", method: "DELETE", path: pods + "/a", code: 308},
+		{name: "redirected with the same method", method: "PUT", path: pods + "/a", body: "{}", code: 307},
+		{name: "redirected permanently with the same method", method: "DELETE", path: pods + "/a", code: 308},
 		{name: "redirected, as a GET", method: "PUT", path: pods + "/a", body: "{}", code: 302, none: true},
-		{name: "a proxy has lost patience", method: "PUT", path: pods + "/a", body: at("8"), code: 408},
-		{name: "the client has gone", method: "POST", path: pods, body: "{}", code: 499},
+		{name: "a proxy timed out", method: "PUT", path: pods + "/a", body: at("8"), code: 408},
+		{name: "the client closed the connection", method: "POST", path: pods, body: "{}", code: 499},
 		{name: "too many requests", method: "PUT", path: pods + "/a", body: at("8"), code: 429, none: true},
 		{name: "another protocol", method: "PUT", path: pods + "/a", body: "{}", code: 101, none: true},
 		{name: "a conflict", method: "PUT", path: pods + "/a", body: at("8"), code: 409, none: true},
@@ -193,7 +193,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A body that is not whole, compressed, or of an unknown type is doubtful.
+// A body that is incomplete, compressed, or of an unknown type means Doubt.
 func TestUnreadableAnswers(t *testing.T) {
 	w, ok := row{method: http.MethodPut, path: pods + "/a", body: "{}"}.read(t)
 	require.True(t, ok)
@@ -225,7 +225,7 @@ func inProtobuf(t testing.TB, apiVersion, kind string, o interface{ Marshal() ([
 	return append([]byte("k8s\x00"), envelope...)
 }
 
-// Objects in protobuf say the same as in JSON.
+// Objects in protobuf mean the same as in JSON.
 func TestProtobuf(t *testing.T) {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "a", UID: "u", ResourceVersion: "8", Labels: map[string]string{"l": "v"}},

@@ -11,22 +11,22 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// Selection says which objects of a resource and a namespace a list or a watch returns.
+// Selection says which objects of a resource and namespace a list or watch returns.
 type Selection struct {
-	text    string // the part of the query that selects
+	text    string // the selecting part of the query
 	labels  labels.Selector
 	fields  fields.Requirements
-	unclear bool // it may leave out more objects
+	unclear bool // the query may exclude more objects
 }
 
-// passing are the parameters of a list or a watch that do not select objects.
+// passing are the parameters of a list or watch that do not select objects.
 var passing = []string{
 	"resourceVersion", "resourceVersionMatch", "limit", "continue", "watch", "timeoutSeconds", "timeout", "allowWatchBookmarks",
 	"sendInitialEvents", "pretty",
 }
 
-// ReadSelection reads the query of a list or a watch. A parameter that is not known may select, too. The
-// selector of the source's own share does not count: the sink knows the share.
+// ReadSelection reads the query of a list or watch. An unknown parameter may select objects, too. The
+// selector of the source's own share is ignored, because the sink knows the share.
 func ReadSelection(query url.Values, share string) Selection {
 	var err error
 	s := Selection{labels: labels.Everything()}
@@ -58,10 +58,10 @@ func ReadSelection(query url.Values, share string) Selection {
 	return s
 }
 
-// Selects reports whether there may be objects that the list or watch does not return.
+// Selects reports whether the list or watch may exclude objects.
 func (s Selection) Selects() bool { return s.unclear || !s.labels.Empty() || len(s.fields) > 0 }
 
-// And returns the selection of a source that has also sent a request with another one.
+// And returns the selection of a source that has also sent requests with another selection.
 func (s Selection) And(other Selection) Selection {
 	if s.text != other.text {
 		return Selection{text: s.text, labels: labels.Everything(), unclear: true}

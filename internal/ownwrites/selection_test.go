@@ -63,7 +63,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// A source that sends requests with two selections may leave out anything.
+// A source that sends requests with two selections may exclude any object.
 func TestTwoSelections(t *testing.T) {
 	all := ownwrites.ReadSelection(url.Values{"limit": {"1"}}, "")
 	x := ownwrites.ReadSelection(url.Values{"labelSelector": {"app=x"}, "watch": {"true"}}, "")
@@ -76,7 +76,7 @@ func TestTwoSelections(t *testing.T) {
 	}
 }
 
-// The scope of an object is what a list of the server says, for any selectors that both understand.
+// The scope of an object agrees with the server's list for all selectors that both understand.
 func TestScopeAgreesWithLists(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // of a test
 	server := informertest.New(informertest.Options{})

@@ -2,16 +2,16 @@ package ownwrites
 
 import "strings"
 
-// Target is the path of a request, read as an API server reads it.
+// Target is the path of a request, parsed like an API server does.
 type Target struct {
-	Prefix                       string // what the server has in front of /api or /apis
+	Prefix                       string // the server's path prefix before /api or /apis
 	Group, Version, Resource     string
 	Namespace, Name, Subresource string
 }
 
-// ParseTarget reads a path. It returns false for one that names no resource, or has an empty or a
-// relative part. Everything behind an object's name is the subresource, since a proxied request has a
-// path of its own there.
+// ParseTarget parses a path. It returns false if the path does not name a resource, or has an empty or
+// relative part. Everything after the object's name is the subresource, because proxied requests append
+// a path of their own.
 func ParseTarget(path string) (t Target, ok bool) {
 	path = strings.TrimRight(path, "/")
 	for from := 0; ; {
@@ -22,7 +22,7 @@ func ParseTarget(path string) (t Target, ok bool) {
 		at += from
 		t, rest := Target{Prefix: path[:at]}, path[at+len("/api"):]
 		switch {
-		case strings.HasPrefix(rest, "/v1/"): // the only version of the core group
+		case strings.HasPrefix(rest, "/v1/"): // the core group has only this version
 			t.Version, rest = "v1", rest[len("/v1/"):]
 			ok = t.read(rest)
 			return t, ok
@@ -36,7 +36,7 @@ func ParseTarget(path string) (t Target, ok bool) {
 	}
 }
 
-// read reads the part of a path behind the group and the version.
+// read parses the part of a path after the group and version.
 func (t *Target) read(rest string) bool {
 	if isOdd(rest) {
 		return false
@@ -51,7 +51,7 @@ func (t *Target) read(rest string) bool {
 	return true
 }
 
-// isOdd reports whether a path has no part, or one that servers do not take for a name.
+// isOdd reports whether a path is empty, or has a part that servers do not accept as a name.
 func isOdd(path string) bool {
 	for part, rest, more := "", path, true; more; {
 		part, rest, more = strings.Cut(rest, "/")
@@ -62,10 +62,10 @@ func isOdd(path string) bool {
 	return false
 }
 
-// Kin identifies the resources whose objects are the same, whatever their versions.
+// Kin identifies resources with the same objects, in all API versions.
 type Kin struct{ Group, Resource string }
 
-// Kin returns what the resource has in common with its other versions. Events are served by two groups.
+// Kin returns what all versions of the resource have in common. Two groups serve Events.
 func (t Target) Kin() Kin {
 	if t.Resource == "events" && t.Group == "events.k8s.io" {
 		t.Group = ""

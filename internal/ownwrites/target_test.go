@@ -38,7 +38,7 @@ func TestParseTarget(t *testing.T) {
 	}
 }
 
-// Kin of two groups or versions are the same objects.
+// Resources with equal Kin have the same objects, across groups and versions.
 func TestKin(t *testing.T) {
 	kin := func(path string) ownwrites.Kin {
 		target, ok := ownwrites.ParseTarget(path)
@@ -48,7 +48,7 @@ func TestKin(t *testing.T) {
 	require.Equal(t, kin("/api/v1/events"), kin("/apis/events.k8s.io/v1/namespaces/a/events/b"))
 	require.Equal(t, kin("/apis/apps/v1/deployments"), kin("/apis/apps/v1beta1/namespaces/a/deployments"))
 	require.NotEqual(t, kin("/api/v1/pods"), kin("/apis/metrics.k8s.io/v1/pods"))
-	// These write objects of a resource that their paths do not name.
+	// These write objects of a resource that is not in their paths.
 	require.NotEqual(t, kin("/api/v1/pods"), kin("/api/v1/namespaces/a/bindings"))
 	require.NotEqual(t, kin("/apis/kubevirt.io/v1/virtualmachines"), kin("/apis/subresources.kubevirt.io/v1/namespaces/a/virtualmachines/b/start"))
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Child is a started process. Its parent sends orders and receives answers; what either means is
-// theirs.
+// Child is a started process. Its parent sends orders and receives answers. The two programs decide what
+// these mean.
 type Child struct {
 	cmd     *exec.Cmd
 	in      io.Closer
@@ -19,11 +19,11 @@ type Child struct {
 	answers *json.Decoder
 }
 
-// lastWait is the time that a process has to end by itself, before it is killed.
+// lastWait is the time that a process has to end before it is killed.
 const lastWait = 10 * time.Second
 
-// Start starts this program's file again, with variables added to its environment. It shares stderr with its parent,
-// and is killed when ctx ends.
+// Start starts this program's file again, with additional environment variables. The process writes to
+// the parent's stderr. It is killed when ctx ends.
 func Start(ctx context.Context, variables ...string) (*Child, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *Child) Receive(answer any) error { return c.answers.Decode(answer) }
 // PID returns the id of the process.
 func (c *Child) PID() int { return c.cmd.Process.Pid }
 
-// End closes the pipe, and waits for the end of the process.
+// End closes the pipe, and waits until the process ends.
 func (c *Child) End() {
 	_ = c.in.Close()                                                       // the process may have ended
 	timer := time.AfterFunc(lastWait, func() { _ = c.cmd.Process.Kill() }) // the process may have ended
@@ -63,8 +63,8 @@ func (c *Child) End() {
 	_ = c.cmd.Wait() // failures are in its answers
 }
 
-// Serve runs inside a started process. It calls obey for each order, one after another, until in ends; then
-// it cancels obey's context and returns. It also returns the first error of obey or of a pipe.
+// Serve runs inside a started process. It calls obey for each order, one after another. When in ends, it
+// cancels obey's context and returns. It also returns the first error of obey or of a pipe.
 func Serve[O any](ctx context.Context, in io.Reader, obey func(context.Context, O) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -1,10 +1,11 @@
-// Package process starts this program again in a process of its own, talks to it in JSON over pipes, and
-// measures processes. Programs that compare libraries use it: each library's memory and processor time
-// are those of a whole process.
+// Package process starts this program again as a child process, exchanges JSON with it over pipes, and
+// measures processes. Programs that compare libraries use it: they measure the memory and CPU time of a
+// library as those of a whole process.
 //
 // # Guarantees
 //
-//   - A started process has ended when End returns. It is ended by its own id, never by a name.
-//   - Inside the started process, Serve cancels the work and returns when the parent has closed the pipe
-//     or has ended, however that happened.
+//   - When End returns, the started process has ended. It is killed by its process ID, never by its
+//     name.
+//   - Inside the started process, Serve cancels the work and returns when the parent closes the
+//     pipe or ends for any reason.
 package process

@@ -2,7 +2,7 @@ package process
 
 import "runtime"
 
-// Heap returns the bytes of this process's heap without garbage.
+// Heap returns the size of this process's heap in bytes, without garbage.
 func Heap() uint64 {
 	runtime.GC()
 	runtime.GC() // frees what a sync.Pool held

@@ -1,8 +1,8 @@
 package process
 
-// Measured says that this system measures processes.
+// Measured says whether processes can be measured on this system.
 const Measured = true
 
-// PeakRSS returns the largest resident memory of this process, since its start or the last ResetPeak.
-// It does not ask getrusage, whose value a process inherits from its parent.
+// PeakRSS returns the peak resident memory of this process since its start or the last ResetPeak. It
+// does not use getrusage, because a process inherits that value from its parent.
 func PeakRSS() uint64 { return peak(self) }

@@ -2,7 +2,7 @@
 
 package process
 
-// Measured says that this system measures processes.
+// Measured says whether processes can be measured on this system.
 const Measured = false
 
 // PeakRSS returns 0.

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// self is the name of this process in /proc, instead of its id.
+// self stands for the ID of this process in /proc.
 const self = "self"
 
-// ResetPeak makes PeakRSS begin anew. If it cannot, PeakRSS stays the peak since the start.
+// ResetPeak resets PeakRSS. If the system does not allow it, PeakRSS stays the peak since the start.
 func ResetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
-// PeakRSSOf returns the largest resident memory of another process, or 0 if there is no such process, or the system
-// does not say.
+// PeakRSSOf returns the peak resident memory of another process. It returns 0 if the process does not
+// exist or the system does not report its memory.
 func PeakRSSOf(pid int) uint64 { return peak(strconv.Itoa(pid)) }
 
 func peak(process string) uint64 {
@@ -34,14 +34,14 @@ func peak(process string) uint64 {
 	return kilobytes << 10
 }
 
-// CPUOf returns the processor time of another process, in steps of 10 ms, or 0 if there is no such process, or
-// the system does not say.
+// CPUOf returns the CPU time of another process, in steps of 10 ms. It returns 0 if the process does not
+// exist or the system does not report its CPU time.
 func CPUOf(pid int) time.Duration {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return 0
 	}
-	after := text[bytes.LastIndexByte(text, ')')+1:] // the program's name may have any characters
+	after := text[bytes.LastIndexByte(text, ')')+1:] // the program's name may contain any characters
 	fields := bytes.Fields(after)
 	if len(fields) < 13 {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// CPU returns the processor time of all threads of this process.
+// CPU returns the CPU time of all threads of this process.
 func CPU() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -12,7 +12,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// The role of the started process: it answers with its own figures, or works until it is told to stop.
+// roleVariable tells the started process what to do: to answer with its own figures, or to work until it
+// is stopped.
 const roleVariable = "TIDEMARK_PROCESS_TEST"
 
 type order struct{ Work bool }
@@ -63,7 +64,7 @@ func TestChildAnswersAndEnds(t *testing.T) {
 	require.True(t, child.cmd.ProcessState.Success(), "%v", child.cmd.ProcessState)
 }
 
-// A process that is at work when its parent closes the pipe ends by itself.
+// A process that is working when its parent closes the pipe ends by itself.
 func TestChildAtWorkEndsWithThePipe(t *testing.T) {
 	child, err := Start(t.Context(), roleVariable+"=1")
 	require.NoError(t, err)
@@ -109,5 +110,5 @@ func TestHeapHasNoGarbage(t *testing.T) {
 	require.GreaterOrEqual(t, with, before+8<<20-1<<19)
 	clear(kept)
 
-	require.Less(t, Heap(), with-4<<20) // nobody needs kept any more
+	require.Less(t, Heap(), with-4<<20) // kept is garbage now
 }

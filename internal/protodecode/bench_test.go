@@ -19,7 +19,7 @@ import (
 
 var podType = reflect.TypeFor[corev1.Pod]()
 
-// encoded returns the bytes of n pods.
+// encoded returns n encoded pods.
 func encoded(tb testing.TB, n int, pod func(i int) *corev1.Pod) [][]byte {
 	all := make([][]byte, n)
 	for i := range all {
@@ -36,13 +36,13 @@ func generatedPod(data []byte) (any, error) {
 	return p, err
 }
 
-// cached is the number of objects that a benchmark keeps, as a cache does, so that the garbage
-// collector has as much work.
+// cached is the number of objects that a benchmark keeps, so that the garbage collector has as much work
+// as with a cache.
 const cached = 20_000
 
-// BenchmarkDecode first decodes all objects in the order of a list, where siblings are neighbours,
-// and then in random order, as from a watch. "heap/object" is the memory of a listed object,
-// including its part of the table.
+// BenchmarkDecode first decodes all objects in the order of a list, in which siblings are neighbors, and
+// then in random order, as from a watch. "heap/object" is the memory of a listed object, including its
+// part of the table.
 func BenchmarkDecode(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -66,7 +66,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// codec decodes as client-go's typed clients do.
+// codec decodes like client-go's typed clients.
 func codec() func([]byte) (any, error) {
 	d := scheme.Codecs.WithoutConversion().DecoderToVersion(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme), v1.SchemeGroupVersion)
 	return func(data []byte) (any, error) { return runtimeobject.Decode(d, data) }
@@ -109,14 +109,14 @@ func measure(b *testing.B, data [][]byte, decode func([]byte) (any, error)) {
 	runtime.KeepAlive(kept)
 }
 
-// BenchmarkIsPlain measures the check of a pod's bytes.
+// BenchmarkIsPlain measures IsPlain for a pod.
 func BenchmarkIsPlain(b *testing.B) {
 	data := encoded(b, 1000, siblingPod)
 	d := New(podType, Options{})
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		if !d.IsPlain(data[i%len(data)]) {
-			b.Fatal("a pod is not plain")
+			b.Fatal("the pod is not plain")
 		}
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// plans holds the plans of all decoders. Their number is bounded by what a program leaves out: the
-// same paths make the same set of fields.
+// plans holds the plans of all decoders. Their number is limited by the fields that a program drops:
+// equal paths make equal sets of fields.
 var plans gotype.Plans[planKey, plan]
 
-// build returns the plan of a message with all messages in it.
+// build returns the plan of a message and of all messages in it.
 func build(t reflect.Type, drop *fields.Set) *plan {
 	return plans.Of(planKey{t, drop, gotype.Open}, func(k planKey, p *plan, of func(planKey) *plan) {
 		t := gotype.Of(k.typ)
@@ -20,7 +20,7 @@ func build(t reflect.Type, drop *fields.Set) *plan {
 		for n := range p.arrays {
 			p.arrays[n] = reflect.ArrayOf(n, k.typ)
 		}
-		p.arrays[1] = k.typ // the same memory, and a type that reflect finds faster
+		p.arrays[1] = k.typ // has the same memory layout, and reflect finds this type faster
 		if p.form == formTable {
 			builder{of}.fill(p, k, t)
 		}
@@ -43,13 +43,13 @@ func (b builder) fill(p *plan, k planKey, t *gotype.Type) {
 		made := b.field(k, f)
 		made.tag, made.tagLen = tagOf(f.Number, made.wire)
 		if made.kind.occursOnce() {
-			made.once = 1 << i // a message has at most 64 fields and an embedded TypeMeta
+			made.once = 1 << i // a message has at most 64 fields, plus an embedded TypeMeta
 		}
 		p.fields[f.Number] = made
 	}
 }
 
-// tagOf encodes the number and the wire type of a field, the first byte lowest.
+// tagOf encodes the number and the wire type of a field. The first byte is the lowest.
 func tagOf(number int, wire uint8) (tag uint16, size int) {
 	t := uint16(number)<<3 | uint16(wire) //nolint:gosec // the number is at most gotype.HighestNumber
 	if t < 0x80 {
@@ -58,7 +58,7 @@ func tagOf(number int, wire uint8) (tag uint16, size int) {
 	return t&0x7f | 0x80 | t>>7<<8, 2
 }
 
-// field plans one field of the message k.
+// field plans one field of message k.
 func (b builder) field(k planKey, f *gotype.Field) field {
 	made := field{typ: f.Type.Go, offset: f.Offset}
 	below, leftOut := k.drop, false
@@ -70,7 +70,7 @@ func (b builder) field(k planKey, f *gotype.Field) field {
 	}
 	realm := max(k.realm, f.Realm)
 	b.shape(&made, f.Type, below, realm)
-	if k.typ != gotype.FieldsV1 { // which is shared as a whole, wherever it is
+	if k.typ != gotype.FieldsV1 { // FieldsV1 is shared as a whole in any place
 		made.reach = reachOf(&made, f.Type, realm)
 	}
 	made.sites()
@@ -90,7 +90,7 @@ func (f *field) sites() {
 	}
 }
 
-// unique reports whether a string differs in each object, so that a look-up would find nothing.
+// unique reports whether a string differs in each object. A look-up would find nothing.
 func unique(t reflect.Type, name string) bool {
 	if t != gotype.ObjectMeta {
 		return false
@@ -102,12 +102,12 @@ func unique(t reflect.Type, name string) bool {
 	return false
 }
 
-// shape chooses the decoding of a field of type t.
+// shape decides how to decode a field of type t.
 func (b builder) shape(f *field, t *gotype.Type, drop *fields.Set, r gotype.Realm) {
 	if t.Kind == reflect.Struct || t.Decodes&gotype.Protobuf != 0 {
 		f.kind, f.wire = kindMessage, wireBytes
 		if drop != nil && t.Decodes&gotype.JSON != 0 {
-			f.kind = kindUnknown // its names in JSON are not those of its fields
+			f.kind = kindUnknown // its JSON names differ from its field names
 			return
 		}
 		f.sub = b.of(planKey{t.Go, drop, r})
@@ -177,8 +177,8 @@ func (b builder) slice(f *field, elem *gotype.Type, drop *fields.Set, r gotype.R
 	}
 }
 
-// mapping plans a map. Fields to leave out are named by the keys, which differ: a map of messages is
-// left to the generated code.
+// mapping plans a map. The keys of a map differ, and are the names of dropped fields. Therefore the
+// generated code decodes a map of messages with dropped fields.
 func (b builder) mapping(f *field, t *gotype.Type, drop *fields.Set, r gotype.Realm) {
 	b.shape(f, t.Elem, nil, r)
 	f.elem, f.wire, f.drop = t.Elem.Go, wireBytes, drop

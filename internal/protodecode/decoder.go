@@ -12,44 +12,43 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// Magic is the beginning of every object in protobuf, before its envelope.
+// Magic precedes the envelope of every object in protobuf.
 const Magic = "k8s\x00"
 
 // Options configure a decoder.
 type Options struct {
-	// Table holds the shared values. Without it nothing is shared.
+	// Table holds the shared values. If it is nil, nothing is shared.
 	Table *share.Table
-	// Values asks for nested values to be shared, not only strings.
+	// Values enables sharing of nested values. Otherwise only strings are shared.
 	Values bool
-	// Drop holds the fields that are left out. A nil set leaves out nothing.
+	// Drop holds the fields to drop. A nil set drops nothing.
 	Drop *fields.Set
 	// Secret keeps all strings of the objects out of the table.
 	Secret bool
 }
 
-// Decoder decodes the objects of one type. It is safe for any goroutine.
+// Decoder decodes the objects of one type. It is safe for concurrent use.
 type Decoder struct {
 	object  reflect.Type
 	options Options
 
 	planned   sync.Once
-	plan      *plan // by planOnce
+	plan      *plan // made by planOnce
 	walks     sync.Pool
 	fallbacks atomic.Uint64
 }
 
-// New returns a decoder of objects of a struct type with a generated Unmarshal. It makes the
-// plans with the first object.
+// New returns a decoder for a struct type with a generated Unmarshal. The decoder makes its plans when
+// it decodes the first object.
 func New(object reflect.Type, o Options) *Decoder {
 	return &Decoder{object: object, options: o}
 }
 
-// Fallbacks returns the number of objects decoded by the generated Unmarshal, because an API
-// server does not write such bytes, or because this package does not know the type well enough.
+// Fallbacks returns the number of objects that the generated Unmarshal has decoded, because their bytes
+// were unusual for an API server, or because this package does not support the type.
 func (d *Decoder) Fallbacks() uint64 { return d.fallbacks.Load() }
 
-// Decode returns a pointer to a new object of the decoder's type. The object keeps no part of the
-// message.
+// Decode returns a pointer to a new object of the decoder's type. The object does not refer to data.
 func (d *Decoder) Decode(data []byte) (any, error) {
 	p := d.planOnce()
 	if p == nil {
@@ -89,13 +88,13 @@ func (d *Decoder) walk(object unsafe.Pointer, data []byte) end {
 
 	w.begin()
 	w.value(d.plan, object, data)
-	ended := w.end // before another goroutine gets the walk
+	ended := w.end // read it before another goroutine gets the walk
 	d.walks.Put(w)
 	return ended
 }
 
-// generated decodes an object with the type's own Unmarshal, into a new object: Unmarshal adds to
-// the fields of an object, and would write into shared values.
+// generated decodes with the type's own Unmarshal, into a new object. Unmarshal adds to the fields of an
+// existing object, and would write into shared values.
 func (d *Decoder) generated(data []byte) (object any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -103,7 +102,7 @@ func (d *Decoder) generated(data []byte) (object any, err error) {
 		}
 	}()
 	v := reflect.New(d.object)
-	if err := v.Interface().(unmarshaler).Unmarshal(data); err != nil { // as was asserted when the plan was made
+	if err := v.Interface().(unmarshaler).Unmarshal(data); err != nil { // the plan's construction asserted it
 		return nil, err
 	}
 	d.options.Drop.Cut(v.Interface())

@@ -32,31 +32,31 @@ func (m message) varint(number protowire.Number, v uint64) message {
 // meta and spec are fields of a pod, and of most other objects.
 const meta, spec = 1, 2
 
-// Bytes that no API server writes are left to the generated code.
+// The generated code decodes bytes that no API server sends.
 func TestDecode_OddBytes(t *testing.T) {
 	name := message(nil).bytes(1, []byte("a"))
 	good := message(nil).bytes(meta, name)
 	specOf := func(m message) message { return slices.Clone(good).bytes(spec, m) }
 	container := message(nil).bytes(1, []byte("c"))
 	for what, data := range map[string]message{
-		"a message that occurs twice":          slices.Clone(good).bytes(meta, message(nil).bytes(3, []byte("ns"))),
-		"a list in two parts":                  specOf(message(nil).bytes(2, container).varint(4, 1).bytes(2, container)),
-		"a map in two parts":                   message(nil).bytes(meta, message(nil).bytes(11, nil).bytes(1, []byte("a")).bytes(11, nil)),
-		"a wrong wire type":                    message(nil).varint(meta, 1),
-		"a wrong wire type of a number":        specOf(message(nil).bytes(4, []byte("x"))),
-		"a cut length":                         good[:len(good)-1],
-		"a cut tag":                            append(slices.Clone(good), 0x80),
-		"a length that says more than arrived": append(protowire.AppendTag(slices.Clone(good), spec, protowire.BytesType), 0xff, 0xff, 0xff, 0xff, 0x07),
-		"a negative length":                    append(protowire.AppendTag(slices.Clone(good), spec, protowire.BytesType), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01),
-		"the number zero":                      append(slices.Clone(good), 0x02, 0x00),
-		"a tag longer than it need be":         append(message{0x8a, 0x00}, good[1:]...),
-		"a group":                              append(slices.Clone(good), 0xfb, 0x06, 0xfc, 0x06),
-		"an end of a group":                    append(slices.Clone(good), 0xfc, 0x06),
-		"a varint that never ends":             append(protowire.AppendTag(slices.Clone(good), 99, protowire.VarintType), bytes.Repeat([]byte{0xff}, 12)...),
-		"a quantity that is none":              specOf(message(nil).bytes(32, message(nil).bytes(1, []byte("cpu")).bytes(2, message(nil).bytes(1, []byte("x"))))),
-		"a quantity with an unknown field":     specOf(message(nil).bytes(32, message(nil).bytes(1, []byte("cpu")).bytes(2, message(nil).bytes(1, []byte("1")).varint(7, 7)))),
-		"a map entry with an unknown field":    message(nil).bytes(meta, message(nil).bytes(11, message(nil).bytes(1, []byte("k")).varint(7, 7))),
-		"a map entry with two keys":            message(nil).bytes(meta, message(nil).bytes(11, message(nil).bytes(1, []byte("k")).bytes(1, []byte("l")))),
+		"a message that occurs twice":       slices.Clone(good).bytes(meta, message(nil).bytes(3, []byte("ns"))),
+		"a list in two parts":               specOf(message(nil).bytes(2, container).varint(4, 1).bytes(2, container)),
+		"a map in two parts":                message(nil).bytes(meta, message(nil).bytes(11, nil).bytes(1, []byte("a")).bytes(11, nil)),
+		"a wrong wire type":                 message(nil).varint(meta, 1),
+		"a wrong wire type of a number":     specOf(message(nil).bytes(4, []byte("x"))),
+		"a cut length":                      good[:len(good)-1],
+		"a cut tag":                         append(slices.Clone(good), 0x80),
+		"a length beyond the end":           append(protowire.AppendTag(slices.Clone(good), spec, protowire.BytesType), 0xff, 0xff, 0xff, 0xff, 0x07),
+		"a negative length":                 append(protowire.AppendTag(slices.Clone(good), spec, protowire.BytesType), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01),
+		"the number zero":                   append(slices.Clone(good), 0x02, 0x00),
+		"a tag that is too long":            append(message{0x8a, 0x00}, good[1:]...),
+		"a group":                           append(slices.Clone(good), 0xfb, 0x06, 0xfc, 0x06),
+		"an end of a group":                 append(slices.Clone(good), 0xfc, 0x06),
+		"a varint that never ends":          append(protowire.AppendTag(slices.Clone(good), 99, protowire.VarintType), bytes.Repeat([]byte{0xff}, 12)...),
+		"an invalid quantity":               specOf(message(nil).bytes(32, message(nil).bytes(1, []byte("cpu")).bytes(2, message(nil).bytes(1, []byte("x"))))),
+		"a quantity with an unknown field":  specOf(message(nil).bytes(32, message(nil).bytes(1, []byte("cpu")).bytes(2, message(nil).bytes(1, []byte("1")).varint(7, 7)))),
+		"a map entry with an unknown field": message(nil).bytes(meta, message(nil).bytes(11, message(nil).bytes(1, []byte("k")).varint(7, 7))),
+		"a map entry with two keys":         message(nil).bytes(meta, message(nil).bytes(11, message(nil).bytes(1, []byte("k")).bytes(1, []byte("l")))),
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := New(podType, Options{Table: share.New(0), Values: true})
@@ -89,10 +89,10 @@ func TestDecode_UnusualBytes(t *testing.T) {
 		"a quantity without a text":   specOf(message(nil).bytes(32, slices.Clone(entry).bytes(2, nil))),
 		"a missing quantity":          specOf(message(nil).bytes(32, entry)),
 		"packed numbers":              specOf(message(nil).bytes(14, message(nil).bytes(4, []byte{1, 2, 0x80, 1}))),
-		"no packed numbers":           specOf(message(nil).bytes(14, message(nil).bytes(4, nil))),
+		"empty packed numbers":        specOf(message(nil).bytes(14, message(nil).bytes(4, nil))),
 		"a negative number":           specOf(message(nil).varint(4, 1<<64-1)),
 		"an empty list of messages":   specOf(message(nil).bytes(2, nil)),
-		"bytes that are no UTF-8":     message(nil).bytes(meta, message(nil).bytes(1, []byte{0xff, 0xfe})),
+		"bytes that are not UTF-8":    message(nil).bytes(meta, message(nil).bytes(1, []byte{0xff, 0xfe})),
 		"a time without seconds":      message(nil).bytes(meta, message(nil).bytes(8, message(nil).varint(2, 5)).bytes(9, nil)),
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -124,11 +124,11 @@ func TestDecode_Depth(t *testing.T) {
 	require.ErrorIs(t, err, ErrTooDeep)
 	object, err = d.Decode(bytes.Repeat(message(nil).bytes(2, nil), 2*deepest))
 	require.NoError(t, err)
-	require.Len(t, object.(*deep).List, 2*deepest, "a long list is not deep")
+	require.Len(t, object.(*deep).List, 2*deepest, "a long list is not deep nesting")
 	require.Zero(t, d.Fallbacks())
 }
 
-// broken is a type that the plans do not know, and that panics.
+// broken is an unsupported type whose Unmarshal panics.
 type broken struct{ hidden int }
 
 func (b *broken) Unmarshal(data []byte) error {
@@ -159,7 +159,7 @@ func TestDecode_Drop(t *testing.T) {
 	for i := range want.Spec.Containers {
 		want.Spec.Containers[i].Env = nil
 	}
-	want.Spec.Volumes[0].ConfigMap = nil // the source of a volume is inlined
+	want.Spec.Volumes[0].ConfigMap = nil // the volume's source is inlined
 	data := encode(t, siblingPod(3))
 	for what, data := range map[string][]byte{"well-formed": data, "odd": append(slices.Clone(data), 0x12, 0x00)} {
 		t.Run(what, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestDecode_Drop(t *testing.T) {
 	}
 }
 
-// The keys of maps are names of fields.
+// The keys of maps count as field names.
 func TestDecode_DropInMaps(t *testing.T) {
 	drop, err := fields.Parse("spec.devices.capacity.c.requestPolicy")
 	require.NoError(t, err)
@@ -192,7 +192,7 @@ func TestDecode_DropInMaps(t *testing.T) {
 	}
 }
 
-// Decoders that drop different fields never share values, even with the same table.
+// Decoders that drop different fields never share values, even if they have the same table.
 func TestDecode_DropAndOneTable(t *testing.T) {
 	drop, err := fields.Parse("spec.containers.env.value")
 	require.NoError(t, err)
@@ -217,8 +217,8 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// The memory allocated for an input is at most its length times the size of the largest value that
-// two bytes can stand for.
+// The memory allocated for an input is at most its length times the size of the largest value that two
+// bytes can encode.
 func TestDecode_AllocatesForWhatHasArrived(t *testing.T) {
 	const entries = 50_000
 	specOf := func(m message) message { return message(nil).bytes(spec, m) }
@@ -229,13 +229,13 @@ func TestDecode_AllocatesForWhatHasArrived(t *testing.T) {
 		data message
 		most uint64
 	}{
-		"a string that is announced": {message(nil).bytes(meta, append(message{0x0a}, huge...)), 1 << 16},
-		"a list that is announced":   {specOf(append(message{0x12}, huge...)), 1 << 16},
-		"numbers that are announced": {specOf(message(nil).bytes(14, append(message{0x22}, huge...))), 1 << 16},
-		"empty labels":               {message(nil).bytes(meta, repeat(11)), 1 << 16},
-		"empty strings":              {message(nil).bytes(meta, repeat(14)), entries * 16 * 2},
-		"empty containers":           {specOf(repeat(2)), entries * largest * 2},
-		"unknown fields":             {specOf(repeat(999)), 1 << 16},
+		"an announced string": {message(nil).bytes(meta, append(message{0x0a}, huge...)), 1 << 16},
+		"an announced list":   {specOf(append(message{0x12}, huge...)), 1 << 16},
+		"announced numbers":   {specOf(message(nil).bytes(14, append(message{0x22}, huge...))), 1 << 16},
+		"empty labels":        {message(nil).bytes(meta, repeat(11)), 1 << 16},
+		"empty strings":       {message(nil).bytes(meta, repeat(14)), entries * 16 * 2},
+		"empty containers":    {specOf(repeat(2)), entries * largest * 2},
+		"unknown fields":      {specOf(repeat(999)), 1 << 16},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := New(podType, Options{Table: share.New(0), Values: true})
@@ -245,7 +245,7 @@ func TestDecode_AllocatesForWhatHasArrived(t *testing.T) {
 	}
 }
 
-// Decoders and their plans may be used by any goroutine.
+// Decoders and their plans are safe for concurrent use.
 func TestDecode_Concurrently(t *testing.T) {
 	data, want := encode(t, siblingPod(1)), siblingPod(1)
 	for name, o := range map[string]Options{"plain": {}, "shared": {Table: share.New(0), Values: true}} {
@@ -280,7 +280,7 @@ type inner struct {
 func (*holder) Unmarshal([]byte) error { return nil }
 func (*inner) Unmarshal([]byte) error  { return nil }
 
-// Values of unknown types are not shared, since their methods may write into them.
+// Values of unknown types are not shared, because their methods may write into them.
 func TestPlans_UnknownTypesAreNotShared(t *testing.T) {
 	field := build(reflect.TypeFor[holder](), nil).fields[1]
 	require.Equal(t, reachSolid, field.reach)
@@ -288,7 +288,7 @@ func TestPlans_UnknownTypesAreNotShared(t *testing.T) {
 	require.Equal(t, formForeign, field.sub.fields[1].sub.form)
 }
 
-// The test lists the built-in types that are decoded by their own code, so that a new one is noticed.
+// The test lists the built-in types that decode themselves, so that a new one is noticed.
 func TestPlans_OfBuiltInTypes(t *testing.T) {
 	foreign, unknown := map[string]bool{}, map[string]bool{}
 	seen := map[*plan]bool{}
@@ -313,6 +313,6 @@ func TestPlans_OfBuiltInTypes(t *testing.T) {
 	for _, kind := range kinds() {
 		visit(build(kind, nil))
 	}
-	require.Empty(t, unknown, "objects with these fields are decoded by the generated code as a whole")
+	require.Empty(t, unknown, "the generated code decodes whole objects with these fields")
 	require.Equal(t, map[string]bool{"v1.ExtraValue": true, "v1beta1.ExtraValue": true, "v1.AttestationValue": true}, foreign)
 }

@@ -7,9 +7,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// deep is a message that holds itself, as the schema of a CRD does, and fields
-// of the kinds that no built-in type has. Its methods do what generated code
-// would.
+// deep is a message that contains itself, like the schema of a CRD. It also has fields of kinds that no
+// built-in type has. Its methods do what generated code would.
 type deep struct {
 	Below  *deep           `json:"below,omitempty" protobuf:"bytes,1,opt,name=below"`
 	List   []deep          `json:"list,omitempty" protobuf:"bytes,2,rep,name=list"`
@@ -50,7 +49,7 @@ func (m *deep) Marshal() ([]byte, error) {
 	return b, nil
 }
 
-// Unmarshal decodes the message, as generated code would.
+// Unmarshal decodes the message like generated code.
 func (m *deep) Unmarshal(data []byte) error {
 	for len(data) > 0 {
 		number, wire, n := protowire.ConsumeTag(data)

@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// fuzzed are types that together have every kind of field.
+// fuzzed are types that have every kind of field between them.
 var fuzzed = []reflect.Type{
 	podType,
 	reflect.TypeFor[corev1.ConfigMap](),
@@ -34,8 +34,9 @@ var fuzzed = []reflect.Type{
 	reflect.TypeFor[deep](),
 }
 
-// FuzzDecode compares the decoder with the generated code on any bytes. Each input is decoded several
-// times with one table, so that values are kept and found. All objects are compared at the end.
+// FuzzDecode compares the decoder with the generated code on arbitrary bytes. It decodes each input
+// several times with one table, so that values are stored and found. At the end it compares all objects
+// again.
 func FuzzDecode(f *testing.F) {
 	for i, t := range fuzzed {
 		for seed := range uint64(4) {
@@ -56,8 +57,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// agree decodes bytes three times and compares the objects with the generated
-// code's.
+// agree decodes bytes three times and compares the objects with those of the generated code.
 func agree(t *testing.T, kind reflect.Type, data []byte, o Options) {
 	t.Helper()
 	d, all := New(kind, o), []twins{}
@@ -77,7 +77,7 @@ func agree(t *testing.T, kind reflect.Type, data []byte, o Options) {
 	}
 }
 
-// guarded is generated, but returns a panic as an error.
+// guarded calls the generated code, and returns a panic as an error.
 func guarded(kind reflect.Type, data []byte, drop *fields.Set) (object any, err error) {
 	defer func() {
 		if p := recover(); p != nil {

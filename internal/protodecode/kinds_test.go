@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
-// kinds are all types of objects that have a protobuf encoding.
+// kinds are all object types that have a protobuf encoding.
 func kinds() []reflect.Type {
 	known := []reflect.Type{reflect.TypeFor[metav1.PartialObjectMetadata](), reflect.TypeFor[deep]()}
 	for gvk, t := range scheme.Scheme.AllKnownTypes() {
@@ -28,10 +28,10 @@ func kinds() []reflect.Type {
 
 type marshaler interface{ Marshal() ([]byte, error) }
 
-// twins are an object decoded by this package, and by the generated code.
+// twins are an object decoded by this package and by the generated code.
 type twins struct{ ours, theirs any }
 
-// generated decodes as the generated code does.
+// generated decodes with the generated code.
 func generated(t reflect.Type, data []byte, drop *fields.Set) (any, error) {
 	v := reflect.New(t)
 	if err := v.Interface().(unmarshaler).Unmarshal(data); err != nil {
@@ -62,8 +62,8 @@ func TestDecode_EveryKind(t *testing.T) {
 	}
 }
 
-// decodeMany decodes objects with many equal values. At the end it compares all of them again: no
-// shared value may have changed.
+// decodeMany decodes objects with many equal values. At the end it compares all of them again, because
+// no shared value may have changed.
 func decodeMany(t *testing.T, kind reflect.Type, o Options, seed uint64) {
 	d, all := New(kind, o), []twins{}
 	for round := range uint64(12) {
@@ -89,6 +89,6 @@ func requireEqual(t *testing.T, theirs, ours any) {
 	t.Helper()
 	if !reflect.DeepEqual(theirs, ours) {
 		require.Equal(t, theirs, ours)
-		require.Fail(t, "the objects differ in what cannot be shown", "%T", ours)
+		require.Fail(t, "the objects differ, but print the same", "%T", ours)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/gotype"
 )
 
-// value decodes a message by the code for its type.
+// value decodes a message with the code for its type.
 func (w *walk) value(p *plan, dst unsafe.Pointer, b []byte) bool {
 	switch p.form {
 	case formTable:
@@ -44,9 +44,9 @@ func timestamp(b []byte) (seconds int64, nanos time.Duration, ok bool) {
 		}
 		switch b[i] {
 		case 1<<3 | wireVarint:
-			seconds = int64(v) //nolint:gosec // negative numbers are encoded so
+			seconds = int64(v) //nolint:gosec // negative numbers are encoded this way
 		case 2<<3 | wireVarint:
-			nanos = time.Duration(int32(v)) //nolint:gosec // cut off as the generated code does
+			nanos = time.Duration(int32(v)) //nolint:gosec // truncated as in the generated code
 		default:
 			return 0, 0, false
 		}
@@ -55,8 +55,8 @@ func timestamp(b []byte) (seconds int64, nanos time.Duration, ok bool) {
 	return seconds, nanos, true
 }
 
-// foreign lets a type decode itself. It may look at the informer, so it is called without the table's
-// lock.
+// foreign calls the type's own Unmarshal. It runs without the table's lock, because it may call the
+// informer.
 func (w *walk) foreign(p *plan, dst unsafe.Pointer, b []byte) (ok bool) {
 	u, is := reflect.NewAt(p.typ, dst).Interface().(unmarshaler)
 	w.size += 2 * len(b)
@@ -66,7 +66,7 @@ func (w *walk) foreign(p *plan, dst unsafe.Pointer, b []byte) (ok bool) {
 	return ok
 }
 
-// empty makes an empty slice or map for a type that is no struct, as the generated code does for a
+// empty makes an empty slice or map for a type that is not a struct, as the generated code does for a
 // value outside of a message.
 func (p *plan) empty(dst unsafe.Pointer) {
 	if p.form != formForeign {
@@ -80,7 +80,7 @@ func (p *plan) empty(dst unsafe.Pointer) {
 	}
 }
 
-// quantities caches parsed quantities, one for each hash: parsing is slow.
+// quantities caches parsed quantities by hash, because parsing is slow.
 type quantities struct {
 	seed  maphash.Seed
 	slots []parsed
@@ -93,8 +93,8 @@ type parsed struct {
 
 const quantitySlots = 256
 
-// quantityAt decodes a quantity. A big number is not shared: copies point to the same number, and
-// arithmetic writes into it.
+// quantityAt decodes a quantity. A quantity beyond int64 is not shared: its copies point to the same
+// number, and arithmetic writes into it.
 func (w *walk) quantityAt(dst *resource.Quantity, b []byte) bool {
 	if len(b) == 0 {
 		return true

@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// mostHinted bounds the initial size of a map: all entries may have the same key.
+// mostHinted limits the initial size of a map, because all entries may have the same key.
 const mostHinted = 64
 
-// pair splits a map entry into its key and its value; either may be missing. An entry with
-// anything else is odd.
+// pair splits a map entry into its key and its value. Either may be missing. An entry with any other
+// field is odd.
 func pair(entry []byte) (key, value []byte, ok bool) {
 	for i := 0; i < len(entry); {
 		start, end := content(entry, i+1)
@@ -68,7 +68,7 @@ func (w *walk) bytesMap(f *field, dst unsafe.Pointer, region []byte, n int) bool
 	return true
 }
 
-// leavesOut reports whether the entry of a map with a key is left out.
+// leavesOut reports whether the map entry with this key is dropped.
 func (f *field) leavesOut(key []byte) bool {
 	if f.drop == nil {
 		return false
@@ -104,7 +104,7 @@ func (w *walk) anyMap(f *field, dst unsafe.Pointer, region []byte, n int) bool {
 	return true
 }
 
-// element decodes a value of a map. A missing one is empty.
+// element decodes the value of a map entry. A missing value becomes an empty one.
 func (w *walk) element(f *field, elem reflect.Value, b []byte) bool {
 	if f.sub == nil {
 		elem.SetString(w.string(f, f.strings, b))

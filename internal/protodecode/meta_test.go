@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// meta encodes an object with some metadata.
+// encodedMeta encodes an object with this metadata.
 func encodedMeta(t *testing.T, m metav1.ObjectMeta) []byte {
 	t.Helper()
 	data, err := (&metav1.PartialObjectMetadata{ObjectMeta: m}).Marshal()
@@ -30,13 +30,13 @@ func TestReadMeta(t *testing.T) {
 	require.Equal(t, []string{"", ""}, read(encodedMeta(t, metav1.ObjectMeta{}), 5), "generated code writes empty strings")
 	require.Equal(t, []string{"u", ""}, read([]byte("\x0a\x03\x2a\x01u"), 5), "without a version")
 	for name, data := range map[string][]byte{
-		"nothing":                  nil,
-		"no metadata":              {},
-		"another field first":      append([]byte("\x12\x00"), whole...),
-		"no uid":                   []byte("\x0a\x03\x0a\x01n"),
-		"the uid behind its place": []byte("\x0a\x06\x32\x017\x2a\x01u"),
-		"two of them":              []byte("\x0a\x06\x2a\x01u\x2a\x01v"),
-		"a number for a name":      []byte("\x0a\x05\x08\x01\x2a\x01u"),
+		"nothing":                    nil,
+		"no metadata":                {},
+		"another field first":        append([]byte("\x12\x00"), whole...),
+		"no uid":                     []byte("\x0a\x03\x0a\x01n"),
+		"the uid out of order":       []byte("\x0a\x06\x32\x017\x2a\x01u"),
+		"two uids":                   []byte("\x0a\x06\x2a\x01u\x2a\x01v"),
+		"a number instead of a name": []byte("\x0a\x05\x08\x01\x2a\x01u"),
 	} {
 		require.Nil(t, read(data, 5), name)
 	}

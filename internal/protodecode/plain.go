@@ -1,17 +1,17 @@
 package protodecode
 
-// IsPlain reports whether the bytes are sure to be decoded, and to an object that has what stands in them
-// once: an API server's bytes. It allocates nothing, and costs a small part of decoding. False says nothing
-// about the bytes.
+// IsPlain reports whether data is certain to decode, and the object then contains everything in data
+// exactly once. The bytes of API servers are plain. IsPlain does not allocate, and takes a small
+// fraction of the decoding time. If it returns false, the bytes may be valid or invalid.
 func (d *Decoder) IsPlain(data []byte) bool {
 	p := d.planOnce()
 	return p != nil && p.form == formTable && p.isPlain(data, 0)
 }
 
-// plainNesting bounds the nesting of messages in plain bytes.
+// plainNesting limits the nesting of messages in plain bytes.
 const plainNesting = 100
 
-// isPlain is walk.message without an object.
+// isPlain corresponds to walk.message, but makes no object.
 func (p *plan) isPlain(data []byte, depth int) bool {
 	if depth == plainNesting {
 		return false
@@ -43,7 +43,8 @@ func (p *plan) isPlain(data []byte, depth int) bool {
 	return true
 }
 
-// plainEnd returns the index behind a plain field, or a run of them, whose content begins at i, or -1.
+// plainEnd returns the index after a plain field, or after a run of them, or -1. The content begins at
+// i.
 func (f *field) plainEnd(data []byte, i, depth int) int {
 	if f.kind == kindUnknown {
 		return -1
@@ -65,7 +66,7 @@ func (f *field) plainEnd(data []byte, i, depth int) int {
 	}
 }
 
-// isPlainEntry reports whether the content of a field, or of one of a run, is plain.
+// isPlainEntry reports whether the content of a field, or of one entry of a run, is plain.
 func (f *field) isPlainEntry(b []byte, depth int) bool {
 	if f.kind >= kindStringMap {
 		_, value, ok := pair(b)
@@ -90,7 +91,7 @@ func (p *plan) isPlainValue(b []byte, depth int) bool {
 	return false
 }
 
-// isPlainQuantity reports whether a message is a quantity of a few digits and a suffix.
+// isPlainQuantity reports whether a message is a quantity with a few digits and a suffix.
 func isPlainQuantity(b []byte) bool {
 	if len(b) == 0 {
 		return true

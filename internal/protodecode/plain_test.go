@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The bytes of most objects are plain, whatever their kind.
+// Most objects of every kind have plain bytes.
 func TestIsPlain_EveryKind(t *testing.T) {
 	all, plain := 0, 0
 	for seed, kind := range kinds() {
@@ -30,7 +30,8 @@ func TestIsPlain_EveryKind(t *testing.T) {
 	require.Greater(t, plain, all*8/10, "of %d objects", all)
 }
 
-// What may be decoded otherwise, or not at all, or to another object than its bytes seem to hold, is not plain.
+// Bytes are not plain if they cannot be decoded, need the generated code, or decode to something other
+// than they seem to.
 func TestIsPlain_OddBytes(t *testing.T) {
 	d := New(podType, Options{})
 	good, err := siblingPod(1).Marshal()
@@ -45,9 +46,9 @@ func TestIsPlain_OddBytes(t *testing.T) {
 		return data
 	}
 	twice := append(named(&metav1.ObjectMeta{Name: "a"}), named(&metav1.ObjectMeta{Name: "b"})...)
-	require.False(t, d.IsPlain(twice), "metadata that comes twice")
+	require.False(t, d.IsPlain(twice), "metadata that occurs twice")
 	meta := append([]byte("\x0a\x01a"), "\x0a\x01b"...)
-	require.False(t, d.IsPlain(append([]byte{0x0a, byte(len(meta))}, meta...)), "a name that comes twice")
+	require.False(t, d.IsPlain(append([]byte{0x0a, byte(len(meta))}, meta...)), "a name that occurs twice")
 	require.True(t, d.IsPlain(append([]byte{0x0a, 3}, "\x0a\x01a"...)))
 	require.False(t, New(reflect.TypeFor[struct{}](), Options{}).IsPlain(good), "a type without protobuf")
 	for text, want := range map[string]bool{"100m": true, "8Gi": true, "0": true, "": false, "1e3": false, "0.5": false, "-1": false, "m": false, "1234567890123456": false} {
@@ -62,7 +63,7 @@ func TestIsPlain_OddBytes(t *testing.T) {
 	require.False(t, deep.IsPlain(nested(plainNesting)))
 }
 
-// nested returns a message that holds n others, one in the other.
+// nested returns a message with n nested messages.
 func nested(n int) (data []byte) {
 	for range n {
 		data = protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), data)
@@ -79,6 +80,6 @@ func TestIsPlain_AllocatesNothing(t *testing.T) {
 	d := New(podType, Options{})
 	good, err := siblingPod(1).Marshal()
 	require.NoError(t, err)
-	require.True(t, d.IsPlain(good)) // which makes the plans
+	require.True(t, d.IsPlain(good)) // makes the plans
 	require.Zero(t, testing.AllocsPerRun(100, func() { d.IsPlain(good) }))
 }

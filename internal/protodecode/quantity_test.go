@@ -17,8 +17,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// readQuantity calls the methods of a quantity that programs call to read it. A quantity in a map is
-// read through a copy, as programs must.
+// readQuantity calls the methods with which programs read a quantity. It reads a quantity in a map
+// through a copy, as programs have to.
 func readQuantity(q *resource.Quantity) {
 	huge := resource.MustParse("123456789012345678901234567890")
 	_, _, _ = q.String(), q.Cmp(huge), q.Cmp(resource.MustParse("1"))
@@ -36,7 +36,7 @@ func readQuantity(q *resource.Quantity) {
 	_, _ = q.Marshal()
 }
 
-// readTime calls the methods of times that programs call.
+// readTime calls the methods with which programs read a time.
 func readTime(t *metav1.Time) {
 	_, _, _ = t.IsZero(), t.Before(&metav1.Time{}), t.Equal(&metav1.Time{})
 	_, _, _ = t.Rfc3339Copy(), t.Unix(), t.Format(time.RFC3339)
@@ -90,8 +90,8 @@ func readAll(v reflect.Value) {
 	}
 }
 
-// Two programs read two objects that have values in common. The race detector
-// sees a getter that writes into one of them.
+// Two programs read two objects that share values. The race detector notices getters that write into one
+// of the values.
 func TestShared_GettersWriteNothing(t *testing.T) {
 	for _, object := range []any{podOfQuantities(), autoscaler()} {
 		first, second := decodeTwice(t, reflect.TypeOf(object).Elem(), encode(t, object), Options{Table: share.New(0), Values: true})

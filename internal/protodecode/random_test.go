@@ -12,14 +12,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/gotype"
 )
 
-// filler fills objects at random, from few enough values that they recur.
+// filler fills objects at random. It chooses from few values, so that values recur.
 type filler struct {
 	*rand.Rand
 }
 
 func newFiller(seed uint64) *filler { return &filler{rand.New(rand.NewPCG(seed, 0))} }
 
-// often is the chance, out of eight, that a field is filled.
+// often of eight fields are filled.
 const often = 5
 
 func (f *filler) fill(v reflect.Value, depth int) {

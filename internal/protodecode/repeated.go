@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// repeated decodes a run of strings, messages or map entries. The content of the first one begins
-// at start.
+// repeated decodes a run of strings, messages or map entries. The content of the first entry begins at
+// start.
 func (w *walk) repeated(f *field, dst unsafe.Pointer, data []byte, start int) int {
 	n, end := f.run(data, start)
 	if end < 0 {
@@ -38,7 +38,7 @@ func (w *walk) repeated(f *field, dst unsafe.Pointer, data []byte, start int) in
 	return end
 }
 
-// entry returns the content of the entry at i of a measured run, and the index of the next one's
+// entry returns the content of the entry at i of a measured run, and the index of the next entry's
 // content.
 func (f *field) entry(region []byte, i int) (b []byte, next int) {
 	start, end := content(region, i)
@@ -61,9 +61,9 @@ func (w *walk) strings(f *field, dst unsafe.Pointer, region []byte, n int) bool 
 func (w *walk) messages(f *field, dst unsafe.Pointer, region []byte, n int) bool {
 	base := f.sub.array(n)
 	size := f.sub.typ.Size()
-	w.size += n * int(size) //nolint:gosec // it was allocated
+	w.size += n * int(size) //nolint:gosec // the memory was allocated
 	at := 0
-	for i := range uintptr(n) { //nolint:gosec // a count
+	for i := range uintptr(n) { //nolint:gosec // n is a count
 		var b []byte
 		b, at = f.entry(region, at)
 		dst := unsafe.Add(base, i*size)
@@ -91,7 +91,7 @@ func (p *plan) array(n int) unsafe.Pointer {
 	return reflect.MakeSlice(reflect.SliceOf(p.typ), n, n).UnsafePointer()
 }
 
-// packed decodes numbers in one chunk.
+// packed decodes numbers that are encoded in one chunk.
 func (w *walk) packed(f *field, dst unsafe.Pointer, data []byte, i int) int {
 	start, end := content(data, i)
 	if end < 0 {
@@ -112,7 +112,7 @@ func (w *walk) packed(f *field, dst unsafe.Pointer, data []byte, i int) int {
 	return end
 }
 
-// unpacked decodes numbers with a tag before each.
+// unpacked decodes numbers that are encoded with a tag each.
 func (w *walk) unpacked(f *field, dst unsafe.Pointer, data []byte, i int) int {
 	n, end := f.run(data, i)
 	if end < 0 || !w.numbers(f, dst, data[i:end], n, f.tagLen) {
@@ -121,7 +121,7 @@ func (w *walk) unpacked(f *field, dst unsafe.Pointer, data []byte, i int) int {
 	return end
 }
 
-// numbers decodes n numbers, gap bytes apart.
+// numbers decodes n numbers that are gap bytes apart.
 func (w *walk) numbers(f *field, dst unsafe.Pointer, chunk []byte, n, gap int) bool {
 	w.mark(f)
 	w.size += 8 * n
@@ -131,7 +131,7 @@ func (w *walk) numbers(f *field, dst unsafe.Pointer, chunk []byte, n, gap int) b
 		*(*[]bool)(dst) = made
 		return ok
 	case kind32s:
-		made, ok := read(chunk, n, gap, func(v uint64) uint32 { return uint32(v) }) //nolint:gosec // as the generated code does
+		made, ok := read(chunk, n, gap, func(v uint64) uint32 { return uint32(v) }) //nolint:gosec // as in the generated code
 		*(*[]uint32)(dst) = made
 		return ok
 	case kind64s:

@@ -11,19 +11,19 @@ import (
 type lookup struct {
 	state lookupState
 	mark  share.Mark
-	owner owner // of what is around the value
-	size  int   // allocated before
+	owner owner // the owner before the look-up
+	size  int   // the size before the look-up
 }
 
 type lookupState uint8
 
 const (
 	lookupNone   lookupState = iota // decode it
-	lookupHit                       // the value is in its place
+	lookupHit                       // the field has the value
 	lookupWanted                    // decode it and keep it
 )
 
-// lookUp looks the value of a field up in the table and, if found, puts it into the field.
+// lookUp looks up the value of a field in the table. If it finds the value, it puts it into the field.
 func (w *walk) lookUp(f *field, dst unsafe.Pointer, encoded []byte) lookup {
 	if f.reach != reachShared || !w.values {
 		return lookup{}
@@ -41,7 +41,7 @@ func (w *walk) lookUp(f *field, dst unsafe.Pointer, encoded []byte) lookup {
 	return l
 }
 
-// keep gives a wanted value to the table, unless the value has turned out to be private to one
+// keep stores a wanted value in the table, unless decoding has shown that the value belongs to one
 // object.
 func (w *walk) keep(f *field, dst unsafe.Pointer, encoded []byte, l lookup) {
 	if l.state != lookupWanted {
@@ -53,8 +53,8 @@ func (w *walk) keep(f *field, dst unsafe.Pointer, encoded []byte, l lookup) {
 	w.owner = max(w.owner, l.owner)
 }
 
-// take returns the value that the table stores for the field at src: a pointer to the message, a
-// map, or a pointer to a copy of the slice or the message.
+// take returns what the table stores for the field at src: a pointer to the message, a map, or a pointer
+// to a copy of the slice or message.
 func (f *field) take(src unsafe.Pointer) any {
 	v := reflect.NewAt(f.typ, src).Elem()
 	switch f.kind {
@@ -66,7 +66,7 @@ func (f *field) take(src unsafe.Pointer) any {
 	return cell.Interface()
 }
 
-// put sets the field at dst to a value of take.
+// put sets the field at dst to a value from take.
 func (f *field) put(dst unsafe.Pointer, value any) {
 	p := reflect.ValueOf(value).UnsafePointer()
 	switch f.kind {
@@ -79,7 +79,7 @@ func (f *field) put(dst unsafe.Pointer, value any) {
 	}
 }
 
-// inner decodes a message embedded in another one.
+// inner decodes a message that is embedded in another message.
 func (w *walk) inner(f *field, dst unsafe.Pointer, b []byte) bool {
 	l := w.lookUp(f, dst, b)
 	if l.state == lookupHit {
@@ -92,7 +92,7 @@ func (w *walk) inner(f *field, dst unsafe.Pointer, b []byte) bool {
 	return true
 }
 
-// pointed decodes a message behind a pointer.
+// pointed decodes a message that the field points to.
 func (w *walk) pointed(f *field, dst unsafe.Pointer, b []byte) bool {
 	l := w.lookUp(f, dst, b)
 	if l.state == lookupHit {
@@ -102,7 +102,7 @@ func (w *walk) pointed(f *field, dst unsafe.Pointer, b []byte) bool {
 	p := reflect.New(f.sub.typ).UnsafePointer()
 	*(*unsafe.Pointer)(dst) = p
 	f.sub.empty(p)
-	w.size += int(f.sub.typ.Size()) //nolint:gosec // it was allocated
+	w.size += int(f.sub.typ.Size()) //nolint:gosec // the memory was allocated
 	if !w.value(f.sub, p, b) {
 		return false
 	}
@@ -122,7 +122,7 @@ func (w *walk) bytes(f *field, dst unsafe.Pointer, b []byte) bool {
 	return true
 }
 
-// clone copies bytes; no bytes make an empty slice, as in the generated code.
+// clone copies bytes. Empty bytes become an empty slice, as in the generated code.
 func clone(b []byte) []byte {
 	made := make([]byte, len(b))
 	copy(made, b)

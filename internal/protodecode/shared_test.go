@@ -19,7 +19,7 @@ import (
 )
 
 // commons visits the values that two objects share, and collects those that they must not share. It
-// judges by the Go values and knows nothing of plans.
+// examines only the Go values and does not know the plans.
 type commons struct {
 	shared   int
 	problems []string
@@ -32,7 +32,7 @@ func (c *commons) problem(path, format string, args ...any) {
 // position describes the place of a value.
 type position struct {
 	path    string
-	meta    bool // within an ObjectMeta
+	meta    bool // inside an ObjectMeta
 	written bool // a field that programs write into
 }
 
@@ -103,11 +103,11 @@ func same(a, b reflect.Value) bool {
 	return true
 }
 
-// found judges a shared value.
+// found checks a shared value.
 func (c *commons) found(v reflect.Value, at position) {
 	c.shared++
 	if at.meta && v.Type() != reflect.TypeFor[*metav1.FieldsV1]() {
-		c.problem(at.path, "a container of metadata is shared")
+		c.problem(at.path, "a map or slice of metadata is shared")
 	}
 	if at.written {
 		c.problem(at.path, "programs write into it")
@@ -115,8 +115,8 @@ func (c *commons) found(v reflect.Value, at position) {
 	c.within(v, at.path, v.Kind() != reflect.Map)
 }
 
-// within visits the parts of a shared value. Addressed says whether methods with pointer receivers
-// can be called on it.
+// within visits the parts of a shared value. addressed says whether methods with pointer receivers can
+// be called on the value.
 func (c *commons) within(v reflect.Value, path string, addressed bool) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -125,7 +125,7 @@ func (c *commons) within(v reflect.Value, path string, addressed bool) {
 		}
 	case reflect.Slice:
 		if v.Len() != v.Cap() {
-			c.problem(path, "a shared slice has room for more")
+			c.problem(path, "a shared slice has spare capacity")
 		}
 		for i := range v.Len() {
 			c.within(v.Index(i), path, true)
@@ -150,7 +150,7 @@ func (c *commons) withinStruct(v reflect.Value, path string, addressed bool) {
 			c.problem(path, "AsDec would write into a shared quantity")
 		}
 		if _, small := gotype.PartsOf(&q); !small {
-			c.problem(path, "copies of a big quantity have the number in common")
+			c.problem(path, "copies of a big quantity share their number")
 		}
 		return
 	}
@@ -166,11 +166,12 @@ func (c *commons) withinStruct(v reflect.Value, path string, addressed bool) {
 	}
 }
 
-// decodeTwice returns two objects decoded from the same bytes, after every shareable value was kept.
+// decodeTwice decodes the same bytes until every shareable value has been stored. It returns two of the
+// objects.
 func decodeTwice(tb testing.TB, kind reflect.Type, data []byte, o Options) (a, b any) {
 	tb.Helper()
 	d := New(kind, o)
-	for range 3 { // seen, kept, found
+	for range 3 { // first remembered, then stored, then found
 		var err error
 		a = b
 		b, err = d.Decode(data)
@@ -179,8 +180,8 @@ func decodeTwice(tb testing.TB, kind reflect.Type, data []byte, o Options) (a, b
 	return a, b
 }
 
-// inSomeTable runs a test with new tables until the expected values are shared: in a small table two
-// values may compete for a slot.
+// inSomeTable runs a test with new tables until the expected values are shared, because in a small table
+// two values may compete for a slot.
 func inSomeTable(t *testing.T, test func(o Options) (shared bool)) {
 	t.Helper()
 	for range 30 {
@@ -188,7 +189,7 @@ func inSomeTable(t *testing.T, test func(o Options) (shared bool)) {
 			return
 		}
 	}
-	require.Fail(t, "what should be shared never was")
+	require.Fail(t, "the expected values were never shared")
 }
 
 func encode(tb testing.TB, object any) []byte {
@@ -215,7 +216,7 @@ func TestShared_WhatProgramsWriteIntoIsNot(t *testing.T) {
 			total += c.shared
 		}
 	}
-	require.Greater(t, total, 1000, "the test shows nothing unless much is shared")
+	require.Greater(t, total, 1000, "the test is meaningless unless much is shared")
 }
 
 func TestShared_NothingUnlessAsked(t *testing.T) {
@@ -240,12 +241,12 @@ func TestShared_ValuesOfSiblings(t *testing.T) {
 		require.NotSame(t, &a.Spec.Containers[0], &b.Spec.Containers[0], "their mounts differ")
 		limits := func(p *corev1.Pod) uintptr { return reflect.ValueOf(p.Spec.Containers[0].Resources.Limits).Pointer() }
 		return &a.Spec.Containers[0].Env[0] == &b.Spec.Containers[0].Env[0] && a.Spec.Affinity == b.Spec.Affinity &&
-			a.Spec.Volumes[0].ConfigMap == b.Spec.Volumes[0].ConfigMap && // within a message that is copied out of the shared one
+			a.Spec.Volumes[0].ConfigMap == b.Spec.Volumes[0].ConfigMap && // inside a message that is copied from the shared one
 			a.ManagedFields[0].FieldsV1 == b.ManagedFields[0].FieldsV1 && limits(a) == limits(b)
 	})
 }
 
-// A value with a part that is private to one object is not shared, but its neighbours are.
+// A value that contains a private part is not shared, but its neighbors are.
 func TestShared_WhatHoldsPrivatePartsIsNot(t *testing.T) {
 	template := corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{"ReadWriteOnce"}}
 	claim := &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: template}}
@@ -278,7 +279,7 @@ func TestShared_WhatHoldsPrivatePartsIsNot(t *testing.T) {
 	})
 }
 
-// The metadata of templates is as private as the object's own metadata.
+// The metadata of a template is not shared either.
 func TestShared_TemplatesHaveTheirOwnLabels(t *testing.T) {
 	meta := metav1.ObjectMeta{Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"c": "d"}, Finalizers: []string{"e"}}
 	set := &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{
@@ -298,7 +299,7 @@ func TestShared_TemplatesHaveTheirOwnLabels(t *testing.T) {
 	})
 }
 
-// A program that appends to a shared slice writes into memory of its own.
+// A program that appends to a shared slice writes into its own memory.
 func TestShared_SlicesHaveNoRoom(t *testing.T) {
 	inSomeTable(t, func(o Options) bool {
 		first, second := decodeTwice(t, podType, encode(t, siblingPod(1)), o)
@@ -309,26 +310,26 @@ func TestShared_SlicesHaveNoRoom(t *testing.T) {
 	})
 }
 
-// The judge of the tests above can fail.
+// The checks of the tests above can fail.
 func TestShared_TheJudgeCanFail(t *testing.T) {
 	labels, room := map[string]string{"a": "b"}, make([]string, 1, 2)
 	quantity := resource.MustParse("1")
 	number := corev1.ResourceList{"cpu": resource.MustParse("123456789012345678901234567890")}
 	for name, pod := range map[string]corev1.Pod{
-		"a container of metadata is shared":        {ObjectMeta: metav1.ObjectMeta{Labels: labels}},
-		"programs write into it":                   {Spec: corev1.PodSpec{NodeSelector: labels}},
-		"a shared slice has room for more":         {Spec: corev1.PodSpec{Containers: []corev1.Container{{Args: room}}}},
-		"AsDec would write into a shared quantity": {Spec: corev1.PodSpec{Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &quantity}}}}}},
-		"copies of a big quantity have the number": {Spec: corev1.PodSpec{Overhead: number}},
-		"metadata is shared":                       {Spec: corev1.PodSpec{Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{}}}}}}},
+		"a map or slice of metadata is shared":        {ObjectMeta: metav1.ObjectMeta{Labels: labels}},
+		"programs write into it":                      {Spec: corev1.PodSpec{NodeSelector: labels}},
+		"a shared slice has spare capacity":           {Spec: corev1.PodSpec{Containers: []corev1.Container{{Args: room}}}},
+		"AsDec would write into a shared quantity":    {Spec: corev1.PodSpec{Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{SizeLimit: &quantity}}}}}},
+		"copies of a big quantity share their number": {Spec: corev1.PodSpec{Overhead: number}},
+		"metadata is shared":                          {Spec: corev1.PodSpec{Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{}}}}}}},
 	} {
 		other := pod
 		require.Contains(t, fmt.Sprint(inCommon(&pod, &other).problems), name)
 	}
 }
 
-// A transform that comes after the decoding may remove a program's own data, and a Secret is to be
-// forgotten when it is deleted: their strings do not enter the table.
+// Two kinds of strings do not enter the table: payload, which a transform after the decoding may remove,
+// and the strings of Secrets, which must not stay in memory after the Secret is deleted.
 func TestDecode_StringsThatStayOutOfTheTable(t *testing.T) {
 	data := encode(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "a namespace"}, Data: map[string]string{"key": "a value of data"}})
 	for name, c := range map[string]struct {

@@ -10,7 +10,7 @@ import (
 // unmarshaler is the interface of the generated types.
 type unmarshaler interface{ Unmarshal(data []byte) error }
 
-// formOf returns the form of a type's messages.
+// formOf returns the form for a type's messages.
 func formOf(t *gotype.Type) form {
 	switch {
 	case t.Go == gotype.Time:
@@ -25,8 +25,8 @@ func formOf(t *gotype.Type) form {
 	return formForeign
 }
 
-// holdsReferences reports whether a value itself has pointers, slices or maps: whether equal values are
-// worth storing once.
+// holdsReferences reports whether a value itself has pointers, slices or maps. If so, storing equal
+// values once saves memory.
 func holdsReferences(t *gotype.Type) bool {
 	if t.Kind != reflect.Struct {
 		return t.Kind == reflect.Pointer || t.Kind == reflect.Slice || t.Kind == reflect.Map || t.Kind == reflect.Interface
@@ -35,13 +35,13 @@ func holdsReferences(t *gotype.Type) bool {
 	return !known && slices.ContainsFunc(t.Fields, func(f gotype.Field) bool { return holdsReferences(f.Type) })
 }
 
-// occursOnce reports whether a field of this kind must occur once in a message, or in one run,
-// for the code below.
+// occursOnce reports whether this package can decode a field of this kind only if it occurs once in a
+// message, or in one run.
 func (k kind) occursOnce() bool {
 	return k == kindMessage || k >= kindMessagePointer
 }
 
-// hasStrings reports whether a field itself consists of strings.
+// hasStrings reports whether the field itself consists of strings.
 func (f *field) hasStrings() bool {
 	switch f.kind {
 	case kindString, kindStringPointer, kindStrings, kindStringMap, kindBytesMap, kindMap:
@@ -53,7 +53,7 @@ func (f *field) hasStrings() bool {
 // reachOf returns the reach of a field's value of type t.
 func reachOf(f *field, t *gotype.Type, r gotype.Realm) reach {
 	switch f.kind {
-	case kindMessage: // it is copied out of the shared one
+	case kindMessage: // it is copied from the shared message
 		if r != gotype.Open || t.Writers&gotype.Programs != 0 || !holdsReferences(t) {
 			return reachSolid
 		}

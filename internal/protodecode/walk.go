@@ -10,35 +10,35 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// deepest bounds the nesting of messages.
+// deepest limits the nesting of messages.
 const deepest = 10_000
 
-// end is the outcome of the decoding of an object.
+// end is the result of decoding an object.
 type end uint8
 
 const (
 	endGood    end = iota
-	endOdd         // the bytes are for the generated Unmarshal
-	endTooDeep     // and they would cost it its stack
+	endOdd         // the generated Unmarshal must decode the bytes
+	endTooDeep     // the generated Unmarshal would exhaust its stack
 )
 
-// walk decodes one object. It writes only into memory of the new object, through typed pointers,
-// so that the garbage collector sees it.
+// walk decodes one object. It writes only into memory of the new object, through typed pointers, so that
+// the garbage collector sees the writes.
 type walk struct {
 	table  *share.Table
 	values bool // whether nested values are shared
-	// ofStrings and ofPayload are the tables of strings: ofPayload of those of a program's own data, which a
-	// transform that comes after the decoding may remove. Nil tables share nothing.
+	// ofStrings is the table for strings, and ofPayload the table for strings in [gotype.Payload], which
+	// a transform after the decoding may remove. A nil table shares nothing.
 	ofStrings, ofPayload *share.Table
 
 	end   end
 	depth int
-	owner owner // of what is being decoded
-	size  int   // about, of what was allocated
+	owner owner // of the value that is being decoded
+	size  int   // approximate size of the allocated memory
 
 	quantities quantities
-	key        string            // of the map of quantities that is being decoded
-	quantity   resource.Quantity // likewise
+	key        string            // a key of the map of quantities that is being decoded
+	quantity   resource.Quantity // its value
 }
 
 // owner says whether other objects may share the value that is being decoded.
@@ -46,7 +46,7 @@ type owner uint8
 
 const (
 	ownerAll owner = iota
-	ownerOne       // it holds something that must not be shared
+	ownerOne       // the value contains something that must not be shared
 )
 
 func newWalk(o Options) *walk {
@@ -62,14 +62,14 @@ func newWalk(o Options) *walk {
 
 func (w *walk) begin() { w.end, w.depth, w.owner, w.size = endGood, 0, ownerAll, 0 }
 
-// odd ends the walk at bytes that an API server does not write.
+// odd ends the walk at bytes that an API server would not write.
 func (w *walk) odd() bool {
 	w.end = max(w.end, endOdd)
 	return false
 }
 
-// message decodes data into the message at base. Like all methods that return a bool, it reports whether the walk
-// goes on.
+// message decodes data into the message at base. Like all methods that return a bool, it reports whether
+// the walk continues.
 func (w *walk) message(p *plan, base unsafe.Pointer, data []byte) bool {
 	if w.depth == deepest {
 		w.end = endTooDeep
@@ -104,11 +104,11 @@ func (w *walk) message(p *plan, base unsafe.Pointer, data []byte) bool {
 	return true
 }
 
-// skipped is the field of all numbers that a message does not have.
+// skipped stands for all field numbers that a message does not have.
 var skipped field
 
-// field decodes the field at dst. Its content begins at i. It returns the index behind the
-// content, or -1.
+// field decodes the field at dst, whose content begins at i. It returns the index after the content, or
+// -1.
 func (w *walk) field(f *field, dst unsafe.Pointer, data []byte, i int, wire uint8) int {
 	if wire != f.wire {
 		if wire == wireBytes && f.kind >= kindBools && f.kind <= kind64s {
@@ -132,7 +132,7 @@ func (w *walk) field(f *field, dst unsafe.Pointer, data []byte, i int, wire uint
 	return end
 }
 
-// single decodes a string, bytes or a message.
+// single decodes a string, bytes, or a message.
 func (w *walk) single(f *field, dst unsafe.Pointer, b []byte) bool {
 	switch f.kind {
 	case kindString:
@@ -166,14 +166,14 @@ func (w *walk) string(f *field, site share.Site, b []byte) string {
 	return w.ofStrings.String(site, b)
 }
 
-// mark records that a field makes all values around it private to one object.
+// mark records that a field belongs to one object, like all values that contain it.
 func (w *walk) mark(f *field) {
 	if f.reach == reachPrivate {
 		w.owner = ownerOne
 	}
 }
 
-// number decodes a field of one varint, or a run of them.
+// number decodes a field with one varint, or a run of such fields.
 func (w *walk) number(f *field, dst unsafe.Pointer, data []byte, i int) int {
 	if f.kind >= kindBools {
 		return w.unpacked(f, dst, data, i)
@@ -190,13 +190,13 @@ func (w *walk) number(f *field, dst unsafe.Pointer, data []byte, i int) int {
 	case kindBool:
 		*(*bool)(dst) = v != 0
 	case kind32:
-		*(*uint32)(dst) = uint32(v) //nolint:gosec // cut off as the generated code does
+		*(*uint32)(dst) = uint32(v) //nolint:gosec // truncated as in the generated code
 	case kind64:
 		*(*uint64)(dst) = v
 	case kindBoolPointer:
 		*(**bool)(dst) = new(v != 0)
 	case kind32Pointer:
-		*(**uint32)(dst) = new(uint32(v)) //nolint:gosec // cut off as the generated code does
+		*(**uint32)(dst) = new(uint32(v)) //nolint:gosec // truncated as in the generated code
 	case kind64Pointer:
 		*(**uint64)(dst) = new(v)
 	default:

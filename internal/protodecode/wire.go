@@ -1,6 +1,6 @@
 package protodecode
 
-// varint reads a number at i and returns the index behind it, or 0 without a number.
+// varint reads a number at i. It returns the index after it, or 0 if there is no number.
 func varint(data []byte, i int) (v uint64, next int) {
 	if i < len(data) && data[i] < 0x80 {
 		return uint64(data[i]), i + 1
@@ -23,8 +23,8 @@ func longVarint(data []byte, i int) (v uint64, next int) {
 	return 0, 0
 }
 
-// content reads a length at i and returns the begin and the end of that many bytes. The end is -1
-// if there are fewer.
+// content reads a length at i, and returns the begin and the end of that many bytes. If fewer bytes are
+// left, end is -1.
 func content(data []byte, i int) (start, end int) {
 	n, start := varint(data, i)
 	if start == 0 || n > uint64(len(data)-start) {
@@ -33,7 +33,7 @@ func content(data []byte, i int) (start, end int) {
 	return start, start + int(n) //nolint:gosec // at most len(data)
 }
 
-// skip returns the index behind a value of a wire type, or -1 for a group or an incomplete value.
+// skip returns the index after a value of a wire type, or -1 for a group or an incomplete value.
 func skip(data []byte, i int, wire uint8) int {
 	end := -1
 	switch wire {
@@ -54,7 +54,7 @@ func skip(data []byte, i int, wire uint8) int {
 	return end
 }
 
-// tagged reports whether the tag of a field stands at i.
+// tagged reports whether the field's tag is at i.
 func (f *field) tagged(data []byte, i int) bool {
 	if f.tagLen == 1 {
 		return i < len(data) && data[i] == byte(f.tag)
@@ -62,8 +62,8 @@ func (f *field) tagged(data []byte, i int) bool {
 	return i+1 < len(data) && data[i] == byte(f.tag) && data[i+1] == byte(f.tag>>8)
 }
 
-// run counts the successive entries of a repeated field, and returns their end. The content of
-// the first one begins at start. The end is -1 if an entry is incomplete.
+// run counts successive entries of a repeated field, and returns where they end. The content of the
+// first entry begins at start. If an entry is incomplete, end is -1.
 func (f *field) run(data []byte, start int) (n, end int) {
 	end = start
 	for {

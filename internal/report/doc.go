@@ -1,3 +1,3 @@
-// Package report passes errors without a caller to utilruntime.ErrorHandlers, and skips the
-// handler among them that sleeps between two errors.
+// Package report passes errors that no caller receives to utilruntime.ErrorHandlers. It skips the
+// handler that sleeps between two errors.
 package report

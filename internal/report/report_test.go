@@ -16,11 +16,11 @@ func TestErrorCallsAllHandlersButTheLimiter(t *testing.T) {
 	handlers := utilruntime.ErrorHandlers
 	t.Cleanup(func() { utilruntime.ErrorHandlers = handlers }) //nolint:reassign // it is there to be set
 	limiters := slices.DeleteFunc(slices.Clone(handlers), func(h utilruntime.ErrorHandler) bool { return !sleeps(h) })
-	require.Len(t, limiters, 1, "apimachinery has one; under another name Error would call it")
+	require.Len(t, limiters, 1, "apimachinery has one limiter; if it was renamed, Error calls it")
 
-	var told []string
+	var reported []string
 	utilruntime.ErrorHandlers = append(limiters, func(_ context.Context, err error, message string, _ ...any) { //nolint:reassign // as above
-		told = append(told, message+": "+err.Error())
+		reported = append(reported, message+": "+err.Error())
 	})
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -29,5 +29,5 @@ func TestErrorCallsAllHandlersButTheLimiter(t *testing.T) {
 		}
 		require.Zero(t, time.Since(began))
 	})
-	require.Equal(t, []string{"Failed: on purpose", "Failed: on purpose"}, told)
+	require.Equal(t, []string{"Failed: on purpose", "Failed: on purpose"}, reported)
 }

@@ -1,33 +1,33 @@
 package share
 
 const (
-	// A gauge first decides after firstWindow values. Each window is twice as long as the one
-	// before, up to lastWindow. That is long enough for all workloads of a cluster to recur, even
-	// with many values an object.
+	// A gauge first decides after firstWindow values. Each window is twice as long as the last one, up to
+	// lastWindow. That is long enough for all workloads of a cluster to recur, even with many values per
+	// object.
 	firstWindow = 1 << 12
 	lastWindow  = 1 << 15
-	// A closed gauge still looks up samples: the first of the burstPart parts of a window, and by
-	// their hashes one value in 16 (sampleBits).
+	// A closed gauge still looks up samples: the first of the burstPart parts of each window, and one
+	// value in 16, chosen by hash (sampleBits).
 	burstPart  = 16
 	sampleBits = 4
-	// A gauge stays open if one look-up in worthwhile finds a value. With fewer than one in
-	// hopeless, a short window is enough to close it.
+	// A gauge stays open if one of worthwhile look-ups finds a value. If fewer than one of hopeless does,
+	// a short window is enough to close the gauge.
 	worthwhile = 16
 	hopeless   = 512
 )
 
-// gauge decides for one site whether look-ups pay, window by window. A closed gauge still looks
-// up two samples: a burst of successive values, to find frequent ones; and all values with certain
-// hashes, to find rare ones, however many other values lie between.
+// gauge decides for one site whether look-ups pay off, window by window. A closed gauge still looks up
+// two samples: a burst of successive values, to detect frequent values, and all values with certain
+// hashes, to detect rare ones regardless of how many other values come between.
 type gauge struct {
-	passed uint32 // number of values in this window
-	looked uint32 // number of these that were looked up
-	again  uint32 // number of these that were found
+	passed uint32 // values in this window
+	looked uint32 // looked-up values in this window
+	again  uint32 // found values in this window
 	window uint32 // the length of the window; 0 before the first value
 	closed bool
 }
 
-// open reports whether to look up the value of a hash.
+// open reports whether to look up the value with a hash.
 func (g *gauge) open(hash uint64) bool {
 	if g.passed == g.window {
 		g.judge()
@@ -40,7 +40,7 @@ func (g *gauge) open(hash uint64) bool {
 	return true
 }
 
-// judge begins the next window.
+// judge opens or closes the gauge and begins the next window.
 func (g *gauge) judge() {
 	if g.window == 0 {
 		g.window = firstWindow

@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
-// stream decodes pods, each with some values at one site, and returns the part
-// of the values that were shared.
+// stream decodes pods with some values at one site each, and returns the share of the values that were
+// found in the table.
 func stream(t *Table, s Site, pods, values int, value func(pod, i int) string) float64 {
 	shared := 0
 	for p := range pods {
@@ -28,9 +28,9 @@ func stream(t *Table, s Site, pods, values int, value func(pod, i int) string) f
 
 const pods = 20_000
 
-// The test decodes a cluster of 20,000 pods, with one value of a site in each pod, such as its
-// tolerations, or with many, such as its environment variables. Each table draws its hashes, and with
-// them which values share a bucket: least lies ten standard deviations below the mean of 200 runs.
+// The test decodes a cluster of 20,000 pods. Each pod has one value at a site, such as its tolerations,
+// or many, such as its environment variables. Each table has its own hash seed, which decides which
+// values share a bucket. Therefore each least is ten standard deviations below the mean of 200 runs.
 func TestGaugeLooksUpWhatPays(t *testing.T) {
 	tier.SkipRaced(t)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -64,10 +64,10 @@ func TestGaugeStopsWhatDoesNotPay(t *testing.T) {
 	shared := stream(table, siteA, 10*pods, 1, func(p, _ int) string { return fmt.Sprint(p) })
 	assert.Zero(t, shared)
 	assert.Less(t, table.Stats().Missed, uint64(10*pods/3))
-	assert.Less(t, table.Stats().Values, 20, "what never comes again takes no room, but for chance")
+	assert.Less(t, table.Stats().Values, 20, "values that occur once take no room, except by chance")
 }
 
-// A site that does not pay takes nothing from one that does.
+// Look-ups at a useless site do not affect other sites.
 func TestGaugesAreIndependent(t *testing.T) {
 	table, pays, other := New(1<<20), NewSite(), NewSite()
 	shared := 0
@@ -80,8 +80,7 @@ func TestGaugesAreIndependent(t *testing.T) {
 	assert.Greater(t, shared, pods*9/10)
 }
 
-// notices reports whether a closed gauge opens within some windows of values, if every looked-up value
-// is found.
+// notices reports whether a closed gauge opens within some windows, if every looked-up value is found.
 func notices(windows int, hash func(i int) uint64) bool {
 	g, seen := gauge{closed: true, window: lastWindow}, map[uint64]bool{}
 	for i := range windows*lastWindow + 1 {
@@ -103,7 +102,7 @@ func TestClosedGaugeNotices(t *testing.T) {
 	for i := range many {
 		many[i] = r.Uint64()
 	}
-	assert.True(t, notices(3, func(i int) uint64 { return many[i%len(many)] }), "values that come round after a long time")
+	assert.True(t, notices(3, func(i int) uint64 { return many[i%len(many)] }), "values that recur after a long time")
 	assert.True(t, notices(1, func(i int) uint64 { return []uint64{1 << 63, r.Uint64()}[i%2] }), "one value among many others")
-	assert.False(t, notices(3, func(int) uint64 { return r.Uint64() }), "nothing but new ones")
+	assert.False(t, notices(3, func(int) uint64 { return r.Uint64() }), "only new values")
 }

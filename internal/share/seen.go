@@ -7,11 +7,11 @@ const (
 	mostSeen  = 1 << 16
 )
 
-// seen holds the fingerprints of values that were not found, in buckets that forget the oldest.
+// seen holds the fingerprints of values that were not found. Its buckets forget the oldest fingerprints.
 // It grows while it forgets many.
 type seen struct {
-	buckets   [][bucket]uint32 // newest first, zero: empty; their number is a power of two
-	forgotten int              // since it grew
+	buckets   [][bucket]uint32 // newest first; zero is empty; the number of buckets is a power of two
+	forgotten int              // since the last growth
 }
 
 // before reports whether a hash has probably occurred before, and records it.

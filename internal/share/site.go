@@ -11,11 +11,10 @@ var sites atomic.Uint32
 // NewSite returns a new site. Any goroutine may call it.
 func NewSite() Site { return Site(sites.Add(1) - 1) }
 
-// gaugePage is the number of gauges allocated at once: the sites of one Go type lie next to each
-// other.
+// gaugePage is the number of gauges allocated together. The sites of one Go type are next to each other.
 const gaugePage = 64
 
-// gauges holds a table's gauges by site.
+// gauges holds the gauges of a table by site.
 type gauges [][]gauge
 
 func (g *gauges) of(s Site) *gauge {

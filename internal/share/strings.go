@@ -8,15 +8,14 @@ import (
 )
 
 const (
-	// longestString is the length of the longest shared string: longer ones are hardly ever
-	// equal.
+	// longestString is the length of the longest shared string. Longer strings are hardly ever equal.
 	longestString = 256
 	leastStrings  = 1 << 6
 	mostStrings   = 1 << 14
 )
 
-// interned is a set of strings, in buckets by hash. A new string takes the last slot of its
-// bucket, and a used one moves ahead.
+// interned is a set of strings, in buckets by hash. A new string takes the last slot of its bucket, and
+// a used string moves one slot ahead.
 //
 // Invariant: bytes is the sum of the lengths of all strings, and at most limit.
 type interned struct {
@@ -24,18 +23,18 @@ type interned struct {
 	slots    []slot // the number is a power of two
 	bytes    int
 	limit    int
-	replaced int // since the set grew
+	replaced int // since the last growth
 }
 
 // slot is free if its string is empty.
 type slot struct {
-	tag   uint32 // of the hash
+	tag   uint32 // bits of the hash
 	s     string
 	boxed any // the string as an interface, made by the first call of Boxed
 }
 
-// String returns the bytes as a string: the stored string if there is an equal one. The site must
-// not be used for values. The caller has locked the table.
+// String returns the bytes as a string. If the table stores an equal string, it returns that string.
+// Sites of strings and sites of values must differ. The caller holds the table's lock.
 func (t *Table) String(site Site, b []byte) string {
 	if e := t.interned(site, b); e != nil {
 		return e.s
@@ -43,7 +42,7 @@ func (t *Table) String(site Site, b []byte) string {
 	return string(b)
 }
 
-// Boxed is String for a field of type any: the pointer to the string is shared too.
+// Boxed is String for a field of type any. It also shares the interface's pointer to the string.
 func (t *Table) Boxed(site Site, b []byte) any {
 	e := t.interned(site, b)
 	if e == nil {
@@ -55,8 +54,8 @@ func (t *Table) Boxed(site Site, b []byte) any {
 	return e.boxed
 }
 
-// interned returns the slot of a string, valid until the next call, or nil if the string is not
-// stored.
+// interned returns the slot of a string, or nil if the string is not stored. The slot is valid until the
+// next call.
 func (t *Table) interned(site Site, b []byte) *slot {
 	if t == nil || len(b) < 2 || len(b) > longestString {
 		return nil
@@ -73,8 +72,7 @@ func (t *Table) interned(site Site, b []byte) *slot {
 	return e
 }
 
-// of returns the slot of a string, and stores the string if it is new. Without room it returns
-// nil.
+// of returns the slot of a string, and stores a new string. If there is no room, it returns nil.
 func (i *interned) of(h uint64, encoded []byte) (e *slot, found bool) {
 	if i.slots == nil {
 		i.slots = make([]slot, leastStrings)
@@ -96,8 +94,8 @@ func (i *interned) of(h uint64, encoded []byte) (e *slot, found bool) {
 	return e, false
 }
 
-// vacancy returns the slot of a bucket for a new string: the first free one, or else the last. It
-// returns nil if the limit does not allow the string, and otherwise counts its length.
+// vacancy returns the slot in a bucket for a new string: the first free slot, or else the last. It adds
+// the string's length to bytes. If the limit does not allow the string, vacancy returns nil.
 func (i *interned) vacancy(b []slot, length int) *slot {
 	n := slices.IndexFunc(b, func(e slot) bool { return e.s == "" })
 	if n < 0 {
@@ -117,7 +115,7 @@ func (i *interned) bucket(h uint64) []slot {
 	return i.slots[n : n+bucket]
 }
 
-// grow doubles the number of slots: the strings of one bucket move to two.
+// grow doubles the number of slots. The strings of one bucket move to two.
 func (i *interned) grow() {
 	old := i.slots
 	*i = interned{seed: i.seed, limit: i.limit, slots: make([]slot, 2*len(old))}
@@ -130,7 +128,7 @@ func (i *interned) grow() {
 	}
 }
 
-// verify panics if an invariant is broken.
+// verify panics if an invariant does not hold.
 func (i *interned) verify() {
 	total := 0
 	for n, e := range i.slots {
@@ -138,5 +136,5 @@ func (i *interned) verify() {
 		b := i.bucket(maphash.String(i.seed, e.s))
 		verify.That(e.s == "" || &b[0] == &i.slots[n&^(bucket-1)], "%q is not in the bucket of its hash", e.s)
 	}
-	verify.That(total == i.bytes && i.bytes <= max(i.limit, 0), "%d bytes of strings are counted as %d, and their limit is %d", total, i.bytes, i.limit)
+	verify.That(total == i.bytes && i.bytes <= max(i.limit, 0), "strings of %d bytes are counted as %d bytes with a limit of %d", total, i.bytes, i.limit)
 }

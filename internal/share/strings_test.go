@@ -49,7 +49,7 @@ func TestStringsOf400OwnersAreStoredOnce(t *testing.T) {
 		}
 		text(table, siteB, fmt.Sprintf("pod %d", p))
 	}
-	assert.Less(t, len(stored), 3*4000, "for 4,000 strings that come 45 times each")
+	assert.Less(t, len(stored), 3*4000, "for 4,000 strings that occur 45 times each")
 }
 
 func FuzzStrings(f *testing.F) {
@@ -65,7 +65,7 @@ func FuzzStrings(f *testing.F) {
 	})
 }
 
-// The value of a string is shared too: it costs no memory of its own.
+// The string value in the interface is shared too, so it takes no memory of its own.
 func TestABoxedStringIsStoredOnce(t *testing.T) {
 	table, site := New(0), NewSite()
 	text := []byte("some text")

@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	// leastSlots and mostSlots bound the table. It grows while values find no slot. A value may
-	// take any slot of one bucket.
+	// leastSlots and mostSlots limit the number of slots. The table grows while values find no slot. A
+	// value can take any slot of its bucket.
 	leastSlots = 1 << 5
 	mostSlots  = 1 << 14
 	bucket     = 4
-	// bytesPerSlot keeps the slots of a small table small.
+	// bytesPerSlot limits the number of slots in a small table.
 	bytesPerSlot = 128
-	// maxKey is the length of the longest shared encoding. One object adds at most budget values,
+	// maxKey is the length of the longest encoding that is shared. One object adds at most budget values,
 	// and at most maxHashed of its bytes are hashed.
 	maxKey    = 16 << 10
 	budget    = 256
 	maxHashed = 8 << 20
-	// To make room for a value, at most sweep others are examined. One value may take at most a
-	// mostOfLimit-th of the table.
+	// To make room for a value, the table examines at most sweep other values. One value takes at most
+	// 1/mostOfLimit of the table.
 	sweep       = 32
 	mostOfLimit = 8
 	// DefaultBytes is the default limit of a table.
@@ -30,53 +30,52 @@ const (
 
 // Table stores equal values of the objects of one kind once.
 //
-// Invariant: values is the number of the entries that are not empty; bytes is
-// the sum of their sizes, and at most limit.
+// Invariant: values is the number of non-empty entries, and bytes is the sum of their sizes. bytes is at
+// most limit.
 type Table struct {
 	mu     sync.Mutex
 	seed   maphash.Seed
 	limit  int
 	gauges gauges
-	left   int // of the budget of the object that is being decoded
-	hashed int // bytes of that object
+	left   int // remaining budget of the current object
+	hashed int // hashed bytes of the current object
 
 	slots   []entry // in buckets by hash; the number is a power of two
 	seen    seen
 	values  int
-	bytes   int // of keys and values
-	hand    int // the slot at which the search for room goes on
-	refused int // values turned away, or taken out, for want of a slot since the table grew
+	bytes   int // size of keys and values
+	hand    int // the slot where the search for room continues
+	refused int // values refused or removed since the last growth because no slot was free
 
-	unverified int // objects since the invariants were checked
+	unverified int // objects since the last check of the invariants
 
 	strings interned
 	stats   Stats
 }
 
-// entry is a value with its encoded bytes. In an empty slot the value is nil.
+// entry is a value with its encoded bytes. The value of an empty slot is nil.
 type entry struct {
 	hash  uint64
 	site  Site
-	used  bool // since something tried to take the slot
+	used  bool // since the last attempt to take the slot
 	key   string
 	value any
-	size  int // of the value and the key
+	size  int // size of the value and the key
 }
 
-// Mark carries a hash from [Table.Find] to [Table.Keep]. With the zero Mark, Keep does nothing.
+// Mark passes a hash from [Table.Find] to [Table.Keep]. With the zero Mark, Keep does nothing.
 type Mark struct{ hash uint64 }
 
 // Wanted reports whether the table would keep the value.
 func (m Mark) Wanted() bool { return m.hash != 0 }
 
-// Stats are the counts of a table.
+// Stats are a table's statistics.
 type Stats struct {
-	Found, Missed uint64 // look-ups of values
-	Values, Bytes int    // held by the table
+	Found, Missed uint64 // value look-ups
+	Values, Bytes int    // in the table
 }
 
-// New returns a table that holds at most limit bytes, keys and values
-// together; zero stands for [DefaultBytes].
+// New returns a table that holds at most limit bytes of keys and values. Zero means [DefaultBytes].
 func New(limit int) *Table {
 	if limit == 0 {
 		limit = DefaultBytes
@@ -86,7 +85,7 @@ func New(limit int) *Table {
 	return t
 }
 
-// Lock locks the table for the decoding of one object.
+// Lock locks the table while one object is decoded.
 func (t *Table) Lock() {
 	if t == nil {
 		return
@@ -101,14 +100,14 @@ func (t *Table) Unlock() {
 		return
 	}
 	if t.unverified++; verify.On && t.unverified > len(t.slots)+len(t.strings.slots) {
-		t.unverified = 0 // so that it costs each object the same
+		t.unverified = 0 // so that the cost per object is constant
 		t.verify()
 	}
 	t.mu.Unlock()
 }
 
-// Unlocked calls a user's function without the lock, within the decoding of an object. What the object
-// has used of its budget still counts. A mark that was made before is not used after it.
+// Unlocked calls a user's function without the lock while an object is being decoded. The object's
+// budget is not reset. Marks from before the call are not used after it.
 func (t *Table) Unlocked(call func()) {
 	if t == nil {
 		call()
@@ -123,8 +122,8 @@ func (t *Table) Unlocked(call func()) {
 	call()
 }
 
-// Find returns the value of equal bytes at a site. Without one it returns nil, and a mark for
-// [Table.Keep]. The caller has locked the table.
+// Find returns the value at a site with equal encoded bytes. If there is none, Find returns nil and a
+// mark for [Table.Keep]. The caller holds the table's lock.
 func (t *Table) Find(site Site, encoded []byte) (value any, m Mark) {
 	if t == nil || len(encoded) > maxKey || t.hashed > maxHashed {
 		return nil, Mark{}
@@ -152,9 +151,9 @@ func (t *Table) Find(site Site, encoded []byte) (value any, m Mark) {
 	return nil, Mark{h}
 }
 
-// Keep stores a value with a copy of its encoded bytes. Size is about the value's size in memory.
-// Nobody may write into the value any more, nor into anything that it refers to. The caller has
-// locked the table.
+// Keep stores a value with a copy of its encoded bytes. size is the approximate size of the value in
+// memory. From now on, no code may write into the value or anything it refers to. The caller holds the
+// table's lock.
 func (t *Table) Keep(m Mark, site Site, encoded []byte, value any, size int) {
 	if !m.Wanted() || t.left == 0 {
 		return
@@ -173,7 +172,7 @@ func (t *Table) Keep(m Mark, site Site, encoded []byte, value any, size int) {
 	*e = entry{hash: m.hash, site: site, key: string(encoded), value: value, size: size}
 }
 
-// Stats returns the counts. Any goroutine that has not locked the table may call it.
+// Stats returns the statistics. Any goroutine that does not hold the table's lock may call it.
 func (t *Table) Stats() Stats {
 	if t == nil {
 		return Stats{}
@@ -206,8 +205,8 @@ func (t *Table) entry(h uint64, site Site, encoded []byte) *entry {
 	return nil
 }
 
-// makeRoom removes values that were not used since its last visit, and reports whether a value of
-// the size fits.
+// makeRoom removes values that have not been used since the last sweep. It reports whether a value of
+// this size fits.
 func (t *Table) makeRoom(size int) bool {
 	for range sweep {
 		if t.bytes+size <= t.limit {
@@ -248,8 +247,8 @@ func (t *Table) vacancy(h uint64) *entry {
 	return t.makeVacancy(t.bucket(h))
 }
 
-// makeVacancy empties a slot of a bucket whose value was not used lately. It clears the mark of
-// use of another slot: a value stays only while it is used.
+// makeVacancy empties a slot of a bucket whose value has not been used lately. It also clears the mark
+// of use of another slot, so that values stay only while they are used.
 func (t *Table) makeVacancy(b []entry) (vacant *entry) {
 	for i := range b {
 		if e := &b[(i+t.refused)%bucket]; !e.used {
@@ -276,7 +275,7 @@ func (t *Table) mayGrow() bool {
 	return len(t.slots) < mostSlots && 2*len(t.slots) <= t.limit/bytesPerSlot
 }
 
-// grow doubles the number of slots: the values of one bucket move to two.
+// grow doubles the number of slots. The values of one bucket move to two.
 func (t *Table) grow() {
 	old := t.slots
 	t.slots, t.refused = make([]entry, 2*len(old)), 0
@@ -287,7 +286,7 @@ func (t *Table) grow() {
 	}
 }
 
-// verify panics if an invariant is broken.
+// verify panics if an invariant does not hold.
 func (t *Table) verify() {
 	values, bytes := 0, 0
 	for i := range t.slots {
@@ -296,11 +295,11 @@ func (t *Table) verify() {
 		if e.value != nil {
 			values++
 		}
-		verify.That(e.value != nil || e.size == 0 && e.key == "" && !e.used, "slot %d is empty and holds %+v", i, *e)
-		verify.That(e.value == nil || t.hash(e.site, []byte(e.key)) == e.hash, "the key in slot %d is not of its hash", i)
+		verify.That(e.value != nil || e.size == 0 && e.key == "" && !e.used, "slot %d has no value, but is not empty: %+v", i, *e)
+		verify.That(e.value == nil || t.hash(e.site, []byte(e.key)) == e.hash, "the key in slot %d does not match its hash", i)
 		verify.That(e.value == nil || &t.bucket(e.hash)[0] == &t.slots[i&^(bucket-1)], "slot %d is not in the bucket of its value", i)
 	}
-	verify.That(values == t.values && bytes == t.bytes, "the table counts %d values of %d bytes and holds %d of %d", t.values, t.bytes, values, bytes)
-	verify.That(t.bytes <= max(t.limit, 0), "the table holds %d bytes, and its limit is %d", t.bytes, t.limit)
+	verify.That(values == t.values && bytes == t.bytes, "the table counts %d values of %d bytes, but holds %d of %d", t.values, t.bytes, values, bytes)
+	verify.That(t.bytes <= max(t.limit, 0), "the table holds %d bytes, but its limit is %d", t.bytes, t.limit)
 	t.strings.verify()
 }

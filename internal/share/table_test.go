@@ -16,7 +16,7 @@ import (
 
 var siteA, siteB = NewSite(), NewSite()
 
-// decode decodes one value, and reports whether it was shared.
+// decode decodes one value. It reports whether the value was shared.
 func decode(t *Table, s Site, encoded string) (value *string, shared bool) {
 	v, m := t.Find(s, []byte(encoded))
 	if v != nil {
@@ -29,7 +29,7 @@ func decode(t *Table, s Site, encoded string) (value *string, shared bool) {
 	return value, false
 }
 
-// object decodes an object of one value, and reports whether the value was shared.
+// object decodes an object with one value. It reports whether the value was shared.
 func object(t *Table, s Site, encoded string) (value *string, shared bool) {
 	t.Lock()
 	defer t.Unlock()
@@ -40,7 +40,7 @@ func TestValueIsSharedFromTheThirdOn(t *testing.T) {
 	table := New(0)
 	first, _ := object(table, siteA, "value")
 	second, shared := object(table, siteA, "value")
-	assert.False(t, shared, "what comes twice only is not shared")
+	assert.False(t, shared, "a value that occurs only twice is not shared")
 	assert.NotSame(t, first, second)
 	third, shared := object(table, siteA, "value")
 	assert.True(t, shared)
@@ -63,7 +63,7 @@ func TestValuesOfTwoSitesAreNeverMixedUp(t *testing.T) {
 	assert.NotSame(t, a, b)
 }
 
-// Values whose hashes are equal by chance are told apart by site and bytes.
+// Values with equal hashes are distinguished by their sites and bytes.
 func TestEqualHashesAreNotEnough(t *testing.T) {
 	table := New(0)
 	table.Lock()
@@ -115,7 +115,7 @@ func TestLimitHolds(t *testing.T) {
 	assert.Greater(t, table.Stats().Values, 25, "a full table is in use")
 }
 
-// A used value mostly stays in a full table, while many values that occur twice pass through.
+// A used value usually stays in a full table while many values that occur twice pass through.
 func TestFullTableKeepsWhatIsUsed(t *testing.T) {
 	table := New(20_000)
 	lost := 0
@@ -130,8 +130,8 @@ func TestFullTableKeepsWhatIsUsed(t *testing.T) {
 	assert.Less(t, lost, 1200, "of 4000")
 }
 
-// A full table drops values that are no longer used, to make room for others. How many it shares
-// depends on the seed of the hash: of 2,000 about 1,700.
+// A full table drops values that are no longer used, to make room for others. The number of shared
+// values depends on the hash seed: about 1,700 of 2,000.
 func TestFullTableForgetsWhatIsNotUsed(t *testing.T) {
 	table := New(20_000)
 	for _, generation := range []string{"old", "new"} {
@@ -160,8 +160,8 @@ func TestHugeValueDoesNotFlushTheTable(t *testing.T) {
 	assert.True(t, shared)
 }
 
-// One object adds a bounded number of values, and a bounded number of its bytes are hashed, however
-// deep they are nested.
+// One object adds a limited number of values, and a limited number of its bytes is hashed, at any depth
+// of nesting.
 func TestOneObjectHasABudget(t *testing.T) {
 	table := New(0)
 	table.Lock()
@@ -171,7 +171,7 @@ func TestOneObjectHasABudget(t *testing.T) {
 	}
 	table.Unlock()
 	values := table.Stats().Values
-	assert.InDelta(t, budget, values, budget/4, "some stand in each other's way")
+	assert.InDelta(t, budget, values, budget/4, "some values compete for a slot")
 
 	table = New(0)
 	table.Lock()
@@ -181,7 +181,7 @@ func TestOneObjectHasABudget(t *testing.T) {
 		decode(table, siteA, fmt.Sprint(i))
 	}
 	table.Unlock()
-	assert.InDelta(t, values, table.Stats().Values, budget/4, "also with calls of a user's")
+	assert.InDelta(t, values, table.Stats().Values, budget/4, "also if a user's function is called in between")
 
 	table.Lock()
 	nested := make([]byte, maxKey)
@@ -216,7 +216,7 @@ func TestSmallTableIsSmall(t *testing.T) {
 	}
 	size := len(table.slots)*int(unsafe.Sizeof(entry{})) + 4*bucket*len(table.seen.buckets) + 24*len(table.strings.slots)
 	assert.Less(t, size, 5000)
-	assert.EqualValues(t, 6, table.Stats().Found, "of ten objects with two values")
+	assert.EqualValues(t, 6, table.Stats().Found, "for ten objects with two values each")
 }
 
 func TestTableIsForManyGoroutines(t *testing.T) {
@@ -248,8 +248,8 @@ func TestTableAgainstItsTwin(t *testing.T) {
 
 func FuzzTableAgainstItsTwin(f *testing.F) { chance.Fuzz(f, playTwin) }
 
-// playTwin decodes random objects with nested values. The twin is a map that drops values only if it is
-// told to: if the table finds a value, it must be the one kept for the same bytes.
+// playTwin decodes random objects with nested values. The twin is a map that never drops values on its
+// own. If the table finds a value, it must be the value kept for the same bytes.
 func playTwin(t *testing.T, more func() bool, r *rand.Rand) {
 	table := New(1 << r.IntN(20))
 	kept := map[any]string{}

@@ -2,18 +2,18 @@ package share
 
 import "unsafe"
 
-// Scale adds up the sizes of values, each part once.
+// Scale adds up the sizes of values. It counts each part once.
 type Scale interface {
 	Add(value any)
 	Text(s string)
 }
 
-// weighedAtOnce is the number of slots weighed under one lock.
+// weighedAtOnce is the number of slots that are weighed while the table is locked once.
 const weighedAtOnce = 256
 
-// Weigh puts the values and strings of the table on a scale, where objects may have put some of
-// them already. It returns the bytes of everything else in the table. Any goroutine that has not
-// locked the table may call it; Weigh locks it for some slots at a time.
+// Weigh adds the values and strings of the table to a scale, which may already have some of them from
+// objects. It returns the size of everything else in the table. Weigh locks the table for some slots at
+// a time, so the caller must not hold the lock.
 func (t *Table) Weigh(scale Scale) (bytes int64) {
 	if t == nil {
 		return 0
@@ -38,7 +38,7 @@ func (t *Table) Weigh(scale Scale) (bytes int64) {
 	return bytes + t.bare()
 }
 
-// bare returns the bytes of the slots.
+// bare returns the size of the slots.
 func (t *Table) bare() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,8 +48,8 @@ func (t *Table) bare() int64 {
 		int64(len(t.seen.buckets))*int64(unsafe.Sizeof([bucket]uint32{}))
 }
 
-// valuesFrom appends the values of some slots. It returns the bytes of their keys, and whether
-// there are more slots.
+// valuesFrom appends the values of some slots. It returns the size of their keys, and whether there are
+// more slots.
 func (t *Table) valuesFrom(from int, values []any) (_ []any, keys int64, more bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -64,7 +64,7 @@ func (t *Table) valuesFrom(from int, values []any) (_ []any, keys int64, more bo
 	return values, keys, to < len(t.slots)
 }
 
-// stringsFrom appends some slots with a string, and reports whether there are more slots.
+// stringsFrom appends some slots that hold a string. It reports whether there are more slots.
 func (t *Table) stringsFrom(from int, strings []slot) (_ []slot, more bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -21,7 +21,7 @@ func (m *met) Add(v any) {
 
 func (m *met) Text(s string) { m.texts = append(m.texts, s) }
 
-// Weigh puts every value and string of the table on the scale, and nothing else.
+// Weigh adds every value and string of the table to the scale, and nothing else.
 func TestWeigh(t *testing.T) {
 	var nothing met
 	require.Zero(t, (*Table)(nil).Weigh(&nothing))
@@ -40,7 +40,7 @@ func TestWeigh(t *testing.T) {
 	require.Equal(t, []any{boxed}, m.values)
 }
 
-// Weigh visits all slots of a large table, under many short locks.
+// Weigh visits all slots of a large table, and holds the lock only briefly.
 func TestWeighMany(t *testing.T) {
 	table, site := New(0), NewSite()
 	want := map[string]bool{}

@@ -11,8 +11,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/gotype"
 )
 
-// filler fills objects by chance, from few different values, so that many are
-// equal.
+// filler fills objects at random. It chooses from few values, so that many values are equal.
 type filler struct{ r *rand.Rand }
 
 func (f filler) fill(v reflect.Value, depth int) {
@@ -86,7 +85,7 @@ func (f filler) quantity() resource.Quantity {
 	return q
 }
 
-// untyped returns a value as it is in an unstructured object.
+// untyped returns a value as in an unstructured object.
 func (f filler) untyped(depth int) any {
 	keys := []string{"a", "b", "metadata", "data", "nodeSelector", "managedFields", "fieldsV1", "labels"}
 	switch f.r.IntN(8 + depth*4) {

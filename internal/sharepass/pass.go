@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// A Pass lets the objects of one kind share values after their transform.
+// A Pass makes the objects of one kind share values after their transform.
 type Pass struct {
 	table *share.Table
 	walk  walk // used under the table's lock
@@ -18,9 +18,9 @@ type Pass struct {
 // New returns a pass with a table of values. With a nil table it shares nothing.
 func New(t *share.Table) *Pass { return &Pass{table: t} }
 
-// Share returns an object that shares values with earlier ones: the result of a transform itself, if it
-// has nothing to share, or a copy. It copies only if the transform returned the pointer that it got:
-// somebody may be writing into any other object.
+// Share returns an object that shares values with earlier objects. It returns the transform's result if
+// there is nothing to share, and otherwise a copy. It only does so if the transform returned the pointer
+// that it got, because other code may be writing into any other object.
 func (p *Pass) Share(decoded, result any) any {
 	v := reflect.ValueOf(result)
 	if p.table == nil || v.Kind() != reflect.Pointer || v.IsNil() || decoded != result {
@@ -39,7 +39,7 @@ func (p *Pass) Share(decoded, result any) any {
 	return result
 }
 
-// typed returns a pointer to an object, or to a copy with shared values.
+// typed returns a pointer to the object, or to a copy with shared values.
 func (p *Pass) typed(object reflect.Value) reflect.Value {
 	w, t := &p.walk, object.Type().Elem()
 	if gotype.Of(t).Private {

@@ -26,8 +26,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/chance"
 )
 
-// passed makes equal objects and passes them, until the last two share every value that may be
-// shared: values that compete for a place in the table take several passes.
+// passed makes equal objects and passes them until the last two share every value that may be shared.
+// Values that compete for a slot of the table take several passes.
 func passed[T any](build func() *T) (a, b *T) {
 	pass := New(share.New(0))
 	for range 100 {
@@ -68,8 +68,8 @@ func TestPodsShareTheirTemplate(t *testing.T) {
 	}
 }
 
-// Pods of one owner differ in the name of a volume: the values around the name belong to each pod,
-// and the other values are shared.
+// The pods of one owner differ in the name of a volume. The values that contain this name belong to each
+// pod, and the other values are shared.
 func TestPartsOfAnElementAreShared(t *testing.T) {
 	i := 0
 	first, second := passed(func() *corev1.Pod { i++; return podOf(i * owners) })
@@ -105,11 +105,11 @@ func TestTemplatesKeepTheirMetadata(t *testing.T) {
 	a, b := passed(build)
 	assert.Equal(t, build(), b)
 	samePointer(t, a.Spec.Template.Labels, b.Spec.Template.Labels, false, "labels of a template")
-	samePointer(t, a.Spec.Template.Spec.Containers, b.Spec.Template.Spec.Containers, true, "what stands beside them")
+	samePointer(t, a.Spec.Template.Spec.Containers, b.Spec.Template.Spec.Containers, true, "the containers of a template")
 	samePointer(t, a.Spec.VolumeClaimTemplates, b.Spec.VolumeClaimTemplates, false, "a list of objects")
-	samePointer(t, a.Spec.VolumeClaimTemplates[0].Spec.AccessModes, b.Spec.VolumeClaimTemplates[0].Spec.AccessModes, true, "a part of one")
-	samePointer(t, a.Spec.VolumeClaimTemplates[0].Labels, b.Spec.VolumeClaimTemplates[0].Labels, false, "labels of one")
-	samePointer(t, a.Spec.Template.Spec.Volumes, b.Spec.Template.Spec.Volumes, false, "a list with a template in it")
+	samePointer(t, a.Spec.VolumeClaimTemplates[0].Spec.AccessModes, b.Spec.VolumeClaimTemplates[0].Spec.AccessModes, true, "a part of one of these objects")
+	samePointer(t, a.Spec.VolumeClaimTemplates[0].Labels, b.Spec.VolumeClaimTemplates[0].Labels, false, "labels of one of these objects")
+	samePointer(t, a.Spec.Template.Spec.Volumes, b.Spec.Template.Spec.Volumes, false, "a list that contains a template")
 }
 
 func TestFieldsV1IsSharedAlone(t *testing.T) {
@@ -165,10 +165,10 @@ func TestRootMapIsNotShared(t *testing.T) {
 		return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"a": "b"}}}
 	})
 	samePointer(t, a.Object, b.Object, false, "the root")
-	samePointer(t, a.Object["spec"], b.Object["spec"], true, "what lies below")
+	samePointer(t, a.Object["spec"], b.Object["spec"], true, "the values below the root")
 }
 
-// Maps are equal in any order of their entries.
+// The order of a map's entries does not matter.
 func TestOrderOfMapsDoesNotCount(t *testing.T) {
 	a, b := passed(func() *corev1.Pod {
 		p := &corev1.Pod{Spec: corev1.PodSpec{Overhead: corev1.ResourceList{}}}
@@ -188,7 +188,7 @@ func TestOrderOfMapsDoesNotCount(t *testing.T) {
 	samePointer(t, c.Object["spec"], d.Object["spec"], true, "untyped")
 }
 
-// The sites of untyped values are made from the objects' keys, so their number must be bounded.
+// The sites of unstructured values are made from keys of objects, so their number must be limited.
 func TestUnstructuredKeysDoNotMakeSitesForEver(t *testing.T) {
 	pass := New(share.New(0))
 	for i := range 3 * mostSpots {
@@ -221,8 +221,8 @@ func TestOnlyTheVeryPointerIsTouched(t *testing.T) {
 	samePointer(t, env, other.Spec.Containers[0].Env, true, "nothing was replaced")
 }
 
-// A pass does not write into memory that a transform added to objects, and the table keeps no
-// reference to it.
+// A pass does not write into memory that a transform has added to an object, and the table keeps no
+// reference to such memory.
 func TestForeignMemoryIsLeftAlone(t *testing.T) {
 	foreign := podOf(1).Spec
 	foreign.Containers[0].LivenessProbe.HTTPGet.HTTPHeaders = []corev1.HTTPHeader{{Name: "a", Value: "b"}}
@@ -282,7 +282,7 @@ type linked struct {
 	Lists map[string][]*string
 }
 
-// The table keeps no reference to a foreign map, nor to memory behind its values.
+// The table does not keep a reference to a foreign map or to memory that its values refer to.
 func TestForeignMapsAreCopiedWhole(t *testing.T) {
 	foreign := map[string][]*string{"a": {ptr("b")}, "none": nil}
 	pass := New(share.New(0))
@@ -301,7 +301,7 @@ type guarded struct {
 	_     sync.Mutex
 }
 
-// A transform may make a circle, or a value whose walk takes exponential time.
+// A transform may make an object that contains itself, or whose walk takes exponential time.
 func TestCirclesAndLatticesStayAsTheyAre(t *testing.T) {
 	circle := &linked{Plain: []string{"a"}}
 	circle.Next = circle
@@ -380,7 +380,7 @@ func TestQuantitiesAreSharedInMapsOnly(t *testing.T) {
 	samePointer(t, a.Spec.Overhead, b.Spec.Overhead, false, "a big one")
 }
 
-// The methods of Quantities may run at the same time on two objects that share values.
+// Methods of Quantities may run concurrently on two objects that share values.
 func TestMethodsOfSharedQuantitiesDoNotRace(t *testing.T) {
 	a, b := passed(quantities(resource.MustParse("250m")))
 	samePointer(t, a.Spec.Overhead, b.Spec.Overhead, true, "a map")
@@ -399,8 +399,7 @@ func TestMethodsOfSharedQuantitiesDoNotRace(t *testing.T) {
 	assert.Zero(t, got.Cmp(resource.MustParse("250m")))
 }
 
-// callAll calls every method of a Quantity that needs no arguments, or another
-// Quantity.
+// callAll calls every method of a Quantity that takes no arguments or another Quantity.
 func callAll(q *resource.Quantity) {
 	v, other := reflect.ValueOf(q), reflect.ValueOf(resource.MustParse("0.12345678912"))
 	for i := range v.NumMethod() {
@@ -423,8 +422,8 @@ func TestObjectsOfAllKindsStayEqual(t *testing.T) {
 	}
 }
 
-// playTyped passes random objects, and compares each with an unpassed twin. Some objects are copies
-// of earlier objects, and some have fields of a foreign object.
+// playTyped passes random objects, and compares each with a twin that was not passed. Some objects are
+// copies of earlier objects, and some have fields of a foreign object.
 func playTyped(t *testing.T, typ reflect.Type, objects int, r *rand.Rand) {
 	pass, f := New(share.New(1<<20)), filler{r}
 	var all, twins []runtime.Object
@@ -450,7 +449,7 @@ func playTyped(t *testing.T, typ reflect.Type, objects int, r *rand.Rand) {
 			continue // such as a Quantity whose text DeepCopy drops
 		}
 		all, twins = append(all, pass.Share(o, o).(runtime.Object)), append(twins, twin)
-		require.True(t, reflect.DeepEqual(twin, o), "what the transform has seen is as it was")
+		require.True(t, reflect.DeepEqual(twin, o), "what the transform has seen does not change")
 	}
 	for i := range all {
 		require.True(t, reflect.DeepEqual(twins[i], all[i]), "%s\n%#v\n%#v", typ, twins[i], all[i])

@@ -5,9 +5,9 @@ import (
 	"reflect"
 )
 
-// place returns the replacement of a node's value, or the zero Value to leave it, and the size of
-// the memory that only the replacement refers to. With whole, the result consists of memory of
-// the table and the pass alone, so that the table may keep it.
+// place returns the replacement for a node's value, or the zero Value to keep the node's value. size is
+// the size of the memory that only the replacement refers to. If whole is set, the result consists only
+// of memory of the table and the pass, so that the table may keep it.
 func (p *Pass) place(i int, whole bool) (v reflect.Value, size int) {
 	n := &p.walk.nodes[i]
 	encoded := p.walk.buf[n.start:n.end]
@@ -26,8 +26,8 @@ func (p *Pass) place(i int, whole bool) (v reflect.Value, size int) {
 	return v, size
 }
 
-// copied returns a copy of a node's value with its shared parts. Without a shared part it returns
-// no copy, unless the copy must be whole.
+// copied returns a copy of a node's value with its shared parts. If no part is shared, it returns no
+// copy, unless whole is set.
 func (p *Pass) copied(i int, whole bool) (own reflect.Value, size int) {
 	n := &p.walk.nodes[i]
 	if whole {
@@ -48,7 +48,7 @@ func (p *Pass) copied(i int, whole bool) (own reflect.Value, size int) {
 	return own, size
 }
 
-// putInto puts a value into the place of a node in its parent.
+// putInto puts a value into the node's place in its parent.
 func (n *node) putInto(parent, v reflect.Value) {
 	switch parent.Kind() {
 	case reflect.Pointer:
@@ -56,12 +56,12 @@ func (n *node) putInto(parent, v reflect.Value) {
 	case reflect.Slice:
 		at(parent.Index(n.elem), n.path).Set(v)
 	default:
-		parent.Interface().(map[string]any)[n.key] = v.Interface() // only these maps have nodes below
+		parent.Interface().(map[string]any)[n.key] = v.Interface() // only untyped maps contain nodes
 	}
 }
 
-// copyOf copies the struct, array or map behind a reference. It copies deeper values only where
-// they have no nodes of their own: in the maps of typed objects.
+// copyOf copies the struct, array or map that a reference refers to. It copies deeper values only if
+// they have no nodes of their own, which is the case in the maps of typed objects.
 func copyOf(v reflect.Value) reflect.Value {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -83,7 +83,7 @@ func copyOf(v reflect.Value) reflect.Value {
 	return c
 }
 
-// clone copies a value with everything that it refers to.
+// clone copies a value and everything that it refers to.
 func clone(v reflect.Value) reflect.Value {
 	c := reflect.New(v.Type()).Elem()
 	c.Set(v)
@@ -91,8 +91,8 @@ func clone(v reflect.Value) reflect.Value {
 	return c
 }
 
-// cloneBelow replaces all memory behind an addressable value by copies, except private fields: the
-// private fields of times and Quantities refer to nothing that changes.
+// cloneBelow replaces all memory that an addressable value refers to by copies, except in unexported
+// fields. The unexported fields of times and Quantities refer to memory that never changes.
 func cloneBelow(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Map:
@@ -118,7 +118,7 @@ func cloneBelow(v reflect.Value) {
 	}
 }
 
-// sizeOf estimates the size of the memory directly behind a pointer, slice or map.
+// sizeOf estimates the size of the memory that a pointer, slice or map refers to directly.
 func sizeOf(v reflect.Value) int {
 	t := v.Type()
 	switch t.Kind() {

@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// A form is the way a leaf is encoded.
+// A form says how a leaf is encoded.
 type form uint8
 
 const (
@@ -22,24 +22,24 @@ const (
 	formMap
 )
 
-// plan lists the leaves of a type, in which its values are encoded, through all nested structs. A
-// type other than a struct is its own only leaf. Values without a place here are not encoded: by
-// their types, nothing that contains them is shared.
+// plan lists the leaves of a type: the fields, also of nested structs, in which the values of the type
+// are encoded. A type other than a struct is its own only leaf. If a field cannot be encoded, values
+// that contain it are not shared.
 type plan struct{ leaves []leaf }
 
-// leaf is a field of another type than a struct. It is read at its offset, because reflect's
-// Value of each field would take most of a pass's time, and written by its path.
+// leaf is a field that is not a struct. It is read at its offset, because calling reflect.Value.Field
+// for each field would take most of a pass's time. It is written by its path.
 type leaf struct {
 	offset uintptr
-	path   []int // of indices of fields
+	path   []int // field indices
 	typ    reflect.Type
 	form   form
 	shared bool       // values of a pointer, slice or map may be shared at site
-	site   share.Site // of the reference
-	elem   *plan      // of the values in a pointer, slice or map
+	site   share.Site // the site of the reference
+	elem   *plan      // the plan of the values that a pointer, slice or map refers to
 }
 
-// planKey identifies a plan: the same type has different plans in different realms.
+// planKey identifies a plan. A type has different plans in different realms.
 type planKey struct {
 	typ   reflect.Type
 	realm gotype.Realm
@@ -53,7 +53,7 @@ func fill(k planKey, p *plan, of func(planKey) *plan) {
 	p.add(leaf{}, gotype.Of(k.typ), k.realm, of)
 }
 
-// add appends the leaves of a type at a place in a struct.
+// add appends the leaves of a type that stands in a place of a struct.
 func (p *plan) add(where leaf, t *gotype.Type, realm gotype.Realm, of func(planKey) *plan) {
 	if t.Kind != reflect.Struct || t.Go == gotype.GoTime || t.Go == gotype.Quantity {
 		if l, ok := makeLeaf(where, t, realm, of); ok {
@@ -68,12 +68,12 @@ func (p *plan) add(where leaf, t *gotype.Type, realm gotype.Realm, of func(planK
 	}
 }
 
-// field returns the place of a struct's field.
+// field returns the place of a field of a struct.
 func (l leaf) field(f *gotype.Field) leaf {
 	return leaf{offset: l.offset + f.Offset, path: append(l.path[:len(l.path):len(l.path)], f.Index)}
 }
 
-// makeLeaf completes a leaf. Where programs write, there are no leaves but those on the way to FieldsV1.
+// makeLeaf completes a leaf. Where programs write, only leaves on the way to a FieldsV1 are needed.
 func makeLeaf(l leaf, t *gotype.Type, realm gotype.Realm, of func(planKey) *plan) (leaf, bool) {
 	l.typ, l.form = t.Go, formOf(t)
 	l.shared = t.Shareable() && (realm == gotype.Open || t.PointsToFieldsV1())

@@ -9,8 +9,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/gotype"
 )
 
-// time encodes a time as decoders make it: in UTC or local, without a monotonic reading. It
-// returns false for any other time.
+// time encodes a time as decoders make it: in UTC or local time, without a monotonic reading. It returns
+// false for any other time.
 func (w *walk) time(t time.Time) bool {
 	location := byte(1)
 	switch t.Location() {
@@ -29,8 +29,8 @@ func (w *walk) time(t time.Time) bool {
 	return true
 }
 
-// quantity encodes a Quantity, with its text if that is cached. It returns false for a
-// Quantity that objects must not share.
+// quantity encodes a Quantity, including its cached text. It returns false for a Quantity that objects
+// must not share.
 func (w *walk) quantity(q *resource.Quantity) bool {
 	p, ok := gotype.PartsOf(q)
 	if !ok {

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/share"
 )
 
-// Kinds of untyped values in an encoding.
+// The kinds of untyped values in an encoding.
 const (
 	tagNil byte = iota
 	tagFalse
@@ -26,10 +26,10 @@ const (
 	tagNilList
 )
 
-// spot holds the sites of a key: of its values, and of the elements of its lists.
+// spot holds the sites for a key: of its values, and of the elements of its lists.
 type spot struct{ value, element share.Site }
 
-// mostSpots bounds the keys with sites of their own: objects may have any keys, and sites are
+// mostSpots limits the number of keys with sites of their own. Objects may have any keys, and sites are
 // never freed.
 const mostSpots = 1 << 11
 
@@ -42,7 +42,7 @@ var (
 	}
 )
 
-// spot returns the sites of a key. A walk asks for each key once.
+// spot returns the sites for a key. A walk calls it once for each key.
 func (w *walk) spot(key string) spot {
 	s, known := w.spots[key]
 	if !known {
@@ -104,7 +104,7 @@ func (w *walk) value(v any, n node, s spot, in gotype.Realm) (apart bool) {
 	return false
 }
 
-// object encodes a map. The root map is not shared, nor is an ObjectMeta.
+// object encodes a map. The root map and an ObjectMeta are not shared.
 func (w *walk) object(m map[string]any, n node, in gotype.Realm) (apart bool) {
 	if m == nil {
 		w.buf = append(w.buf, tagNilMap)
@@ -133,7 +133,8 @@ func (w *walk) object(m map[string]any, n node, in gotype.Realm) (apart bool) {
 	return apart || n.apart
 }
 
-// field encodes an entry of a map. It walks into an unshared value only on the way to FieldsV1.
+// field encodes an entry of a map. If the value is not shared, field enters it only on the way to a
+// FieldsV1.
 func (w *walk) field(key string, v any, in gotype.Realm) (apart bool) {
 	if !container(v) {
 		if in == gotype.Open {

@@ -14,28 +14,28 @@ import (
 )
 
 const (
-	// maxDepth and maxEncoded bound a walk. A longer or deeper object, such as one in a circle,
-	// stays as it is.
+	// maxDepth and maxEncoded limit a walk. An object that is deeper or longer, for instance because it
+	// contains itself, stays as it is.
 	maxDepth   = 200
 	maxNodes   = 1 << 16
 	maxEncoded = 4 << 20
-	// keptNodes and keptBytes bound the memory that a pass keeps between objects.
+	// keptNodes and keptBytes limit the memory that a pass keeps between objects.
 	keptNodes = 1 << 11
 	keptBytes = 256 << 10
 )
 
-// walk encodes an object. Values with equal encodings at one site are equal for every program
-// that does not write into them.
+// walk encodes an object. If two values at one site have equal encodings, programs that do not write
+// into them cannot tell them apart.
 //
-// Each pointer, slice and map is a node. A node stands before the nodes inside it.
+// Each pointer, slice and map is a node. A node precedes the nodes that it contains.
 type walk struct {
 	buf    []byte
 	nodes  []node
 	depth  int
-	failed bool // the object is beyond the bounds
+	failed bool // the object exceeds a limit
 
-	// inMap counts the typed maps around the value: values in a map cannot be replaced, and get
-	// no nodes.
+	// inMap counts the typed maps that contain the value. Values in a typed map cannot be replaced, and
+	// get no nodes.
 	inMap int
 
 	entries []entry
@@ -47,14 +47,14 @@ type walk struct {
 // node is a replaceable reference.
 type node struct {
 	site share.Site
-	path []int  // of fields, in the element of the parent
-	elem int    // where the parent is a slice
-	key  string // where the parent is a map
+	path []int  // field indices within the parent's element
+	elem int    // if the parent is a slice
+	key  string // if the parent is a map
 
 	value      reflect.Value
-	start, end int  // of its encoding
-	next       int  // the first node that does not lie within
-	apart      bool // not to be shared itself
+	start, end int  // the position of its encoding
+	next       int  // the first node behind it that it does not contain
+	apart      bool // must not be shared itself
 }
 
 func (w *walk) reset() {
@@ -67,7 +67,7 @@ func (w *walk) reset() {
 	}
 }
 
-// begin opens a node, except in a typed map.
+// begin opens a node, except inside a typed map.
 func (w *walk) begin(n node) int {
 	if w.depth++; w.depth > maxDepth || len(w.nodes) > maxNodes || len(w.buf) > maxEncoded {
 		w.failed = true
@@ -80,7 +80,7 @@ func (w *walk) begin(n node) int {
 	return len(w.nodes) - 1
 }
 
-// end closes a node. A value around an unshared one is not shared either.
+// end closes a node. A value that contains an unshared value is not shared either.
 func (w *walk) end(i int, apart bool) {
 	w.depth--
 	if i >= 0 {
@@ -89,9 +89,8 @@ func (w *walk) end(i int, apart bool) {
 	}
 }
 
-// leaves encodes a value by the plan of its type: the number and the content of each leaf that is
-// not zero, and then a zero. It reports whether something inside keeps the value around it from
-// being shared.
+// leaves encodes a value by the plan of its type: the number and the content of each leaf that is not
+// zero, and then a zero. It reports whether the value contains something that must not be shared.
 func (w *walk) leaves(base unsafe.Pointer, p *plan, elem int) (apart bool) {
 	for i := range p.leaves {
 		l := &p.leaves[i]
@@ -134,7 +133,7 @@ func (w *walk) leaf(f unsafe.Pointer, l *leaf, number, elem int) (apart bool) {
 	return w.reference(reflect.NewAt(l.typ, f).Elem(), l, elem)
 }
 
-// bits returns the bits of a number or a bool of a size.
+// bits returns the bits of a number or bool of a size.
 func bits(f unsafe.Pointer, size uintptr) uint64 {
 	switch size {
 	case 1:
@@ -191,19 +190,19 @@ func (w *walk) string(s string) {
 	w.buf = append(w.buf, s...)
 }
 
-// entry is an entry of a typed map, with the place of its encoding.
+// entry is an entry of a typed map, with the position of its encoding.
 type entry struct {
 	key        string
 	start, end int
 }
 
-// mapScratch holds a key and an element of a map of some type.
+// mapScratch holds a key and an element of one map type.
 type mapScratch struct {
 	iter      *reflect.MapIter
 	key, elem reflect.Value
 }
 
-// typedMap encodes the entries of a map in any order, and then sorts the encodings by key.
+// typedMap encodes the entries of a map in any order, and then sorts their encodings by key.
 func (w *walk) typedMap(f reflect.Value, l *leaf) (apart bool) {
 	w.number(f.Len())
 	s := w.takeScratch(f.Type())
@@ -240,8 +239,8 @@ func (w *walk) sort(entries []entry, start int) {
 	}
 }
 
-// takeScratch returns the scratch memory to read a map of a type. There may be several, since
-// maps may contain maps of their own type.
+// takeScratch returns scratch memory to read a map of a type. A type can have several, because maps may
+// contain maps of the same type.
 func (w *walk) takeScratch(t reflect.Type) mapScratch {
 	free := w.scratch[t]
 	if len(free) == 0 {

@@ -1,8 +1,8 @@
-// Package verify switches on the data structures' checks of their own invariants, and the search for programs that
-// write into cached objects.
+// Package verify enables two kinds of checks: data structures check their own invariants, and informers
+// detect programs that write into cached objects.
 //
 // # Guarantees
 //
-// The switches do not change while a program runs, but for tests of this module. A data structure with a broken invariant panics:
-// it would return wrong data otherwise.
+// The switches do not change while a program runs, except in tests of this module. A data structure with
+// a broken invariant panics, because it would return wrong data.
 package verify

@@ -6,13 +6,14 @@ import (
 	"strconv"
 )
 
-// On is true if the environment sets TIDEMARK_VERIFY=1 or, as for this module's own tests,
-// TIDEMARK_VERIFY=structures. The checks take time in proportion to the stored data.
+// On is true if the environment sets TIDEMARK_VERIFY=1, or TIDEMARK_VERIFY=structures as this module's
+// own tests do. The checks take time in proportion to the stored data.
 var On = set("1") || set("structures")
 
-// Writes reports whether the environment sets TIDEMARK_VERIFY=1, or KUBE_CACHE_MUTATION_DETECTOR=true as for client-go:
-// informers then look for programs that write into cached objects. It reads the environment at each call, since
-// go test knows only of variables that are read while tests run, and would answer from its cache.
+// Writes reports whether the environment sets TIDEMARK_VERIFY=1, or KUBE_CACHE_MUTATION_DETECTOR=true as
+// for client-go. Informers then detect programs that write into cached objects. Writes reads the
+// environment at each call, because go test only tracks variables that are read while tests run, and
+// would return a cached result.
 func Writes() bool {
 	on, _ := strconv.ParseBool(os.Getenv("KUBE_CACHE_MUTATION_DETECTOR"))
 	return set("1") || on
@@ -20,7 +21,7 @@ func Writes() bool {
 
 func set(value string) bool { return os.Getenv("TIDEMARK_VERIFY") == value }
 
-// That panics with the message if an invariant does not hold.
+// That panics with the message if holds is false.
 func That(holds bool, format string, args ...any) {
 	if !holds {
 		panic("tidemark: broken invariant: " + fmt.Sprintf(format, args...))
