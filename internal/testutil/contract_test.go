@@ -17,8 +17,8 @@ var (
 	statementIDs = regexp.MustCompile(`[BDT]\d+`)
 )
 
-// Each statement of the contract is named by a test, and each statement that a test names is in the
-// contract.
+// At least one test is named after each statement of the contract, and each statement in the name of a
+// test is in the contract.
 func TestEachStatementOfTheContractIsNamedByATest(t *testing.T) {
 	contract, err := os.ReadFile("../../docs/contract.md")
 	require.NoError(t, err)
@@ -38,12 +38,12 @@ func contractProblems(contract string, sources []*source) (problems []string) {
 	}
 	for _, statement := range numbered.FindAllStringSubmatch(contract, -1) {
 		if named[statement[1]] == "" {
-			problems = append(problems, "docs/contract.md: no test is named after "+statement[1])
+			problems = append(problems, "docs/contract.md: no test has the name of "+statement[1])
 		}
 		delete(named, statement[1])
 	}
 	for id, path := range named {
-		problems = append(problems, path+": a test is named after "+id+", which the contract does not have")
+		problems = append(problems, path+": a test has the name of "+id+", which is not in the contract")
 	}
 	return problems
 }

@@ -23,8 +23,8 @@ func TestNothingSleeps(t *testing.T) {
 
 var guarantees = regexp.MustCompile(`(?m)^# Guarantees$`)
 
-// commentProblems requires one package comment for each package, in doc.go or, for
-// a program, in main.go. A library's comment has a heading "Guarantees".
+// commentProblems requires one package comment per package, in doc.go or, for a program, in main.go. A
+// library's comment has a heading "Guarantees".
 func commentProblems(sources []*source) []string {
 	var problems []string
 	comments := map[string][]*source{} // by folder
@@ -41,14 +41,14 @@ func commentProblems(sources []*source) []string {
 	for _, folder := range slices.Sorted(maps.Keys(comments)) {
 		with := comments[folder]
 		if len(with) == 0 {
-			problems = append(problems, folder+" has no package comment; its place is "+path.Join(folder, "doc.go"))
+			problems = append(problems, folder+" has no package comment: write it in "+path.Join(folder, "doc.go"))
 		}
 		for i, s := range with {
 			switch inMain := s.file.Name.Name == "main" && s.base() == "main.go"; {
 			case i > 0:
-				problems = append(problems, s.problem(s.file.Doc.Pos(), "package %s has a comment in %s already", folder, with[0].base()))
+				problems = append(problems, s.problem(s.file.Doc.Pos(), "package %s already has a comment in %s", folder, with[0].base()))
 			case s.base() != "doc.go" && !inMain:
-				problems = append(problems, s.problem(s.file.Doc.Pos(), "the package comment belongs into doc.go"))
+				problems = append(problems, s.problem(s.file.Doc.Pos(), "the package comment belongs in doc.go"))
 			case s.isLibrary() && !guarantees.MatchString(s.file.Doc.Text()):
 				problems = append(problems, s.problem(s.file.Doc.Pos(), "a heading \"# Guarantees\" is missing: say what users can rely on"))
 			}
@@ -57,8 +57,8 @@ func commentProblems(sources []*source) []string {
 	return problems
 }
 
-// errorProblems requires that a library declares its errors in errors.go, where
-// users find all errors for errors.Is.
+// errorProblems requires that libraries declare their errors in errors.go, where users find them for
+// errors.Is.
 func errorProblems(sources []*source) []string {
 	var problems []string
 	for _, s := range sources {
@@ -67,14 +67,14 @@ func errorProblems(sources []*source) []string {
 		}
 		for u := range s.uses() {
 			if u.pkg == "errors" && (u.name == "New" || u.name == ".") {
-				problems = append(problems, s.problem(u.at, "an error of its own: declare and document it in errors.go"))
+				problems = append(problems, s.problem(u.at, "declare and document this error in errors.go"))
 			}
 		}
 	}
 	return problems
 }
 
-// sleepProblems forbids time.Sleep: a wait has to end at once with its context.
+// sleepProblems forbids time.Sleep, because a wait must end at once with its context.
 func sleepProblems(sources []*source) []string {
 	var problems []string
 	for _, s := range sources {
@@ -83,7 +83,7 @@ func sleepProblems(sources []*source) []string {
 		}
 		for u := range s.uses() {
 			if u.pkg == "time" && (u.name == "Sleep" || u.name == ".") {
-				problems = append(problems, s.problem(u.at, "time.Sleep hears no stop: wait on a timer and a context"))
+				problems = append(problems, s.problem(u.at, "time.Sleep cannot be stopped: wait for a timer and a context"))
 			}
 		}
 	}
@@ -96,15 +96,15 @@ func TestCommentRulesCanFail(t *testing.T) {
 		{"a library", "indexer/doc.go", promising, ""},
 		{"an internal package", "internal/verify/doc.go", "// Package verify does.\npackage verify\n", ""},
 		{"a program", "examples/podwatch/main.go", "// Podwatch does.\npackage main\n", ""},
-		{"tests alone", "indexer/a_test.go", "package indexer\n", ""},
+		{"only tests", "indexer/a_test.go", "package indexer\n", ""},
 		{"no comment", "indexer/doc.go", "package indexer\n", "no package comment"},
-		{"a licence is no comment", "indexer/doc.go", "// Licence.\n\npackage indexer\n", "no package comment"},
-		{"another file", "indexer/key.go", promising, "belongs into doc.go"},
+		{"a license is not a comment", "indexer/doc.go", "// License.\n\npackage indexer\n", "no package comment"},
+		{"another file", "indexer/key.go", promising, "belongs in doc.go"},
 		{"no guarantees", "indexer/doc.go", "// Package x does.\npackage x\n", "is missing"},
 		{"guarantees in passing", "indexer/doc.go", "// Package x has no # Guarantees.\npackage x\n", "is missing"},
 	}, commentProblems)
 	t.Run("two comments", func(t *testing.T) {
-		expect(t, commentProblems([]*source{parse(t, "indexer/doc.go", promising), parse(t, "indexer/key.go", promising)}), "already")
+		expect(t, commentProblems([]*source{parse(t, "indexer/doc.go", promising), parse(t, "indexer/key.go", promising)}), "already has a comment")
 	})
 }
 
@@ -127,7 +127,7 @@ func TestSleepRuleCanFail(t *testing.T) {
 		{"a test", "indexer/a_test.go", text, ""},
 		{"an example", "examples/podwatch/main.go", text, ""},
 		{"a timer", "indexer/a.go", "package x\n\nimport \"time\"\n\nvar _ = time.NewTimer\n", ""},
-		{"a library", "indexer/a.go", text, "hears no stop"},
-		{"an internal package", "internal/verify/a.go", text, "hears no stop"},
+		{"a library", "indexer/a.go", text, "cannot be stopped"},
+		{"an internal package", "internal/verify/a.go", text, "cannot be stopped"},
 	}, sleepProblems)
 }

@@ -14,11 +14,11 @@ func TestDocLinksLead(t *testing.T) {
 	report(t, linkProblems(repository(t)))
 }
 
-// meantAsLink finds [Name], [Type.Method] and [pkg.Name] in what the parser of comments has left as text.
+// meantAsLink finds [Name], [Type.Method] and [pkg.Name] in what the comment parser has left as text.
 var meantAsLink = regexp.MustCompile(`(?:^|[\s("])\[\*?([A-Z]\w*|\w+(?:\.\w+)+)\](?:$|[\s.,:;)"])`)
 
-// linkProblems finds the links of comments that go doc does not show as links, because their package has no
-// exported name like that, and links to names that another package of the module does not have.
+// linkProblems finds the links of comments that go doc does not show as links, because the package has
+// no such exported name, and links to names that do not exist in another package of the module.
 func linkProblems(sources []*source) []string {
 	sources = slices.DeleteFunc(slices.Clone(sources), (*source).isTest)
 	packages := map[string]*linked{}
@@ -52,9 +52,9 @@ func linkProblems(sources []*source) []string {
 	return problems
 }
 
-// linked has what the comments of a package can link to.
+// linked is everything that a package's comments can link to.
 type linked struct {
-	imports map[string]string // paths by name; the package's own path is empty
+	imports map[string]string // import paths by name; the package's own path is empty
 	names   map[string]bool   // such as Writer and Writer.Begin
 	embeds  map[string][]string
 }
@@ -71,13 +71,14 @@ func (p *linked) parser() *comment.Parser {
 	}
 }
 
-// has reports whether go doc shows a name. It shows the methods of embedded unexported types as a type's own.
+// has reports whether go doc shows a name. It shows methods of embedded unexported types as the type's
+// own.
 func (p *linked) has(recv, name string) bool {
 	return p.names[strings.TrimPrefix(recv+"."+name, ".")] ||
 		slices.ContainsFunc(p.embeds[recv], func(embedded string) bool { return p.has(embedded, name) })
 }
 
-// add adds the imports and the names of a file.
+// add adds the imports and names of a file.
 func (p *linked) add(s *source) {
 	for to, spec := range s.imports() {
 		name := path.Base(to)
@@ -130,7 +131,7 @@ func (p *linked) addSpec(spec ast.Spec) {
 	}
 }
 
-// typeName returns the name of T in *T and T[P], and "" for a type of another package.
+// typeName returns the name of T in *T and T[P]. It returns "" for a type of another package.
 func typeName(of ast.Expr) string {
 	switch of := of.(type) {
 	case *ast.Ident:
@@ -145,7 +146,7 @@ func typeName(of ast.Expr) string {
 	return ""
 }
 
-// spans returns the texts of a comment, without code.
+// spans returns the texts of a comment, without its code.
 func spans(doc *comment.Doc) (all []comment.Text) {
 	var walk func([]comment.Block)
 	walk = func(blocks []comment.Block) {
@@ -170,22 +171,22 @@ func TestLinkRuleCanFail(t *testing.T) {
 	const declarations = "import \"fmt\"\n\ntype Table[T any] struct {\n\tentry\n\tSize int\n}\n\ntype entry struct{ wanted int }\n\nfunc (*entry) Enter() {}\n\nfunc (t *Table[T]) Watch() {}\n\nvar _ fmt.Stringer\n"
 	var rows []snippet
 	for text, want := range map[string]string{
-		"a type: [Table]":                   "",
-		"a pointer: [*Table]":               "",
-		"a method: [Table.Watch]":           "",
-		"a field: [Table.Size]":             "",
-		"an embedded method: [Table.Enter]": "",
-		"an import: [fmt.Stringer]":         "",
-		"the standard library: [io.EOF]":    "",
-		"the package: [indexer.Table]":      "",
-		"an interval: [0, 1)":               "",
-		"an element: m[Key]":                "",
-		"a flag: [flags]":                   "",
-		"code:\n//\n//\tx [Missing]":        "",
-		"a name that is gone: [Missing]":    "[Missing] leads nowhere",
-		"a method, gone: [Table.Unwatch]":   "[Table.Unwatch] leads nowhere",
-		"an unexported one: [entry.wanted]": "[entry.wanted] leads nowhere",
-		"no package: [other.Name]":          "[other.Name] leads nowhere",
+		"a type: [Table]":                    "",
+		"a pointer: [*Table]":                "",
+		"a method: [Table.Watch]":            "",
+		"a field: [Table.Size]":              "",
+		"an embedded method: [Table.Enter]":  "",
+		"an import: [fmt.Stringer]":          "",
+		"the standard library: [io.EOF]":     "",
+		"the package: [indexer.Table]":       "",
+		"an interval: [0, 1)":                "",
+		"an element: m[Key]":                 "",
+		"a flag: [flags]":                    "",
+		"code:\n//\n//\tx [Missing]":         "",
+		"a name that was removed: [Missing]": "[Missing] leads nowhere",
+		"a removed method: [Table.Unwatch]":  "[Table.Unwatch] leads nowhere",
+		"an unexported one: [entry.wanted]":  "[entry.wanted] leads nowhere",
+		"an unknown package: [other.Name]":   "[other.Name] leads nowhere",
 	} {
 		rows = append(rows, snippet{text, "indexer/doc.go", "// Package indexer has " + text + ".\npackage indexer\n\n" + declarations, want})
 	}

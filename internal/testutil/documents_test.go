@@ -12,34 +12,35 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// prose is what a person has to read of a document: no blocks of code, no generated tables.
+// prose is the text of a document without code blocks and generated tables.
 var (
 	codeBlock = regexp.MustCompile("(?ms)^ *```.*?\n *```$")
 	generated = regexp.MustCompile(`(?s)<!-- [\w-]+(?:: [^>]*)? -->.*?<!-- (?:/[\w-]+|end) -->`)
 	letter    = regexp.MustCompile(`\pL`)
 )
 
-// TestDocumentsAreShort bounds what a person has to read. Put what is more into a package comment or an example.
+// TestDocumentsAreShort limits the number of words that a person has to read. Put additional text into a
+// package comment or an example.
 func TestDocumentsAreShort(t *testing.T) {
 	all := 0
 	for name, document := range documents(t) {
 		words := wordsOf(generated.ReplaceAllString(codeBlock.ReplaceAllString(document, ""), ""))
 		switch lines := strings.Count(document, "\n"); name {
 		case "docs/contract.md":
-			require.LessOrEqual(t, words, 5000+len(regexp.MustCompile(`(?m)^\* \*\*[BDT]`).FindAllString(document, -1)), "words of %s, without the numbers", name)
+			require.LessOrEqual(t, words, 5000+len(regexp.MustCompile(`(?m)^\* \*\*[BDT]`).FindAllString(document, -1)), "words of %s, without the statements' numbers", name)
 			continue
 		case "docs/architecture.md", "CONTRIBUTING.md":
 			require.LessOrEqual(t, lines, 150, "lines of %s", name)
 		case "README.md":
-			require.LessOrEqual(t, len(strings.Fields(document)), 900, "words of %s, with its code", name)
+			require.LessOrEqual(t, len(strings.Fields(document)), 900, "words of %s, including code", name)
 		}
 		all += words
 	}
-	require.LessOrEqual(t, all, 16_000, "words of the documents, without the contract, code and generated tables")
+	require.LessOrEqual(t, all, 16_000, "words of all documents without the contract, code and generated tables")
 }
 
-// TestDocumentsShowPrograms compares all Go code of the documents with programs that go test compiles and runs:
-// those of the guides, the examples, and the examples of package comments.
+// TestDocumentsShowPrograms compares all Go code in documents with programs that go test compiles and
+// runs: those of the guides, the examples, and the examples of package comments.
 func TestDocumentsShowPrograms(t *testing.T) {
 	var programs strings.Builder
 	for _, name := range files(t) {
@@ -52,10 +53,10 @@ func TestDocumentsShowPrograms(t *testing.T) {
 			require.Contains(t, programs.String(), "\n"+snippet, name)
 		}
 	}
-	require.LessOrEqual(t, strings.Count(text(t, "examples/quickstart/main.go"), "\n"), 80, "the first example is one that a person can copy")
+	require.LessOrEqual(t, strings.Count(text(t, "examples/quickstart/main.go"), "\n"), 80, "the first example must be short enough to copy")
 }
 
-// TestGuidesBeginWithAProgram checks that a guide first shows what its reader can run.
+// TestGuidesBeginWithAProgram checks that each guide begins with code that its reader can run.
 func TestGuidesBeginWithAProgram(t *testing.T) {
 	guides := 0
 	for name, document := range documents(t) {
@@ -70,7 +71,7 @@ func TestGuidesBeginWithAProgram(t *testing.T) {
 	require.Equal(t, 7, guides)
 }
 
-// TestEachFolderSaysWhatItIsFor checks that each folder with files has a package comment, or a README.
+// TestEachFolderSaysWhatItIsFor checks that each folder with files has a package comment or a README.
 func TestEachFolderSaysWhatItIsFor(t *testing.T) {
 	says := map[string]bool{}
 	for _, name := range files(t) {
@@ -85,7 +86,7 @@ func TestEachFolderSaysWhatItIsFor(t *testing.T) {
 	}
 }
 
-// TestReadmeShowsImports compares the README's two imports with a program that runs on them.
+// TestReadmeShowsImports compares the README's two imports with a program that uses them.
 func TestReadmeShowsImports(t *testing.T) {
 	program := text(t, "factory/example_names_test.go")
 	diff := code(text(t, "README.md"), "diff")
@@ -97,7 +98,8 @@ func TestReadmeShowsImports(t *testing.T) {
 	}
 }
 
-// TestReadmesFiguresAreMeasured looks up the README's figures in the row that make e2e-bench has written.
+// TestReadmesFiguresAreMeasured compares the README's figures with the table that make e2e-bench has
+// written.
 func TestReadmesFiguresAreMeasured(t *testing.T) {
 	row := regexp.MustCompile(`(?m)^\| sync of pods by WatchList \| [^|]*, (\d+\.\d)\dx \| [^|]*, 0\.(\d\d) \|`).FindStringSubmatch(text(t, "docs/performance.md"))
 	require.Len(t, row, 3)
@@ -105,7 +107,7 @@ func TestReadmesFiguresAreMeasured(t *testing.T) {
 	require.Contains(t, text(t, "README.md"), row[2]+"% of the heap")
 }
 
-// documents returns the Markdown of the repository, by name.
+// documents returns the Markdown files of the repository by name.
 func documents(t *testing.T) map[string]string {
 	all := map[string]string{}
 	for _, name := range files(t) {
@@ -116,7 +118,7 @@ func documents(t *testing.T) map[string]string {
 	return all
 }
 
-// files returns the names of the repository's files, without those of hidden folders.
+// files returns the names of the repository's files, except those in hidden folders.
 func files(t *testing.T) (names []string) {
 	t.Helper()
 	require.NoError(t, fs.WalkDir(os.DirFS("../.."), ".", func(name string, d fs.DirEntry, err error) error {
@@ -131,7 +133,7 @@ func files(t *testing.T) (names []string) {
 	return names
 }
 
-// text returns a file of the repository.
+// text returns the content of a file of the repository.
 func text(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile("../../" + file)
@@ -139,7 +141,7 @@ func text(t *testing.T, file string) string {
 	return string(text)
 }
 
-// wordsOf counts the words of a text. Signs of Markdown and figures are none.
+// wordsOf counts the words of a text. Markdown and numbers do not count.
 func wordsOf(text string) (n int) {
 	for word := range strings.FieldsSeq(text) {
 		if letter.MatchString(word) {
@@ -149,7 +151,7 @@ func wordsOf(text string) (n int) {
 	return n
 }
 
-// code returns a document's blocks of code in a language, without indentation.
+// code returns a document's code blocks in a language, without indentation.
 func code(document, language string) (blocks []string) {
 	for _, block := range regexp.MustCompile("(?ms)^ *```"+language+"\n(.*?)^ *```$").FindAllStringSubmatch(document, -1) {
 		blocks = append(blocks, unindented(block[1]))
@@ -157,7 +159,7 @@ func code(document, language string) (blocks []string) {
 	return blocks
 }
 
-// unindented returns a text without the white space at both ends of its lines.
+// unindented returns a text without the white space at the beginning and end of its lines.
 func unindented(text string) string {
 	var b bytes.Buffer
 	for line := range strings.Lines(text) {

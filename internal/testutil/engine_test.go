@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// An engineRule forbids names of a package that has parts of client-go's engine.
-// This module uses the other names of the package, such as its interfaces.
+// An engineRule forbids names of a package that contains parts of client-go's engine. This module may
+// use the other names of the package, such as interfaces.
 type engineRule struct {
 	pkg    *regexp.Regexp // an import path
 	names  *regexp.Regexp // the forbidden names
@@ -24,9 +24,8 @@ var engineRules = []engineRule{
 		why: "its reflectors, queues, stores and informers are what this module replaces",
 	},
 	{
-		// In an API group's package, New makes the accessor of any factory;
-		// constructors such as NewPodInformer run client-go's informer.
-		// NewInformerFunc is the type of such a constructor.
+		// In the package of an API group, New makes the accessors of any factory. Constructors such as
+		// NewPodInformer run client-go's informer. NewInformerFunc is the type of such a constructor.
 		pkg:    regexp.MustCompile(`(^|/)informers(/|$)`),
 		names:  regexp.MustCompile(`^New.*(Informer|Factory)`),
 		except: regexp.MustCompile(`^NewInformerFunc$`),
@@ -44,30 +43,31 @@ var engineRules = []engineRule{
 	},
 }
 
-// clientgoReflector is the constructor of client-go's reflector. Two places may
-// use it: the watch error handlers of informers and of controllers get such a
-// reflector as an argument. It only has a name, and never runs.
+// clientgoReflector is the constructor of client-go's reflector. Two files may use it, because the watch
+// error handlers of informers and controllers get such a reflector as an argument. This reflector only
+// has a name, and never runs.
 const clientgoReflector = "NewReflectorWithOptions"
 
 func makesClientgoReflector(s *source) bool {
 	return strings.HasPrefix(s.base(), "clientgo") || s.path == "informer/cache/controller.go"
 }
 
-// lentContainers are the constructors of client-go's queues and stores. No part of this
-// module uses them; informer/cache only lends them to users, in one file.
+// lentContainers are the constructors of client-go's queues and stores. This module does not use them.
+// informer/cache only passes them on to users, in one file.
 var lentContainers = regexp.MustCompile(`^New(RealFIFO|RealFIFOWithOptions|FIFO|ThreadSafeStore|TTLStore|ExpirationStore|FakeExpirationStore)$`)
 
 func lendsContainers(s *source) bool { return s.path == "informer/cache/theirs.go" }
 
-// measuresEngine reports whether a source makes client-go's informers to measure them beside this module's.
+// measuresEngine reports whether a source makes client-go's informers to compare them with this
+// module's.
 func measuresEngine(s *source) bool { return s.path == "cmd/compare/library.go" }
 
 func TestNoBorrowedEngine(t *testing.T) {
 	report(t, engineProblems(repository(t)))
 }
 
-// engineProblems checks all uses, not only calls, since an alias of a constructor
-// gives users the engine too.
+// engineProblems checks all uses, not only calls, because an alias of a constructor also gives users the
+// engine.
 func engineProblems(sources []*source) []string {
 	var problems []string
 	for _, s := range sources {
@@ -77,7 +77,7 @@ func engineProblems(sources []*source) []string {
 		for u := range s.uses() {
 			for _, rule := range engineRules {
 				if rule.forbids(s, u) {
-					problems = append(problems, s.problem(u.at, "%s of %s is not to be used: %s", u.name, u.pkg, rule.why))
+					problems = append(problems, s.problem(u.at, "%s of %s must not be used: %s", u.name, u.pkg, rule.why))
 				}
 			}
 		}
@@ -90,7 +90,7 @@ func (r engineRule) forbids(s *source, u use) bool {
 	case strings.HasPrefix(u.pkg, module+"/"), !r.pkg.MatchString(u.pkg):
 		return false
 	case u.name == ".":
-		return true // the names of a dot import look like the file's own
+		return true // names of a dot import look like the file's own names
 	case u.name == clientgoReflector && makesClientgoReflector(s):
 		return false
 	case lentContainers.MatchString(u.name) && lendsContainers(s):
@@ -133,7 +133,7 @@ func TestEngineRulesCanFail(t *testing.T) {
 	forbid("k8s.io/client-go/tools/watch", "NewIndexerInformerWatcher", "NewIndexerInformerWatcherWithLogger", "UntilWithSync")
 
 	allow(cache, "ListerWatcher", "Indexers", "NewListWatchFromClient", "NewGenericLister", "NewInformerName", "WaitForCacheSync",
-		"NewTypedSharedIndexInformer", "NewIntegerResourceVersionMutationCacheWithOptions") // these wrap their argument
+		"NewTypedSharedIndexInformer", "NewIntegerResourceVersionMutationCacheWithOptions") // they wrap their argument
 	allow(informers, "SharedInformerFactory", "WithTransform")
 	allow(informers+"/core", "New")
 	allow(informers+"/internalinterfaces", "NewInformerFunc")
@@ -141,19 +141,19 @@ func TestEngineRulesCanFail(t *testing.T) {
 	allow(module+"/informer/cache", "NewSharedIndexInformer")
 	allow(module+"/factory/informers", "NewSharedInformerFactory")
 	snippets = append(snippets,
-		snippet{"the unstarted reflector", "informer/clientgo_errors.go", using(cache, clientgoReflector), ""},
-		snippet{"that of a controller", "informer/cache/controller.go", using(cache, clientgoReflector), ""},
-		snippet{"one that runs", "informer/cache/reflector.go", using(cache, clientgoReflector), clientgoReflector + " of"},
-		snippet{"another reflector there", "informer/clientgo_errors.go", using(cache, "NewReflector"), "NewReflector of"},
-		snippet{"a queue that is lent", "informer/cache/theirs.go", using(cache, "NewRealFIFO"), ""},
-		snippet{"one that is made elsewhere", "informer/cache/controller.go", using(cache, "NewRealFIFO"), "NewRealFIFO of"},
-		snippet{"an informer that is lent", "informer/cache/theirs.go", using(cache, "NewSharedInformer"), "NewSharedInformer of"},
+		snippet{"the reflector of an informer's error handler", "informer/clientgo_errors.go", using(cache, clientgoReflector), ""},
+		snippet{"the reflector of a controller's error handler", "informer/cache/controller.go", using(cache, clientgoReflector), ""},
+		snippet{"a reflector that runs", "informer/cache/reflector.go", using(cache, clientgoReflector), clientgoReflector + " of"},
+		snippet{"another constructor in the same file", "informer/clientgo_errors.go", using(cache, "NewReflector"), "NewReflector of"},
+		snippet{"a queue for users", "informer/cache/theirs.go", using(cache, "NewRealFIFO"), ""},
+		snippet{"a queue in another file", "informer/cache/controller.go", using(cache, "NewRealFIFO"), "NewRealFIFO of"},
+		snippet{"an informer for users", "informer/cache/theirs.go", using(cache, "NewSharedInformer"), "NewSharedInformer of"},
 		snippet{"without an alias", "informer/a.go", "package x\n\nimport \"" + cache + "\"\n\nvar _ = cache.NewStore(nil)\n", "NewStore"},
 		snippet{"with type arguments", "informer/a.go", "package x\n\nimport \"" + cache + "\"\n\nvar _ = cache.NewStore[int]\n", "NewStore"},
 		snippet{"a dot import", "informer/a.go", "package x\n\nimport . \"" + cache + "\"\n", ". of "},
 		snippet{"an example", "examples/a/main.go", using(cache, "NewStore"), "NewStore"},
-		snippet{"what measures it", "cmd/compare/library.go", using(informers, "NewSharedInformerFactory"), ""},
-		snippet{"another file there", "cmd/compare/main.go", using(informers, "NewSharedInformerFactory"), "NewSharedInformerFactory of"},
+		snippet{"a program that measures it", "cmd/compare/library.go", using(informers, "NewSharedInformerFactory"), ""},
+		snippet{"another file of this program", "cmd/compare/main.go", using(informers, "NewSharedInformerFactory"), "NewSharedInformerFactory of"},
 		snippet{"a test", "informer/a_test.go", using(cache, "NewStore"), ""},
 	)
 	try(t, snippets, engineProblems)

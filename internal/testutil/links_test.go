@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDocumentsLinkToWhatExists checks the links from a document to files and to headings of documents.
+// TestDocumentsLinkToWhatExists checks the documents' links to files and headings.
 func TestDocumentsLinkToWhatExists(t *testing.T) {
 	problems, err := linkProblems(os.DirFS("../.."))
 	require.NoError(t, err)
@@ -20,12 +20,12 @@ func TestDocumentsLinkToWhatExists(t *testing.T) {
 }
 
 var (
-	link    = regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`) // not of a URL, which has a colon
+	link    = regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`) // without URLs, which contain a colon
 	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	quoted  = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
 )
 
-// linkProblems returns the links of the documents in a tree that lead nowhere.
+// linkProblems returns the broken links of the documents in a tree.
 func linkProblems(tree fs.FS) (problems []string, err error) {
 	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -50,7 +50,7 @@ func linkProblems(tree fs.FS) (problems []string, err error) {
 	return problems, err
 }
 
-// leadsSomewhere reports whether a document's link to a file, if any, and to a heading, if any, is right.
+// leadsSomewhere reports whether a document's link to a file and a heading, both optional, is valid.
 func leadsSomewhere(tree fs.FS, from, file, anchor string) bool {
 	if file != "" {
 		from = path.Join(path.Dir(from), file)
@@ -71,7 +71,7 @@ func leadsSomewhere(tree fs.FS, from, file, anchor string) bool {
 	return false
 }
 
-// anchorOf returns the anchor that GitHub gives to a heading.
+// anchorOf returns the anchor that GitHub assigns to a heading.
 func anchorOf(heading string) string {
 	kept := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(heading), "")
 	return strings.ReplaceAll(kept, " ", "-")

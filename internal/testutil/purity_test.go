@@ -6,23 +6,23 @@ import (
 	"testing"
 )
 
-// impure lists the packages that a pure file must not import, with the reasons. The
-// results of a pure file depend only on its inputs, so that tests can enumerate them.
+// impure lists the packages that a pure file must not import, with the reasons. The results of a pure
+// file depend only on its inputs, so that tests can enumerate them.
 var impure = []struct{ pkg, why string }{
-	{"time", "time comes in as an input, and goes out as an action"},
-	{"sync/...", "one goroutine at a time calls it; its caller sees to that"},
-	{"context", "it never waits, so there is nothing to cancel"},
-	{"net/...", "the shell around it does the I/O"},
-	{"k8s.io/client-go/...", "the shell around it talks to servers"},
-	{"log/...", "what happens goes out as an action"},
-	{"k8s.io/klog/...", "what happens goes out as an action"},
+	{"time", "time is part of inputs and actions"},
+	{"sync/...", "its caller ensures that one goroutine at a time calls it"},
+	{"context", "it never waits, so it needs no cancellation"},
+	{"net/...", "its caller does the I/O"},
+	{"k8s.io/client-go/...", "its caller talks to servers"},
+	{"log/...", "events are actions, which its caller logs"},
+	{"k8s.io/klog/...", "events are actions, which its caller logs"},
 }
 
 func TestMachinesArePure(t *testing.T) {
 	report(t, purityProblems(repository(t)))
 }
 
-// isPure reports whether a file must be pure: it decides, and does nothing else.
+// isPure reports whether a file must be pure, because it only makes decisions.
 func isPure(s *source) bool {
 	if s.isTest() {
 		return false

@@ -17,19 +17,18 @@ import (
 
 const (
 	module = "github.com/tidemark-k8s/tidemark"
-	root   = "../.." // of the module, seen from this package
+	root   = "../.." // the module's root, relative to this package
 )
 
 // A source is one parsed Go file.
 type source struct {
-	path string // from the module's root, with slashes
+	path string // relative to the module's root, with slashes
 	fset *token.FileSet
 	file *ast.File
 }
 
-// repository parses all Go files except for the modules of internal/e2e. All tests
-// of this package use it: since this process opens the files, go test notices when
-// a cached result is out of date.
+// repository parses all Go files except for the modules of internal/e2e. All tests of this package use
+// it. Since this process opens the files, go test notices when a cached result is out of date.
 func repository(t *testing.T) []*source {
 	t.Helper()
 	var all []*source
@@ -59,8 +58,8 @@ func repository(t *testing.T) []*source {
 	return all
 }
 
-// parse makes a source of a file's text. If the text is not Go, it marks the test as
-// failed, and returns the part that it could parse.
+// parse makes a source from a file's text. If the text is not valid Go, it marks the test as failed, and
+// returns the part that it could parse.
 func parse(t *testing.T, name, text string) *source {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -71,7 +70,7 @@ func parse(t *testing.T, name, text string) *source {
 	return &source{path: name, fset: fset, file: file}
 }
 
-// folder is the path of the source's package below the module.
+// folder is the path of the source's package, relative to the module's root.
 func (s *source) folder() string { return path.Dir(s.path) }
 
 func (s *source) base() string { return path.Base(s.path) }
@@ -88,7 +87,7 @@ func (s *source) problem(at token.Pos, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", s.path, s.fset.Position(at).Line, fmt.Sprintf(format, args...))
 }
 
-// imports yields the import paths of the source.
+// imports yields the source's import paths.
 func (s *source) imports() iter.Seq2[string, *ast.ImportSpec] {
 	return func(yield func(string, *ast.ImportSpec) bool) {
 		for _, spec := range s.file.Imports {
@@ -99,16 +98,16 @@ func (s *source) imports() iter.Seq2[string, *ast.ImportSpec] {
 	}
 }
 
-// A use is one mention of a name of an imported package. A dot import is a use of
-// the name ".", since its names look like the file's own.
+// A use is a mention of a name of an imported package. A dot import is a use of the name ".", because
+// its names look like the file's own.
 type use struct {
 	pkg, name string
 	at        token.Pos
 }
 
-// uses yields the uses in the source. It finds the package of a qualifier in the
-// imports, and takes the last element of a path without alias as the package's
-// name: that is right for all packages that these tests look for.
+// uses yields the uses in the source. It finds the package of a qualifier among the imports. If an
+// import has no alias, the last element of the path is taken as the package's name, which is correct for
+// all packages that these tests look for.
 func (s *source) uses() iter.Seq[use] {
 	return func(yield func(use) bool) {
 		names := map[string]string{}
@@ -138,14 +137,13 @@ func (s *source) uses() iter.Seq[use] {
 	}
 }
 
-// within reports whether a path equals the pattern or, if the pattern ends in
-// "/...", is below it.
+// within reports whether a path equals the pattern, or is below it if the pattern ends in "/...".
 func within(pattern, p string) bool {
 	below, open := strings.CutSuffix(pattern, "/...")
 	return p == below || open && strings.HasPrefix(p, below+"/")
 }
 
-// withinAny reports whether a path is within any of the patterns.
+// withinAny reports whether a path is within at least one of the patterns.
 func withinAny(patterns []string, p string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool { return within(pattern, p) })
 }
@@ -158,15 +156,15 @@ func report(t *testing.T, problems []string) {
 	}
 }
 
-// A snippet is a made-up source for the test of a rule.
+// A snippet is a source for the test of a rule.
 type snippet struct {
 	name string // the name of the case
 	path string
 	text string
-	want string // part of the one problem to be found; empty for none
+	want string // part of the expected problem; empty for none
 }
 
-// try runs a check over each snippet.
+// try runs a check on each snippet.
 func try(t *testing.T, snippets []snippet, check func([]*source) []string) {
 	t.Helper()
 	for _, s := range snippets {
@@ -176,15 +174,15 @@ func try(t *testing.T, snippets []snippet, check func([]*source) []string) {
 	}
 }
 
-// expect fails the test unless there is exactly one problem and it contains want,
-// or no problem if want is empty.
+// expect fails the test unless there is exactly one problem, which contains want, or no problem if want
+// is empty.
 func expect(t *testing.T, problems []string, want string) {
 	t.Helper()
 	switch {
 	case want == "" && len(problems) > 0:
 		t.Errorf("unexpected: %q", problems)
 	case want != "" && (len(problems) != 1 || !strings.Contains(problems[0], want)):
-		t.Errorf("got %q, want one problem with %q", problems, want)
+		t.Errorf("got %q, want one problem that contains %q", problems, want)
 	}
 }
 

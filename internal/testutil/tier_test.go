@@ -12,22 +12,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// unracedAlthough are packages whose tests start goroutines, which make test runs without the race
+// unracedAlthough are packages whose tests start goroutines, but which make test runs without the race
 // detector. make test-long runs them with it.
 var unracedAlthough = map[string]string{
-	"examples/crd":               "its tests copy objects; the program is run by those of examples/internal/programs",
-	"examples/internal/programs": "the programs run in processes of their own, built as this package is",
-	"internal/gotype":            "descriptions of types, made once behind a lock; one test reads them from several goroutines",
-	"internal/jsondecode":        "a decoder is a value of one goroutine; a test writes into a pipe",
-	"internal/ownwrites":         "requests and answers are read by one goroutine; one table has a lock",
-	"internal/process":           "its goroutines pass text from a process on",
-	"internal/protodecode":       "a decoder is a value of one goroutine; plans are made once behind a lock",
+	"examples/crd":               "its tests copy objects; the tests of examples/internal/programs run the program",
+	"examples/internal/programs": "the programs run in separate processes, built like this package",
+	"internal/gotype":            "descriptions of types are made once under a lock; one test reads them from several goroutines",
+	"internal/jsondecode":        "one goroutine uses a decoder; a test writes to a pipe",
+	"internal/ownwrites":         "one goroutine reads requests and answers; one table has a lock",
+	"internal/process":           "its goroutines copy the output of a process",
+	"internal/protodecode":       "one goroutine uses a decoder; plans are made once under a lock",
 	"internal/share":             "one table has a lock",
-	"internal/sharepass":         "a pass is a value of one goroutine; plans are made once behind a lock",
+	"internal/sharepass":         "one goroutine uses a pass; plans are made once under a lock",
 }
 
-// make test uses the race detector where goroutines meet: in the packages whose tests start goroutines, or run code
-// of this module that starts them.
+// make test uses the race detector in the packages whose tests start goroutines, or run code of this
+// module that does.
 func TestWhereGoroutinesMeetTheRaceDetectorIsOn(t *testing.T) {
 	unraced := variable(t, "unraced")
 	starts, tested := goroutines(t)
@@ -35,11 +35,11 @@ func TestWhereGoroutinesMeetTheRaceDetectorIsOn(t *testing.T) {
 		listed := slices.Contains(unraced, "./"+folder)
 		switch why, excepted := unracedAlthough[folder]; {
 		case excepted && (!listed || !starts[folder]):
-			t.Errorf("%s (%s) is listed in unracedAlthough: it must be in the Makefile's unraced, and start goroutines", folder, why)
+			t.Errorf("%s (%s) is in unracedAlthough, but is not in the Makefile's unraced, or does not start goroutines", folder, why)
 		case listed && starts[folder] && !excepted:
-			t.Errorf("the tests of %s start goroutines: take it out of the Makefile's unraced, or give a reason in unracedAlthough", folder)
+			t.Errorf("the tests of %s start goroutines: remove it from the Makefile's unraced, or give a reason in unracedAlthough", folder)
 		case !listed && !starts[folder]:
-			t.Errorf("the tests of %s start no goroutine: list it in the Makefile's unraced", folder)
+			t.Errorf("the tests of %s do not start goroutines: add it to the Makefile's unraced", folder)
 		}
 	}
 	for _, folder := range variable(t, "fewMeet") {
@@ -50,11 +50,11 @@ func TestWhereGoroutinesMeetTheRaceDetectorIsOn(t *testing.T) {
 	}
 }
 
-// goroutines returns the folders whose tests start goroutines, themselves or in code of this module that they
-// import, and all folders with tests.
+// goroutines returns the folders whose tests start goroutines, directly or in imported code of this
+// module, and all folders with tests.
 func goroutines(t *testing.T) (starts, tested map[string]bool) {
 	starts, tested = map[string]bool{}, map[string]bool{}
-	library, imports := map[string]bool{}, map[string][]string{} // what starts goroutines without its tests, and what each imports
+	library, imports := map[string]bool{}, map[string][]string{} // the packages that start goroutines outside of tests, and the imports of each package
 	for _, s := range repository(t) {
 		folder := s.folder()
 		switch {
@@ -88,7 +88,7 @@ func goroutines(t *testing.T) (starts, tested map[string]bool) {
 	return starts, tested
 }
 
-// inAnotherModule reports whether a folder belongs to a module below this one.
+// inAnotherModule reports whether a folder belongs to a nested module.
 func inAnotherModule(folder string) bool {
 	for ; folder != "."; folder = path.Dir(folder) {
 		if _, err := os.Stat(path.Join(root, folder, "go.mod")); err == nil {
@@ -113,7 +113,7 @@ func startsGoroutine(s *source) bool {
 	return false
 }
 
-// The Makefile names the tests that ask for their tier, and their packages, for make test-long.
+// The Makefile names the tests that depend on their tier, and their packages, for make test-long.
 func TestTieredTestsAreInTheMakefile(t *testing.T) {
 	var tests, packages []string
 	for _, s := range repository(t) {
@@ -141,7 +141,7 @@ func asksForTier(f *ast.FuncDecl) (asks bool) {
 	return asks
 }
 
-// variable returns the words of a variable of the Makefile.
+// variable returns the words in a variable of the Makefile.
 func variable(t *testing.T, name string) []string {
 	text, err := os.ReadFile(path.Join(root, "Makefile"))
 	require.NoError(t, err)

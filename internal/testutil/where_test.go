@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhereIsTableIsTrue checks the last table of docs/architecture.md: the files exist, and
-// declare the names that follow them.
+// TestWhereIsTableIsTrue checks the last table of docs/architecture.md: the files exist and declare the
+// names that follow them.
 func TestWhereIsTableIsTrue(t *testing.T) {
 	text, err := os.ReadFile("../../docs/architecture.md")
 	require.NoError(t, err)
@@ -35,15 +35,15 @@ func TestWhereIsTableIsTrue(t *testing.T) {
 			case strings.Contains(name, "/"):
 				require.DirExists(t, "../../"+name, question)
 			default:
-				require.True(t, names[name], "where is %s? %q is not declared there", question, name)
+				require.True(t, names[name], "where is %s? The file does not declare %q", question, name)
 			}
 		}
 	}
 	require.GreaterOrEqual(t, rows, 24)
 }
 
-// declared returns the names that a file declares: of functions, methods, types,
-// constants, variables and fields.
+// declared returns the names that a file declares: functions, methods, types, constants, variables and
+// fields.
 func declared(t *testing.T, file string) map[string]bool {
 	parsed, err := parser.ParseFile(token.NewFileSet(), "../../"+file, nil, parser.SkipObjectResolution)
 	require.NoError(t, err)
@@ -69,8 +69,9 @@ func declared(t *testing.T, file string) map[string]bool {
 	return names
 }
 
-// TestFoldersOfTheArchitecture checks the table of folders in docs/architecture.md: its folders exist, and all below
-// the root and below internal are in it. Behind the first of a row stand others of the same folder.
+// TestFoldersOfTheArchitecture checks the table of folders in docs/architecture.md: its folders exist,
+// and it has all folders directly below the root and below internal. The first folder of a row is the
+// parent of the others.
 func TestFoldersOfTheArchitecture(t *testing.T) {
 	text, err := os.ReadFile("../../docs/architecture.md")
 	require.NoError(t, err)
@@ -93,7 +94,7 @@ func TestFoldersOfTheArchitecture(t *testing.T) {
 		for _, e := range entries {
 			name := path.Join(of, e.Name())
 			if e.IsDir() && e.Name()[0] != '.' && name != "internal" {
-				require.True(t, told[name], "docs/architecture.md does not say what is in %s", name)
+				require.True(t, told[name], "docs/architecture.md does not list %s", name)
 			}
 		}
 	}

@@ -2,13 +2,13 @@ package chance
 
 import "math/rand/v2"
 
-// Bytes is a source for rand.Rand that takes one byte for each number. After the last byte it
-// yields zeros.
+// Bytes is a source for rand.Rand that uses one byte for each number. After the last byte it returns
+// zeros.
 type Bytes struct{ left []byte }
 
 var _ rand.Source = (*Bytes)(nil)
 
-// New returns a source of bytes, and random numbers from it.
+// New returns a source of bytes, and a rand.Rand that uses it.
 func New(data []byte) (*Bytes, *rand.Rand) {
 	b := &Bytes{data}
 	return b, rand.New(b)
@@ -19,9 +19,9 @@ func (b *Bytes) More() bool { return len(b.left) > 0 }
 
 // Uint64 makes a number from the next byte, for rand.Rand.
 //
-// Rand takes the low bits if a bound is a power of two, and scales the upper half otherwise: so the
-// byte stands at both ends. Rand draws again if the lower half of the scaled number is too small.
-// The bits set in the middle prevent that; otherwise Rand would draw for ever once all bytes are
+// Rand uses the low bits if a bound is a power of two, and otherwise scales the upper half. Therefore
+// the byte is at both ends. Rand draws again if the lower half of the scaled number is too small. The
+// bits in the middle prevent this. Without them, Rand would loop forever when all remaining bytes are
 // the same.
 func (b *Bytes) Uint64() uint64 {
 	var n uint64

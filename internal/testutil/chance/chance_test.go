@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each number takes one byte, and all values below a bound can occur. Without bytes there are
-// numbers too: drawing always ends.
+// Each number uses one byte, and all values below a bound can occur. Drawing a number always ends, even
+// without bytes.
 func TestAByteIsANumber(t *testing.T) {
 	for bound := 1; bound <= 256; bound++ {
 		seen := map[int]bool{}

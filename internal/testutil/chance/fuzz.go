@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// maxBytes bounds a run: more bytes only make it longer.
+// maxBytes limits a run. More bytes would only make it longer.
 const maxBytes = 1 << 14
 
-// Fuzz fuzzes a test. Play takes its random numbers from r, until more returns false. The seed
-// corpus holds some random runs.
+// Fuzz fuzzes a test. play gets its random numbers from r until more returns false. The seed corpus
+// consists of some random runs.
 func Fuzz(f *testing.F, play func(t *testing.T, more func() bool, r *rand.Rand)) {
 	f.Helper()
 	f.Add([]byte{})

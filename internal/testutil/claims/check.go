@@ -21,16 +21,16 @@ func (p *player) check(c check, answer any) error {
 	got, there := find(answer, c.path)
 	switch c.op {
 	case "exists":
-		return failUnless(there, "it is not there")
+		return failUnless(there, "it is missing")
 	case "absent":
 		return failUnless(!there, "it is %s", spell(got))
 	case "=>":
 		p.vars[value] = text(got)
-		return failUnless(there, "it is not there")
+		return failUnless(there, "it is missing")
 	case "hash=>":
 		hash := shard.Hash(text(got))
 		p.vars[value], p.vars[value+"Next"] = fmt.Sprintf("0x%016x", hash), fmt.Sprintf("0x%016x", hash+1)
-		return failUnless(there, "it is not there")
+		return failUnless(there, "it is missing")
 	case "len":
 		return failUnless(strconv.Itoa(size(got)) == value, "it has %d elements, not %s", size(got), value)
 	}
@@ -42,13 +42,13 @@ func (p *player) check(c check, answer any) error {
 	}
 	switch c.op {
 	case "has":
-		return failUnless(strings.Contains(text(got), text(want)), "it is %s, without %s", spell(got), value)
+		return failUnless(strings.Contains(text(got), text(want)), "it is %s, which does not contain %s", spell(got), value)
 	case ">":
 		return failUnless(compare(text(got), text(want)) > 0, "it is %s, not larger than %s", spell(got), value)
 	case ">=":
 		return failUnless(compare(text(got), text(want)) >= 0, "it is %s, smaller than %s", spell(got), value)
 	}
-	return failUnless(there && reflect.DeepEqual(got, want), "it is %s instead of %s", spell(got), value)
+	return failUnless(there && reflect.DeepEqual(got, want), "got %s, want %s", spell(got), value)
 }
 
 func failUnless(holds bool, format string, args ...any) error {
@@ -61,7 +61,7 @@ func failUnless(holds bool, format string, args ...any) error {
 // pathPart is one part of a path: .name, .0 or ["name"].
 var pathPart = regexp.MustCompile(`\.([^.\[]+)|\["([^"]+)"\]`)
 
-// find returns the value at a path in an answer; "." is the whole answer.
+// find returns the value at a path in an answer. "." is the whole answer.
 func find(in any, path string) (found any, ok bool) {
 	for _, m := range pathPart.FindAllStringSubmatch(path, -1) {
 		name := m[1] + m[2]
@@ -83,7 +83,7 @@ func find(in any, path string) (found any, ok bool) {
 	return in, true
 }
 
-// text returns a string or number without change, and any other value as JSON.
+// text returns a string or number unchanged, and other values as JSON.
 func text(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -114,8 +114,7 @@ func size(v any) int {
 	return 0
 }
 
-// compare compares two integers of any length. Text other than an integer is smaller than
-// everything.
+// compare compares two integers of any length. Any other text is smaller than all integers.
 func compare(a, b string) int {
 	x, ok := new(big.Int).SetString(a, 10)
 	y, fine := new(big.Int).SetString(b, 10)

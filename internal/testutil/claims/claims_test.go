@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serve is a small server for the tests: it answers /echo with the request's body, and /watch with
+// serve is a small server for the tests. It answers /echo with the body of the request, and /watch with
 // two events.
 func serve(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
@@ -55,31 +55,31 @@ func TestScripts(t *testing.T) {
 		"COMPACT":                 "",
 		"WATCH w /nothing\n= 404": "",
 		// Scripts that fail.
-		"GET /nothing\n= 200":                     "line 1: 404 instead of 200",
-		echo + "  .n 13":                          "line 4: .n: it is 12 instead of 13",
-		echo + "  .n \"12\"":                      "it is 12 instead of \"12\"",
+		"GET /nothing\n= 200":                     "line 1: got 404, want 200",
+		echo + "  .n 13":                          "line 4: .n: got 12, want 13",
+		echo + "  .n \"12\"":                      "got 12, want \"12\"",
 		echo + "  .l len 3":                       "it has 2 elements",
-		echo + "  .l.2 exists":                    "it is not there",
-		echo + "  .y => y":                        "it is not there",
-		echo + "  .y hash=> y":                    "it is not there",
+		echo + "  .l.2 exists":                    "it is missing",
+		echo + "  .y => y":                        "it is missing",
+		echo + "  .y hash=> y":                    "it is missing",
 		echo + "  .z absent":                      "it is null",
-		echo + "  .y null":                        "instead of null",
+		echo + "  .y null":                        "want null",
 		echo + "  .s > \"12\"":                    "not larger",
 		echo + "  .n > 12":                        "not larger",
 		echo + "  .n >= 13":                       "smaller",
 		echo + "  .s >= \"x\"":                    "smaller",
 		echo + "  .s > \"x\"":                     "not larger",
-		echo + "  .s has \"8\"":                   "without",
+		echo + "  .s has \"8\"":                   "which does not contain",
 		echo + "  .s x":                           "is not JSON",
 		echo + "  .s \"{unknown}\"":               "{unknown} has no value yet",
 		"GET /{unknown}\n= 200":                   "{unknown} has no value yet",
 		"GET /nothing\n= 404\n  .x 1":             "line 1: the answer is not JSON",
-		"WATCH w /watch\n= 200\nw MODIFIED":       "line 3: ADDED instead of MODIFIED",
-		"WATCH w /watch\n= 200\nw ADDED\nw ADDED": "line 4: END instead of ADDED",
+		"WATCH w /watch\n= 200\nw MODIFIED":       "line 3: got ADDED, want MODIFIED",
+		"WATCH w /watch\n= 200\nw ADDED\nw ADDED": "line 4: got END, want ADDED",
 		"w ADDED":                                 "there is no watch w",
-		"GET /nothing":                            "no code is expected",
-		"  .x 1":                                  "line 1 is not understood",
-		echo + "nonsense":                         "line 4 is not understood",
+		"GET /nothing":                            "no status code is expected",
+		"  .x 1":                                  "line 1 is invalid",
+		echo + "nonsense":                         "line 4 is invalid",
 		echo + "  .n 13\n  .s \"8\"\n":            "line 5: .s",
 	} {
 		err := play(script)
@@ -93,12 +93,12 @@ func TestScripts(t *testing.T) {
 	assert.Equal(t, 1, compacted)
 }
 
-// definer is a server that serves a kind some requests after it has got its definition, and goes on
-// serving it for some requests after it has lost it.
+// definer is a server that begins to serve a kind some requests after it has got the definition. It
+// stops serving it some requests after the definition is deleted.
 type definer struct {
 	mu      sync.Mutex
 	defined bool
-	lag     int // how many more requests are answered as before
+	lag     int // the number of requests that are answered as before
 	bodies  []string
 }
 
@@ -136,7 +136,7 @@ func TestRegisteredKinds(t *testing.T) {
 	require.ErrorContains(t, play("UNREGISTER things"), "line 1: things is not registered")
 }
 
-// A server may have its own way to register kinds.
+// A server may register kinds in its own way.
 func TestKindsOfAServerWithoutDefinitions(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(serve))
 	defer s.Close()
@@ -151,10 +151,10 @@ func TestKindsOfAServerWithoutDefinitions(t *testing.T) {
 	require.NoError(t, own.Play(t.Context(), "REGISTER things Cluster\nUNREGISTER things\nREGISTER parts Namespaced"))
 	thing, part := "{Group:mine.example.com Version:v1 Resource:things Kind:Thing Namespaced:false}", "{Group:mine.example.com Version:v1 Resource:parts Kind:Part Namespaced:true}"
 	require.Equal(t, []string{"serve " + thing, "drop " + thing, "serve " + part, "drop " + part}, done)
-	require.ErrorContains(t, Server{URL: s.URL, Client: s.Client()}.Play(t.Context(), "REGISTER things Cluster"), "404 instead of 201")
+	require.ErrorContains(t, Server{URL: s.URL, Client: s.Client()}.Play(t.Context(), "REGISTER things Cluster"), "got 404, want 201")
 }
 
-// On a server without Compact, the script ends at COMPACT.
+// If a server has no Compact, the script ends at COMPACT.
 func TestServerThatDoesNotCompact(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(serve))
 	defer s.Close()

@@ -1,6 +1,6 @@
 // Package claims plays scripts of HTTP requests against an API server and checks the answers. The
-// scripts in informer/informertest/testdata/claims say how informertest is faithful to
-// kube-apiserver. They are played against both.
+// scripts in informer/informertest/testdata/claims describe the behavior that informertest has in common
+// with kube-apiserver. They are played against both.
 //
 // A script consists of steps. Text after # is a comment.
 //
@@ -16,8 +16,8 @@
 //	= 200
 //	  .metadata.resourceVersion "{first}"
 //
-// A step has a method and a path, header lines, a JSON body, and after = the status code of the
-// answer. The indented lines are checks of the answer, which must be JSON:
+// A step has a method and a path, header lines, a JSON body, and after = the expected status code. The
+// indented lines check the answer, which must be JSON:
 //
 //	.a.b "x"      the value is this JSON; .a.0 is the first element of a, .a["b.c"] a key with a dot
 //	.a exists     or absent
@@ -27,8 +27,8 @@
 //	.a => name    {name} stands for the value from here on
 //	.a hash=> h   {h} stands for the hash by which the value is sharded, and {hNext} for the next one
 //
-// A watch has a name. Each expected event is a step, and is waited for. Bookmarks may come at any
-// time; they are skipped when another event is expected.
+// A watch has a name. Each expected event is a step, which waits for the event. Bookmarks may arrive at
+// any time, and are skipped if another event is expected.
 //
 //	WATCH w /api/v1/namespaces/{ns}/configmaps?resourceVersion={first}
 //	= 200
@@ -38,8 +38,8 @@
 //
 //	w END
 //
-// A custom kind is registered by the name of its resource, and removed with its objects. It has a
-// status and a scale, and its group is {ns}.example.com, in version v1.
+// A custom kind is registered by the name of its resource, and removed together with its objects. It has
+// a status and a scale. Its group is {ns}.example.com, and its version is v1.
 //
 //	REGISTER things Namespaced
 //
@@ -49,7 +49,7 @@
 //
 //	UNREGISTER things
 //
-// END means that the server ends the watch; CLOSE w closes it from the client's side. COMPACT makes
-// the server forget its history; if the server cannot, the rest of the script is skipped. {ns} is a
-// namespace made for the script.
+// END means that the server ends the watch. CLOSE w closes it on the client's side. COMPACT makes the
+// server forget its history. If the server cannot do this, the rest of the script is skipped. {ns} is a
+// namespace that is created for the script.
 package claims

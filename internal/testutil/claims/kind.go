@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Kind is a kind that a script registers, with a status and a number of replicas.
+// Kind is a kind that a script registers. It has a status and a number of replicas.
 type Kind struct {
 	Group, Version, Resource, Kind string
 	Namespaced                     bool
@@ -31,7 +31,7 @@ func (p *player) register(ctx context.Context, s *step) error {
 	return p.until(ctx, k, http.StatusOK)
 }
 
-// unregister removes a kind, and waits until the server does not serve it any more.
+// unregister removes a kind, and waits until the server no longer serves it.
 func (p *player) unregister(ctx context.Context, resource string) error {
 	k, ok := p.kinds[resource]
 	if !ok {
@@ -44,7 +44,7 @@ func (p *player) unregister(ctx context.Context, resource string) error {
 	return p.until(ctx, k, http.StatusNotFound)
 }
 
-// remove removes a kind, at once or a little later.
+// remove removes a kind. The server may stop serving it a little later.
 func (p *player) remove(ctx context.Context, k Kind) error {
 	if p.Unregister != nil {
 		return p.Unregister(k)
@@ -72,16 +72,16 @@ func (k Kind) definition(scope string) string {
 // name returns the name of a kind's definition.
 func (k Kind) name() string { return k.Resource + "." + k.Group }
 
-// crd makes a request about a definition.
+// crd sends a request about a definition.
 func (p *player) crd(ctx context.Context, method, path, body string, want int) error {
 	got, err := p.ask(ctx, &step{verb: method, path: path, body: body, header: http.Header{}})
 	if err != nil {
 		return err
 	}
-	return failUnless(got == want, "%s %s: %d instead of %d", method, path, got, want)
+	return failUnless(got == want, "%s %s: got %d, want %d", method, path, got, want)
 }
 
-// until waits until a list of the kind is answered with a code.
+// until waits until lists of the kind are answered with a status code.
 func (p *player) until(ctx context.Context, k Kind, want int) error {
 	list := &step{verb: http.MethodGet, path: "/apis/" + k.Group + "/" + k.Version + "/" + k.Resource, header: http.Header{}}
 	for {
@@ -90,14 +90,14 @@ func (p *player) until(ctx context.Context, k Kind, want int) error {
 			return err
 		}
 		select {
-		case <-time.After(20 * time.Millisecond): // a server tells nobody when it serves a kind
+		case <-time.After(20 * time.Millisecond): // a server does not announce when it serves a kind
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
 }
 
-// ask makes a request, and returns the code of its answer.
+// ask sends a request, and returns the status code of the answer.
 func (p *player) ask(ctx context.Context, s *step) (code int, err error) {
 	r, err := p.send(ctx, s)
 	if err != nil {

@@ -15,19 +15,19 @@ import (
 
 // Server is an API server to play scripts against.
 type Server struct {
-	// URL is the server's base URL, such as "http://127.0.0.1:8080". Client must have the right to
-	// make every request.
+	// URL is the base URL of the server, such as "http://127.0.0.1:8080". Client must be allowed to make
+	// every request.
 	URL    string
 	Client *http.Client
-	// Compact makes the server forget its history up to now; nil if it cannot.
+	// Compact makes the server forget its history up to now. It is nil if the server cannot do this.
 	Compact func() error
-	// Register adds a kind to the server, and Unregister removes it. A server without them has
+	// Register adds a kind to the server, and Unregister removes it. If they are nil, the server has
 	// CRDs.
 	Register, Unregister func(Kind) error
 }
 
-// Play plays a script. It returns the failed checks, with their lines. If an expected event does
-// not come, Play waits until ctx ends.
+// Play plays a script. It returns the failed checks with their line numbers. If an expected event does
+// not arrive, Play waits until ctx ends.
 func (s Server) Play(ctx context.Context, script string) error {
 	steps, err := parse(script)
 	if err != nil {
@@ -50,13 +50,13 @@ func (s Server) Play(ctx context.Context, script string) error {
 	return errors.Join(p.wrong...)
 }
 
-// player is a script that is being played.
+// player plays a script.
 type player struct {
 	Server
 	vars    map[string]string
 	watches map[string]*watch
-	kinds   map[string]Kind // the registered ones, by resource
-	wrong   []error         // failed checks; the script goes on after them
+	kinds   map[string]Kind // the registered kinds, by resource
+	wrong   []error         // failed checks; the script continues after them
 }
 
 func (p *player) play(ctx context.Context, s *step) error {
@@ -91,10 +91,10 @@ func (p *player) play(ctx context.Context, s *step) error {
 	return p.judge(s, strconv.Itoa(r.StatusCode), text)
 }
 
-// judge compares an answer or an event with the expected result of a step.
+// judge compares an answer or event with the expected result of a step.
 func (p *player) judge(s *step, got string, text []byte) error {
 	if got != s.want {
-		return fmt.Errorf("%s instead of %s: %.600s", got, s.want, text)
+		return fmt.Errorf("got %s, want %s: %.600s", got, s.want, text)
 	}
 	if len(s.checks) == 0 {
 		return nil
@@ -116,7 +116,7 @@ func (p *player) judge(s *step, got string, text []byte) error {
 	return nil
 }
 
-// send makes the request of a step.
+// send sends the request of a step.
 func (p *player) send(ctx context.Context, s *step) (*http.Response, error) {
 	path, err := p.fill(s.path)
 	if err != nil {
@@ -143,7 +143,7 @@ func (p *player) send(ctx context.Context, s *step) (*http.Response, error) {
 
 var variable = regexp.MustCompile(`\{[a-z][A-Za-z0-9]*\}`)
 
-// fill replaces the variables of a text by their values.
+// fill replaces the variables in a text by their values.
 func (p *player) fill(text string) (string, error) {
 	var err error
 	filled := variable.ReplaceAllStringFunc(text, func(name string) string {

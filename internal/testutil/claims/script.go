@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// step is one request or one event of a watch, with its checks.
+// step is a request or a watch event, with its checks.
 type step struct {
 	line   int
 	verb   string // a method, WATCH, CLOSE, EVENT, COMPACT, REGISTER, or UNREGISTER
@@ -17,7 +17,7 @@ type step struct {
 	body   string
 	want   string // a status code, or the type of an event
 	checks []check
-	// resource and scope are those of a kind to register.
+	// resource and scope belong to a kind to register.
 	resource, scope string
 }
 
@@ -68,12 +68,12 @@ func parse(script string) (steps []*step, err error) {
 		case line == "COMPACT":
 			begin(step{line: n, verb: line})
 		case last == nil || !last.add(n, line):
-			return nil, fmt.Errorf("line %d is not understood: %s", n, line)
+			return nil, fmt.Errorf("line %d is invalid: %s", n, line)
 		}
 	}
 	for _, s := range steps {
 		if s.path != "" && s.want == "" {
-			return nil, fmt.Errorf("line %d: no code is expected", s.line)
+			return nil, fmt.Errorf("line %d: no status code is expected", s.line)
 		}
 	}
 	return steps, nil
@@ -81,8 +81,8 @@ func parse(script string) (steps []*step, err error) {
 
 func match(r *regexp.Regexp, line string) []string { return r.FindStringSubmatch(line) }
 
-// add reads a line that belongs to a step: first headers, then the body, the
-// code, and the checks.
+// add reads a line that belongs to a step: first headers, then the body, the status code, and the
+// checks.
 func (s *step) add(n int, line string) bool {
 	switch {
 	case s.want != "":

@@ -10,13 +10,13 @@ import (
 	"strconv"
 )
 
-// watch is a response that events come in.
+// watch is a response with events.
 type watch struct {
 	body   io.Closer
 	events *json.Decoder
 }
 
-// open begins a watch. If the server refuses it, the answer is checked like any other.
+// open opens a watch. If the server refuses it, the answer is checked like any other.
 func (p *player) open(ctx context.Context, s *step) error {
 	r, err := p.send(ctx, s)
 	if err != nil {
@@ -34,7 +34,7 @@ func (p *player) open(ctx context.Context, s *step) error {
 	return p.judge(s, "200", nil)
 }
 
-// event waits for the next event of a watch, or for its end.
+// event waits for the next event of a watch, or for the end of the watch.
 func (p *player) event(w *watch, s *step) error {
 	for {
 		var e struct {

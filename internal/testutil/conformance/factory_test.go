@@ -54,7 +54,7 @@ func podIn(namespace, name string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{"app": name}}}
 }
 
-// B104, T14: a factory has one informer of a type, for all accessors.
+// B104, T14: a factory has one informer per type, for all accessors.
 func TestContract_B104_T14_OneOfAType(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		f := newFactory(r, fake.NewClientset(), 0, factoryOptions{})
@@ -69,8 +69,7 @@ func TestContract_B104_T14_OneOfAType(t *testing.T) {
 	})
 }
 
-// B105, T14: Start starts the requested informers that do not run yet; after Shutdown it starts
-// none.
+// B105, T14: Start starts requested informers that are not running yet. After Shutdown it starts none.
 func TestContract_B105_T14_Starting(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		f := newFactory(r, fake.NewClientset(podIn("prod", "web")), 0, factoryOptions{})
@@ -94,7 +93,7 @@ func TestContract_B105_T14_Starting(t *testing.T) {
 	})
 }
 
-// B106: Shutdown waits for the informers, and does not stop them.
+// B106: Shutdown waits for the informers, but does not stop them.
 func TestContract_B106_Shutdown(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		f := newFactory(r, fake.NewClientset(podIn("prod", "web")), 0, factoryOptions{})
@@ -126,7 +125,7 @@ func TestContract_B107_T14_WaitForCacheSync(t *testing.T) {
 	})
 }
 
-// B108: options apply to all types; a resync period for one type takes precedence.
+// B108: options apply to all types. A resync period for a type takes precedence.
 func TestContract_B108_Options(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		client := fake.NewClientset(podIn("prod", "web"), podIn("prod", "db"), podIn("test", "web"))
@@ -154,7 +153,7 @@ func TestContract_B108_Options(t *testing.T) {
 	})
 }
 
-// B109: unrequested informers do not run; unknown resources are an error.
+// B109: unrequested informers do not run. Unknown resources are an error.
 func TestContract_B109_Registering(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		client := fake.NewClientset()
@@ -183,7 +182,7 @@ func TestContract_B110_TheIndexOfNamespaces(t *testing.T) {
 	})
 }
 
-// T20: InformerFor calls the user's constructor; the first constructor of a type counts.
+// T20: InformerFor calls the user's constructor. The first constructor for a type is used.
 func TestContract_T20_InformerFor(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		f := newFactory(r, fake.NewClientset(podIn("prod", "web")), 0, factoryOptions{})
@@ -199,10 +198,9 @@ func TestContract_T20_InformerFor(t *testing.T) {
 	})
 }
 
-// D20: a factory has informers of one type for several scopes; each runs while leases of it are
-// held.
+// D20: a factory can have informers of one type for several scopes. Each runs while it is leased.
 func TestContract_D20_Leases(t *testing.T) {
-	ourClientgoAPI(t, "its factory has one informer of a type, and none is stopped alone", func(t T, _ rig) {
+	ourClientgoAPI(t, "its factory has one informer per type, and cannot stop a single informer", func(t T, _ rig) {
 		f := factory.NewSharedInformerFactory(fake.NewClientset(podIn("prod", "web"), podIn("test", "web"), podIn("dev", "db")), 0)
 		startFactory(t, f)
 		both, err := factory.Acquire[*corev1.Pod](f, factory.Scope{Namespaces: []string{"prod", "dev"}})

@@ -28,8 +28,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// T16, T8: an informer of a fake clientset gets the list and each change, though the objects may
-// have no versions.
+// T16, T8: an informer of a fake clientset gets the list and each change, even if the objects have no
+// versions.
 func TestContract_T16_T8_FakeClientsets(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		client := fake.NewClientset(podIn("prod", "web"))
@@ -76,8 +76,8 @@ func startGenericFactory(t T, f genericFactory, shutdown func()) {
 	synctest.Wait()
 }
 
-// T16, B104: an informer of a fake dynamic client gets the list and each change; the factory has
-// one informer of a resource.
+// T16, B104: an informer of a fake dynamic client gets the list and each change. The factory has one
+// informer per resource.
 func TestContract_T16_B104_FakeDynamicClients(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		client := dynamicfake.NewSimpleDynamicClient(scheme.Scheme, podIn("prod", "web"))
@@ -133,8 +133,8 @@ func TestContract_T16_B104_FakeMetadataClients(t *testing.T) {
 	})
 }
 
-// B9, B57: an informer of FakeControllerSource, client-go's source for tests, gets every change; a
-// missed deletion comes as a tombstone.
+// B9, B57: an informer of FakeControllerSource, client-go's source for tests, gets every change. A
+// missed deletion is delivered as a tombstone.
 func TestContract_B9_B57_FakeControllerSource(t *testing.T) {
 	each(t, func(t T, r rig) {
 		source := fcache.NewFakeControllerSource()
@@ -151,7 +151,7 @@ func TestContract_B9_B57_FakeControllerSource(t *testing.T) {
 		source.Delete(kit.Pod("b", ""))
 		require.Equal(t, []string{"update a@1 a@3", "add c@4", "delete b@5"}, rec.Take())
 
-		// Missed changes are found when the watch is opened again.
+		// Missed changes are detected when the watch is reopened.
 		source.ModifyDropWatch(kit.Pod("a", ""))
 		source.AddDropWatch(kit.Pod("d", ""))
 		source.DeleteDropWatch(kit.Pod("c", ""))
@@ -169,9 +169,9 @@ type nonStreaming struct{ *fcache.FakeControllerSource }
 
 func (nonStreaming) IsWatchListSemanticsUnSupported() bool { return true }
 
-// D12, B70: our informer finds out by itself that a source does not stream, and lists.
+// D12, B70: our informer detects that a source does not stream, and lists.
 func TestContract_D12_B70_ABareFakeControllerSource(t *testing.T) {
-	ours(t, "its source says that it cannot stream, or client-go would wait for ever", func(t T, r rig) {
+	ours(t, "unless its source says that it cannot stream, client-go waits forever", func(t T, r rig) {
 		source := fcache.NewFakeControllerSource()
 		t.Cleanup(source.Shutdown)
 		source.Add(kit.Pod("a", ""))
@@ -245,8 +245,8 @@ func TestContract_B115_B116_MutationCache(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, "a@15", newest("default/a"))
 
-		// If a handler passes events to the mutation cache, the cache ignores a mutation that is
-		// older than a delete.
+		// If a handler passes events to the mutation cache, the cache ignores a mutation that is older
+		// than a delete.
 		w.addHandler(funcs{
 			UpdateFunc: func(_, obj any) { mutations.OnAddOrUpdate(obj.(podType)) },
 			DeleteFunc: func(obj any) { mutations.OnDelete(obj.(podType)) },
@@ -256,9 +256,9 @@ func TestContract_B115_B116_MutationCache(t *testing.T) {
 		synctest.Wait()
 		require.Empty(t, newest("default/a"))
 		mutations.Mutation(kit.Pod("a", "16"))
-		require.Empty(t, newest("default/a"), "it is gone for good")
+		require.Empty(t, newest("default/a"), "it must not come back")
 	})
 }
 
-// T16: controllers take a factory as an interface.
+// T16: controllers accept a factory as an interface.
 var _ informers.SharedInformerFactory = (*factory.Factory)(nil)

@@ -18,8 +18,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// B78, T10: a late handler gets the stored objects, then all later events: nothing is missing, and
-// nothing comes twice.
+// B78, T10: a late handler gets the stored objects, then all later events. Nothing is missing or
+// duplicated.
 func TestContract_B78_T10_JoiningLate(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -30,7 +30,7 @@ func TestContract_B78_T10_JoiningLate(t *testing.T) {
 		w.Send(watch.Modified, kit.Pod("a", "11"))
 		w.Send(watch.Added, kit.Pod("b", "12"))
 		require.Empty(t, rec.Take())
-		require.False(t, reg.synced(), "B80: not told yet")
+		require.False(t, reg.synced(), "B80: not delivered yet")
 		close(gate)
 		require.Equal(t, []string{"initial a@1", "update a@1 a@11", "add b@12"}, rec.Take())
 		require.True(t, reg.synced())
@@ -45,14 +45,14 @@ func TestContract_B78_T11_JoiningTooLate(t *testing.T) {
 		require.True(t, w.stopped())
 		reg, err := w.shared().AddEventHandler(funcs{})
 		require.Error(t, err)
-		require.True(t, reg == nil, "no nil pointer in an interface: programs compare")
+		require.True(t, reg == nil, "must not be a nil pointer in an interface, because programs compare it with nil")
 		require.Regexp(t, "was not added to shared informer because it has stopped already$", err.Error())
 		require.Error(t, w.addIndexers(cache.Indexers{"x": cache.MetaNamespaceIndexFunc}))
 	})
 }
 
-// B80: a registration is synced once the informer is synced and the handler's initial adds have
-// returned; it never is if the informer ends before.
+// B80: a registration is synced when the informer is synced and the handler's calls for initial adds
+// have returned. If the informer ends earlier, it never is.
 func TestContract_B80_SyncOfARegistration(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
@@ -76,7 +76,7 @@ func TestContract_B80_SyncOfARegistration(t *testing.T) {
 		require.False(t, reg.synced())
 		step <- struct{}{}
 		synctest.Wait()
-		require.False(t, reg.synced(), "one is still to be told")
+		require.False(t, reg.synced(), "one object is not delivered yet")
 		step <- struct{}{}
 		synctest.Wait()
 		require.True(t, reg.synced())
@@ -95,7 +95,7 @@ func TestContract_B80_SyncOfARegistration(t *testing.T) {
 	})
 }
 
-// B80, B102: without objects, everything is synced at once.
+// B80, B102: without objects, the informer and its registrations are synced at once.
 func TestContract_B80_NothingToTell(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10"))
@@ -107,8 +107,8 @@ func TestContract_B80_NothingToTell(t *testing.T) {
 	})
 }
 
-// B81: a removed handler gets no event. It may be removed again, from another informer, and after
-// the end.
+// B81: a removed handler gets no events. It may be removed again, from another informer, and after the
+// end.
 func TestContract_B81_Leaving(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -132,19 +132,19 @@ func TestContract_B81_Leaving(t *testing.T) {
 		w.start()
 		rec.Take()
 		handle := reg.(sharedRegistration).handle
-		require.NoError(t, other.shared().RemoveEventHandler(handle), "it is not there")
+		require.NoError(t, other.shared().RemoveEventHandler(handle), "it is not a handler of this informer")
 		require.Error(t, w.shared().RemoveEventHandler(foreignRegistration{}))
 		w.Send(watch.Modified, kit.Pod("a", "11"))
-		require.Len(t, rec.Take(), 1, "it is still here")
+		require.Len(t, rec.Take(), 1, "it is still registered")
 	})
 }
 
-// foreignRegistration is a registration that belongs to no informer.
+// foreignRegistration is a registration that does not belong to any informer.
 type foreignRegistration struct {
 	cache.ResourceEventHandlerRegistration
 }
 
-// B81: a callback running during the removal may finish; no other follows.
+// B81: a callback in progress during the removal may finish. No other callback follows.
 func TestContract_B81_LeavingDuringACallback(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
@@ -152,14 +152,14 @@ func TestContract_B81_LeavingDuringACallback(t *testing.T) {
 		h := rec.Handler()
 		reg := w.addHandler(funcs{AddFunc: func(obj any, initial bool) { <-gate; h.AddFunc(obj, initial) }})
 		w.start()
-		require.NoError(t, reg.remove(), "it does not wait")
+		require.NoError(t, reg.remove(), "remove does not wait")
 		require.Empty(t, rec.Take())
 		close(gate)
-		require.LessOrEqual(t, len(rec.Take()), 2, "B81: client-go may tell what it had taken")
+		require.LessOrEqual(t, len(rec.Take()), 2, "B81: client-go may deliver events that it has already taken")
 	})
 }
 
-// B82, T2: ShutDownEventHandler waits for a running callback, and returns at once without one.
+// B82, T2: ShutDownEventHandler waits for a callback in progress. If there is none, it returns at once.
 func TestContract_B82_T2_ShuttingDown(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -182,9 +182,9 @@ func TestContract_B82_T2_ShuttingDown(t *testing.T) {
 	})
 }
 
-// D15: a blocked late handler delays no other.
+// D15: a blocked late handler does not delay other handlers.
 func TestContract_D15_B79_ALateHandlerDelaysNobody(t *testing.T) {
-	ours(t, "it holds up others for as long as it takes to send it the store, which no test can catch it at", func(t T, r rig) {
+	ours(t, "it delays others while it sends the store to the handler, which a test cannot observe", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		early, _ := w.addRecorder()
 		w.start()
@@ -204,15 +204,15 @@ func TestContract_D15_B79_ALateHandlerDelaysNobody(t *testing.T) {
 	})
 }
 
-// ignorePanics makes client-go report the panics of handlers, and not end the process.
+// ignorePanics makes client-go report the panics of handlers instead of ending the process.
 func ignorePanics(t *testing.T) {
 	crash := utilruntime.ReallyCrash
 	utilruntime.ReallyCrash = false
 	t.Cleanup(func() { utilruntime.ReallyCrash = crash })
 }
 
-// D16: a handler that panics misses only the event of the panic, gets the next without a delay, and
-// is synced.
+// D16: a handler that panics misses only the event of the panic. It gets the next event without a delay,
+// and becomes synced.
 func TestContract_D16_B80_AHandlerThatPanicsSyncs(t *testing.T) {
 	ignorePanics(t)
 	differs(t, func(t T, r rig) {
@@ -225,12 +225,12 @@ func TestContract_D16_B80_AHandlerThatPanicsSyncs(t *testing.T) {
 		w.start()
 		w.Send(watch.Modified, kit.Pod("a", "11"))
 		synctest.Wait()
-		require.EqualValues(t, 3, calls.Load(), "and no second was slept away")
+		require.EqualValues(t, 3, calls.Load(), "without a sleep of a second")
 		require.True(t, reg.synced())
 	})
 }
 
-// B97, D16: a handler that panics gets every event, and other handlers are not affected.
+// B97, D16: a handler that panics gets every event. Other handlers are not affected.
 func TestContract_B97_D16_AHandlerThatPanicsGoesOn(t *testing.T) {
 	ignorePanics(t)
 	each(t, func(t T, r rig) {
@@ -246,7 +246,7 @@ func TestContract_B97_D16_AHandlerThatPanicsGoesOn(t *testing.T) {
 	})
 }
 
-// B97: with ReallyCrash, the default, a panic ends the process.
+// B97: with ReallyCrash, which is the default, a panic ends the process.
 func TestContract_B97_B98_APanicEndsTheProcess(t *testing.T) {
 	endsProcess(t, "on purpose", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -288,7 +288,7 @@ func removeItself(t T, r rig, stopping bool) {
 	require.Equal(t, 1, calls)
 }
 
-// B117: handlers and readers get the stored object itself, without a copy, so nobody may change it.
+// B117: handlers and readers get the stored object itself, not a copy, so they must not change it.
 func TestContract_B117_B30_ObjectsAreShared(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -302,15 +302,15 @@ func TestContract_B117_B30_ObjectsAreShared(t *testing.T) {
 		w.Send(watch.Modified, kit.Pod("a", "11", func(p *corev1.Pod) { p.Spec.NodeName = "n" }))
 		synctest.Wait()
 		r.requireSame(t, w.get("default/a"), one.Objects()[0])
-		require.Empty(t, stored.(*corev1.Pod).Spec.NodeName, "the old one is left alone")
+		require.Empty(t, stored.(*corev1.Pod).Spec.NodeName, "the old object does not change")
 	})
 }
 
-// T15, B117: client-go's mutation detector works. It reads its environment variable once, so the
-// test has its own process.
+// T15, B117: client-go's mutation detector works. It reads its environment variable once, so the test
+// has its own process.
 func TestContract_T15_B117_TheMutationDetector(t *testing.T) {
 	endsProcess(t, "modified", func(t T, r rig) {
-		r.budget = 1 << 20 // a packed informer throws changed objects away unless it keeps them decoded
+		r.budget = 1 << 20 // a packed informer discards changed objects unless it keeps them decoded
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
 		time.Sleep(5 * time.Second)
 		w.get("default/a").(*corev1.Pod).Labels = map[string]string{"changed": "yes"}

@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// B94, T11: a second Run returns, and changes nothing.
+// B94, T11: a second Run returns without effect.
 func TestContract_B94_T11_ASecondRun(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -35,9 +35,9 @@ func TestContract_B94_T11_ASecondRun(t *testing.T) {
 	})
 }
 
-// D18: if Run is called twice at once, only one call runs the informer.
+// D18: if Run is called twice at the same time, only one call runs the informer.
 func TestContract_D18_TwoRunsAtOnce(t *testing.T) {
-	ours(t, "both run, if they come together closely enough", func(t T, r rig) {
+	ours(t, "both run if they are close enough in time", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{}, 2)
@@ -55,7 +55,7 @@ func TestContract_D18_TwoRunsAtOnce(t *testing.T) {
 	})
 }
 
-// B95: Run returns when the handlers have returned; their pending events are dropped.
+// B95: Run returns when the handlers have returned. Their pending events are dropped.
 func TestContract_B95_TheEnd(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -81,7 +81,7 @@ func TestContract_B95_TheEnd(t *testing.T) {
 		}
 		close(gate)
 		<-ended
-		require.LessOrEqual(t, len(rec.Take()), 2, "client-go may tell what it had taken")
+		require.LessOrEqual(t, len(rec.Take()), 2, "client-go may deliver events that it has already taken")
 	})
 }
 
@@ -100,8 +100,8 @@ func TestContract_B96_AfterTheEnd(t *testing.T) {
 	})
 }
 
-// B100: an informer that never ran leaves no goroutine, with or without handlers: goleak and the
-// bubble check.
+// B100: an informer that never ran leaves no goroutines, with or without handlers. goleak and the bubble
+// check this.
 func TestContract_B100_AnInformerThatNeverRan(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10"), settings{resync: time.Second})
@@ -112,7 +112,7 @@ func TestContract_B100_AnInformerThatNeverRan(t *testing.T) {
 	})
 }
 
-// B102: synced stays true, whatever happens to the server.
+// B102: synced stays true regardless of the server.
 func TestContract_B102_SyncedIsForEver(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -144,7 +144,7 @@ func TestContract_B103_T3_Waiting(t *testing.T) {
 			require.NotEmpty(t, c.Name())
 		}
 		w.start()
-		require.True(t, cache.WaitFor(ctx, "", checkers...), "what is done wins over the context")
+		require.True(t, cache.WaitFor(ctx, "", checkers...), "finished checkers win over an ended context")
 		require.True(t, cache.WaitForCacheSync(t.Context().Done(), i.HasSynced, reg.synced))
 		var results []string
 		for result := range map[string]bool{"done": cache.WaitFor(t.Context(), "", checkers...)} {
@@ -154,7 +154,7 @@ func TestContract_B103_T3_Waiting(t *testing.T) {
 	})
 }
 
-// T13: GetController answers, before, during and after the run.
+// T13: GetController works before, during and after the run.
 func TestContract_T13_TheController(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -163,11 +163,11 @@ func TestContract_T13_TheController(t *testing.T) {
 		require.False(t, c.HasSynced())
 		require.Empty(t, c.LastSyncResourceVersion())
 		c.Run(nil)
-		require.False(t, c.HasSynced(), "it is inert")
+		require.False(t, c.HasSynced(), "the controller is inert")
 		w.start()
 		require.True(t, c.HasSynced())
 		if r.name == sharedRig.name {
-			require.Equal(t, "10", c.LastSyncResourceVersion()) // client-go's controller has no version
+			require.Equal(t, "10", c.LastSyncResourceVersion()) // client-go's controller has no version yet
 		}
 	})
 }
@@ -188,7 +188,7 @@ func TestContract_T4_TheErrorHandlersReflector(t *testing.T) {
 		w.start()
 		require.Equal(t, 1, calls)
 	})
-	clientgoAPI(t, func(t T, r rig) { // the older interface
+	clientgoAPI(t, func(t T, r rig) { // with the older interface
 		s := kit.NewScript("10")
 		s.Fail(errors.New("on purpose"))
 		w := r.world(t, s)
@@ -225,9 +225,9 @@ func TestContract_T2_ShutdownChan(t *testing.T) {
 	})
 }
 
-// D19, D10: Status may be read at any time.
+// D19, D10: Status can be read at any time.
 func TestContract_D19_D10_Status(t *testing.T) {
-	typedOnly(t, "it has no status", func(t T, r rig) {
+	typedOnly(t, "client-go has no status", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		i := w.typed().informer
 		require.Zero(t, i.Status().Confirmed)
@@ -263,7 +263,7 @@ func TestContract_D19_D10_Status(t *testing.T) {
 		w.stop()
 		require.True(t, i.Status().Stopped)
 	})
-	typedOnly(t, "it cannot tell", func(t T, r rig) {
+	typedOnly(t, "client-go cannot tell", func(t T, r rig) {
 		s := kit.NewScript("10")
 		s.Fail(errPoison)
 		w := r.world(t, s).start()
@@ -277,7 +277,7 @@ func TestContract_D19_D10_Status(t *testing.T) {
 
 // D1: pending events of a slow handler are merged with Latest.
 func TestContract_D1_LatestMerges(t *testing.T) {
-	typedOnly(t, "it has no such delivery", func(t T, _ rig) {
+	typedOnly(t, "client-go has no such delivery", func(t T, _ rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
 		i := informer.New(reflector.FromListerWatcher(s), informer.Options[*corev1.Pod]{Observe: (&observer{}).observe})
 		gate, rec := make(chan struct{}), &kit.Recorder{}
@@ -294,7 +294,7 @@ func TestContract_D1_LatestMerges(t *testing.T) {
 		s.Send(watch.Added, kit.Pod("b", "13"))
 		s.Send(watch.Deleted, kit.Pod("b", "14"))
 		synctest.Wait()
-		require.Less(t, reg.Backlog(), 1500, "what was merged, and what is still to be")
+		require.Less(t, reg.Backlog(), 1500, "merged events, and events that are not merged yet")
 		close(gate)
 		require.Equal(t, []string{"initial a@1", "update a@1 a@12"}, rec.Take())
 	})

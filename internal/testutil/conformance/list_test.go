@@ -45,8 +45,8 @@ func failOnce(version string, err error) func(context.Context, metav1.ListOption
 	}
 }
 
-// B44, B57: the first list may be old, later lists not older than the last known version. If a
-// version is unavailable, the next list asks for none, at once.
+// B44, B57: the first list may be old. Later lists may not be older than the last known version. If a
+// version is unavailable, the next list is sent at once, without a version.
 func TestContract_B44_B57_VersionsOfLists(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -57,7 +57,7 @@ func TestContract_B44_B57_VersionsOfLists(t *testing.T) {
 		require.Equal(t, []int64{500, 0}, limits(lists))
 	})
 	gone := apierrors.NewResourceExpired("gone")
-	gone.ErrStatus.Reason = metav1.StatusReasonGone // the reason that old servers give
+	gone.ErrStatus.Reason = metav1.StatusReasonGone // the reason that old servers send
 	for _, err := range []error{apierrors.NewResourceExpired("too old"), gone, tooLarge()} {
 		each(t, func(t T, r rig) {
 			s := kit.NewScript("10", kit.Pod("a", "1"))
@@ -70,7 +70,7 @@ func TestContract_B44_B57_VersionsOfLists(t *testing.T) {
 	}
 }
 
-// B45: a version in the future is recognized by its cause, or by its message.
+// B45: a version in the future is recognized by its cause or its message.
 func TestContract_B45_TooLargeHasThreeForms(t *testing.T) {
 	cause := tooLarge()
 	cause.ErrStatus.Message, cause.ErrStatus.Details.Causes[0].Message = "", ""
@@ -90,7 +90,7 @@ func TestContract_B45_TooLargeHasThreeForms(t *testing.T) {
 	}
 }
 
-// inPages answers lists with a limit in pages of one pod.
+// inPages answers lists that have a limit in pages of one pod.
 func inPages(s *kit.Script) func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 	return func(_ context.Context, o metav1.ListOptions) (runtime.Object, error) {
 		if o.Limit == 0 {
@@ -106,8 +106,7 @@ func inPages(s *kit.Script) func(context.Context, metav1.ListOptions) (runtime.O
 	}
 }
 
-// B46: if the first list came in pages, the server has no watch cache, and later lists are paged
-// too.
+// B46: if the first list came in pages, the server has no watch cache. Later lists are then paged, too.
 func TestContract_B46_PagesGoOn(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
@@ -123,7 +122,7 @@ func TestContract_B46_PagesGoOn(t *testing.T) {
 
 // B47: a configured page size is always used.
 func TestContract_B47_PageSizes(t *testing.T) {
-	typedOnly(t, "its shared informer has no such option; package reflector has the test of ours", func(t T, _ rig) {
+	typedOnly(t, "its shared informer has no such option; package reflector tests ours", func(t T, _ rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		s.OnList = inPages(s)
 		i := informer.New(reflector.FromListerWatcher(s), informer.Options[podType]{PageSize: 7, Observe: (&observer{}).observe})
@@ -135,7 +134,7 @@ func TestContract_B47_PageSizes(t *testing.T) {
 	})
 }
 
-// B48: if a page expires, the whole list is requested again as at first.
+// B48: if a page expires, the whole list is requested again like the first one.
 func TestContract_B48_APageThatExpires(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
@@ -154,7 +153,7 @@ func TestContract_B48_APageThatExpires(t *testing.T) {
 	})
 }
 
-// B50: the informer has a list's version once the list is stored.
+// B50: the informer has a list's version after the list is stored.
 func TestContract_B50_TheVersionFollowsTheList(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
@@ -176,7 +175,7 @@ func TestContract_B50_TheVersionFollowsTheList(t *testing.T) {
 	})
 }
 
-// B60: a failed list is reported, and retried.
+// B60: a failed list is reported and retried.
 func TestContract_B60_AListThatFails(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
@@ -210,7 +209,7 @@ func TestContract_D8_B49_AListThatIgnoresItsContext(t *testing.T) {
 	})
 }
 
-// D14, B74: a relist delivers no events of unchanged objects, and keeps the stored ones.
+// D14, B74: a relist delivers no events for unchanged objects, and keeps the stored objects.
 func TestContract_D14_B74_ARelistIsSilent(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
@@ -226,7 +225,7 @@ func TestContract_D14_B74_ARelistIsSilent(t *testing.T) {
 	})
 }
 
-// D14: if lists have no version, no object is known to be unchanged.
+// D14: if lists have no version, every object counts as changed.
 func TestContract_D14_WithoutVersionsAllCounts(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("", kit.Pod("a", "")))
@@ -257,7 +256,7 @@ func TestContract_D26_ListsThatNeverHadAVersion(t *testing.T) {
 	})
 }
 
-// D26: once a list has had a version, all later lists without a version are rejected.
+// D26: after a list with a version, all later lists without a version are rejected.
 func TestContract_D26_AListWithoutAVersionAfterOneThatHadOne(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -272,7 +271,7 @@ func TestContract_D26_AListWithoutAVersionAfterOneThatHadOne(t *testing.T) {
 	})
 }
 
-// D23: after a server's history went back, equal versions do not prove equal objects.
+// D23: after a server's history has gone back, equal versions do not prove equal objects.
 func TestContract_D23_AHistoryThatWentBack(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		s := kit.NewScript("100", kit.Pod("a", "5"), kit.Pod("b", "6"))
@@ -289,9 +288,9 @@ func TestContract_D23_AHistoryThatWentBack(t *testing.T) {
 		require.Equal(t, "50", w.version())
 		require.Equal(t, []string{"default/a"}, w.keys())
 		lists, _ := w.Asked()
-		require.Equal(t, []string{"0", "100", "", ""}, versions(lists), "it is listed anew")
+		require.Equal(t, []string{"0", "100", "", ""}, versions(lists), "the informer lists again")
 	})
-	typedOnly(t, "it notices nothing", func(t T, r rig) {
+	typedOnly(t, "client-go does not notice", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("100", kit.Pod("a", "5"))).start()
 		w.OnList = failOnce("100", tooLarge())
 		w.Set("50", kit.Pod("a", "5"))

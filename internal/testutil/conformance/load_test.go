@@ -19,12 +19,12 @@ import (
 // checker checks the events of a handler of pods.
 type checker = kit.Checker[podType]
 
-// newChecker returns a checker that compares objects by content: with encoding, each reader gets
-// its own copy.
+// newChecker returns a checker that compares objects by content, because each reader of packed objects
+// gets its own copy.
 func newChecker() *checker { return &checker{Copies: true} }
 
 // B1, B78, B81: handlers come and go during events. No handler misses an event, and each remaining
-// handler ends with the store's content (client-go's hammer and its handler abuse test).
+// handler ends with the content of the store (client-go's hammer and its handler abuse test).
 func TestContract_B1_B78_B81_HandlersComeAndGoUnderLoad(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("p0", "1"), kit.Pod("p1", "2"))).start()
@@ -78,7 +78,7 @@ type leftCheckers struct {
 	left []*checker
 }
 
-// comeAndGo adds and removes a handler, many times.
+// comeAndGo repeatedly adds and removes a handler.
 func (all *leftCheckers) comeAndGo(t T, w *world, random *rand.Rand) {
 	for range 40 {
 		c := newChecker()

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	klog.SetLogger(klog.Logger{}) // discards the errors that tests provoke
+	klog.SetLogger(klog.Logger{}) // discards the errors that tests cause
 	if !isChildProcess() {
 		kit.AllowWrites()
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// B1, B2: events come one at a time, in the order of the watch, for all objects.
+// B1, B2: events are delivered one at a time, in the order of the watch, across all objects.
 func TestContract_B1_B2_EventsComeInOrder(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10"))
@@ -53,7 +53,7 @@ func TestContract_B1_B2_EventsComeInOrder(t *testing.T) {
 	})
 }
 
-// B3, B5, D1: a blocked handler delays no other, and gets each event later.
+// B3, B5, D1: a blocked handler does not delay other handlers, and gets each event later.
 func TestContract_B3_B5_D1_NothingIsLostOrMerged(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -81,7 +81,7 @@ func TestContract_B3_B5_D1_NothingIsLostOrMerged(t *testing.T) {
 	})
 }
 
-// B4: the store has a change before handlers get the event.
+// B4: the store has a change before handlers get its event.
 func TestContract_B4_TheStoreComesFirst(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -100,7 +100,8 @@ func TestContract_B4_TheStoreComesFirst(t *testing.T) {
 	})
 }
 
-// B6: with client-go's interface, a relist that finds another object of the same name is an update.
+// B6: with client-go's interface, a relist that finds another object with the same name delivers an
+// update.
 func TestContract_B6_D2_AnotherObjectIsAnUpdate(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -113,7 +114,7 @@ func TestContract_B6_D2_AnotherObjectIsAnUpdate(t *testing.T) {
 	})
 }
 
-// D2: in the typed API, another object of the same name is a delete and an add.
+// D2: in the typed API, another object with the same name is delivered as a delete and an add.
 func TestContract_D2_AnotherObjectIsADeleteAndAnAdd(t *testing.T) {
 	differ(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -150,8 +151,8 @@ func TestContract_B8_AddedAndModifiedAreWhatTheyAre(t *testing.T) {
 	})
 }
 
-// B9, T7: a delete seen by the watch has the final state, as it came; a delete implied by a list
-// has a tombstone, by value, with the last known state.
+// B9, T7: a delete seen by the watch has the final state, as it was sent. A delete found by a list has a
+// tombstone, by value, with the last known state.
 func TestContract_B9_T7_Deletes(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
@@ -167,7 +168,7 @@ func TestContract_B9_T7_Deletes(t *testing.T) {
 		cached := w.get("default/b")
 		final := kit.Pod("a", "11")
 		w.Send(watch.Deleted, final)
-		r.requireSame(t, final, rec.Objects()[0], "not the cached one")
+		r.requireSame(t, final, rec.Objects()[0], "not the stored object")
 		require.Equal(t, "yes", final.Annotations["transformed"])
 		rec.Take()
 
@@ -180,7 +181,7 @@ func TestContract_B9_T7_Deletes(t *testing.T) {
 	})
 }
 
-// B9 in the typed API: the final state, or the last known state and Lost.
+// B9 in the typed API: a delete has the final state, or the last known state and Lost.
 func TestContract_B9_TypedDeletes(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
@@ -195,7 +196,7 @@ func TestContract_B9_TypedDeletes(t *testing.T) {
 	})
 }
 
-// B10: bookmarks move the version and reach no handler.
+// B10: bookmarks advance the version and are not delivered.
 func TestContract_B10_BookmarksAreNotTold(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -209,7 +210,7 @@ func TestContract_B10_BookmarksAreNotTold(t *testing.T) {
 	})
 }
 
-// B11, T10: initial adds are marked, for late handlers too; a relist's adds are not.
+// B11, T10: initial adds are marked, including those of late handlers. A relist's adds are not.
 func TestContract_B11_T10_InitialAdds(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
@@ -228,7 +229,8 @@ func TestContract_B11_T10_InitialAdds(t *testing.T) {
 	})
 }
 
-// B12: a handler added twice gets each event twice; each of its registrations is removed by itself.
+// B12: a handler that was added twice gets each event twice. Each of its registrations is removed
+// separately.
 func TestContract_B12_TwoRegistrationsOfOneHandler(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -248,8 +250,8 @@ func TestContract_B12_TwoRegistrationsOfOneHandler(t *testing.T) {
 	})
 }
 
-// B2, T9: a relist delivers deletions first, then the rest in the order of the list; the store
-// shows all changes before the first event.
+// B2, T9: a relist delivers deletions first, then the rest in the order of the list. The store shows all
+// changes before the first event.
 func TestContract_B2_T9_ARelistShowsAtOnce(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("c", "2")))
@@ -270,8 +272,8 @@ func TestContract_B2_T9_ARelistShowsAtOnce(t *testing.T) {
 	})
 }
 
-// T8: a watch event is stored and delivered whatever its version, since fake clientsets need it;
-// also after resyncs have begun.
+// T8: a watch event is stored and delivered regardless of its version, because fake clientsets need
+// this. This also holds after resyncs have begun.
 func TestContract_T8_EventsOfOneVersionAreTold(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("", kit.Pod("a", "")))

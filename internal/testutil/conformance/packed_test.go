@@ -18,8 +18,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// countDecoding runs a test on our two rigs with packed objects, of which none are kept decoded. Verify mode
-// is off, since it decodes all objects.
+// countDecoding runs a test on our two rigs with packed objects, and keeps none of them decoded. Verify
+// mode is off, because it decodes all objects.
 func countDecoding(t *testing.T, test func(t *testing.T, r rig)) {
 	on := verify.On
 	verify.On = false
@@ -30,8 +30,8 @@ func countDecoding(t *testing.T, test func(t *testing.T, r rig)) {
 	}
 }
 
-// decoding returns a function that waits until all is idle, and compares the number of objects decoded since
-// its last call.
+// decoding returns a function that waits until everything is idle, and compares the number of objects
+// that were decoded since its last call.
 func (w *world) decoding() (decoded func(want int, of string)) {
 	var before uint64
 	return func(want int, of string) {
@@ -47,7 +47,7 @@ var byApp = settings{resync: time.Hour, indexes: cache.Indexers{"app": func(obj 
 	return []string{obj.(*corev1.Pod).Labels["app"]}, nil
 }}}
 
-// Applying changes and relists decodes what index functions read.
+// Changes and relists decode only objects that index functions read.
 func TestPackedApplyingDecodesForIndexes(t *testing.T) {
 	countDecoding(t, func(t *testing.T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3")), byApp).start()
@@ -61,10 +61,10 @@ func TestPackedApplyingDecodesForIndexes(t *testing.T) {
 		decoded(21, "events")
 		w.Set("50", kit.Pod("a", "30"), kit.Pod("c", "3"), kit.Pod("d", "40"))
 		w.relist()
-		decoded(0, "a list of what is stored")
+		decoded(0, "a list of stored objects")
 		w.Set("60", kit.Pod("a", "51"), kit.Pod("c", "3"), kit.Pod("e", "52"))
 		w.relist()
-		decoded(2, "a list of something else")
+		decoded(2, "a list of other objects")
 		require.Len(t, w.keys(), 3)
 		found, err := w.by("app", "")
 		require.NoError(t, err)
@@ -75,7 +75,7 @@ func TestPackedApplyingDecodesForIndexes(t *testing.T) {
 	})
 }
 
-// Each object is decoded once for each handler that gets it.
+// Each object is decoded once per handler that gets it.
 func TestContract_D40_HandlersDecodeWhatTheyAreTold(t *testing.T) {
 	countDecoding(t, func(t *testing.T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), settings{resync: time.Hour})
@@ -100,7 +100,7 @@ func TestContract_D40_HandlersDecodeWhatTheyAreTold(t *testing.T) {
 		decoded(2, "a re-created object")
 		time.Sleep(time.Hour)
 		require.Equal(t, []string{"update b@21 b@21"}, rec.Take())
-		decoded(1, "a resync, whose old and new are one")
+		decoded(1, "a resync, in which old and new are the same object")
 		late, _ := w.addRecorder()
 		require.Equal(t, []string{"initial b@21"}, late.Take())
 		decoded(1, "a late handler")
@@ -109,7 +109,7 @@ func TestContract_D40_HandlersDecodeWhatTheyAreTold(t *testing.T) {
 	})
 }
 
-// Events of a blocked handler stay encoded; merged events are decoded as one.
+// Events of a blocked handler stay encoded. Merged events are decoded as one event.
 func TestContract_D40_BacklogsAreNotDecoded(t *testing.T) {
 	for _, delivery := range []informer.Delivery{informer.Every, informer.Latest} {
 		countDecoding(t, func(t *testing.T, r rig) {
@@ -132,20 +132,20 @@ func TestContract_D40_BacklogsAreNotDecoded(t *testing.T) {
 			synctest.Wait()
 			calls := 2000
 			if delivery == informer.Every {
-				require.Equal(t, calls+1, reg.Backlog(), "and the add that the handler has in hand")
+				require.Equal(t, calls+1, reg.Backlog(), "including the add in progress")
 			} else {
 				require.Less(t, reg.Backlog(), calls)
 				calls = 1
 			}
 			decoded(0, "what waits")
 			close(gate)
-			decoded(2*calls, "what is told")
+			decoded(2*calls, "the delivered events")
 			require.Equal(t, "2010", last)
 		})
 	}
 }
 
-// Nothing is decoded for a handler without a function for the event.
+// Nothing is decoded for a handler that has no function for the event.
 func TestContract_D40_NothingIsDecodedForNobody(t *testing.T) {
 	countDecoding(t, func(t *testing.T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -167,8 +167,9 @@ func TestContract_D40_NothingIsDecodedForNobody(t *testing.T) {
 	})
 }
 
-// Reads return what was stored: the same object while it is kept decoded, and otherwise another one. What a
-// program has written into an object is seen as long as it is kept, and does not spoil what is stored.
+// A read returns the same object while it is kept decoded, and otherwise another copy. If a program
+// writes into an object, readers see it as long as the object is kept, but the stored object is not
+// affected.
 func TestContract_D40_ReadsOfPackedObjectsAreEqual(t *testing.T) {
 	for _, r := range []rig{sharedRig, typedRig} {
 		for _, budget := range []int64{0, 64 << 10} {
@@ -180,14 +181,14 @@ func TestContract_D40_ReadsOfPackedObjectsAreEqual(t *testing.T) {
 					require.Equal(t, kit.Pod("a", "1"), first)
 					second := w.get("default/a").(*corev1.Pod)
 					require.Equal(t, first, second)
-					require.Equal(t, budget > 0, first == second, "the same one while it is kept")
+					require.Equal(t, budget > 0, first == second, "the same object while it is kept")
 					first.Spec.NodeName = "mine"
 					require.Equal(t, budget > 0, w.get("default/a").(*corev1.Pod).Spec.NodeName == "mine")
 					for n := range 300 {
 						w.Send(watch.Added, kit.Pod(fmt.Sprint("other-", n), fmt.Sprint(11+n)))
 					}
 					synctest.Wait()
-					require.Equal(t, kit.Pod("a", "1"), w.get("default/a"), "others have taken its room in the budget")
+					require.Equal(t, kit.Pod("a", "1"), w.get("default/a"), "other objects have taken its place in the budget")
 					require.Zero(t, w.storageStatus().Pinned)
 				})
 			})
@@ -195,7 +196,7 @@ func TestContract_D40_ReadsOfPackedObjectsAreEqual(t *testing.T) {
 	}
 }
 
-// In a resync of packed objects old and new are one object, for each handler.
+// In a resync of a packed object, old and new are the same object for each handler.
 func TestContract_D40_AResyncOfAPackedObject(t *testing.T) {
 	countDecoding(t, func(t *testing.T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Hour})
@@ -213,7 +214,7 @@ func TestContract_D40_AResyncOfAPackedObject(t *testing.T) {
 	})
 }
 
-// What a transform has made, and what changes when it is encoded and decoded again, is held as it is.
+// If a transform's result changes when it is encoded and decoded again, the informer stores it unpacked.
 func TestContract_D41_WhatDoesNotSurvivePackingIsPinned(t *testing.T) {
 	countDecoding(t, func(t *testing.T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
@@ -233,9 +234,9 @@ func TestContract_D41_WhatDoesNotSurvivePackingIsPinned(t *testing.T) {
 		a := w.get("default/a").(*corev1.Pod)
 		require.Equal(t, "11", a.ResourceVersion)
 		require.NotNil(t, a.Spec.Tolerations)
-		if r.name == typedRig.name { // what only observers are told
+		if r.name == typedRig.name { // only observers get this event
 			var e *informer.StorageError
-			require.Len(t, errs(), 1, "each cause once")
+			require.Len(t, errs(), 1, "each cause is reported once")
 			require.ErrorAs(t, errs()[0], &e)
 			require.Equal(t, "default/a", e.Key.String())
 			require.ErrorContains(t, e, ".Spec.Tolerations")
@@ -243,7 +244,7 @@ func TestContract_D41_WhatDoesNotSurvivePackingIsPinned(t *testing.T) {
 	})
 }
 
-// Users' writes are held as they are, and users read them back.
+// Objects that users write are stored unpacked, and users read the same objects.
 func TestContract_D41_WhatAProgramWritesIsPinned(t *testing.T) {
 	countDecoding(t, func(t *testing.T, r rig) {
 		if r.name != sharedRig.name {
@@ -268,6 +269,6 @@ func TestContract_D41_WhatAProgramWritesIsPinned(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, exists)
 		require.Same(t, mine, obj)
-		decoded(0, "what is held as it is")
+		decoded(0, "unpacked objects")
 	})
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// halfAMinute keeps tests that sleep for whole minutes away from the ticks.
+// halfAMinute keeps tests that sleep for whole minutes away from ticks.
 const halfAMinute = 30 * time.Second
 
-// B76, B73, B85: a resync delivers each object as an update to itself, to the handlers whose period
-// has passed. It sends no request and transforms nothing.
+// B76, B73, B85: a resync delivers each object as an update from itself, to the handlers whose period
+// has passed. It sends no requests and transforms nothing.
 func TestContract_B73_B76_B85_AResync(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), settings{resync: time.Minute})
@@ -40,7 +40,7 @@ func TestContract_B73_B76_B85_AResync(t *testing.T) {
 	})
 }
 
-// B73, T8: events from the server reach all handlers, also between their resyncs.
+// B73, T8: events from the server reach all handlers, including between their resyncs.
 func TestContract_B73_T8_ChangesAreForEverybody(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})
@@ -56,7 +56,7 @@ func TestContract_B73_T8_ChangesAreForEverybody(t *testing.T) {
 	})
 }
 
-// T8: an event with the previous version is delivered during resyncs, too; client-go takes it for a
+// T8: an event with the previous version is delivered during resyncs, too. client-go mistakes it for a
 // resync.
 func TestContract_T8_B73_EventsOfOneVersionBetweenResyncs(t *testing.T) {
 	differs(t, func(t T, r rig) {
@@ -71,8 +71,8 @@ func TestContract_T8_B73_EventsOfOneVersionBetweenResyncs(t *testing.T) {
 	})
 }
 
-// B75, T12: a period is at least one second. The shortest period before the start is the informer's
-// shortest for ever. Without a period of its own, an informer has no resyncs.
+// B75, T12: a period is at least one second. The shortest period before the start stays the informer's
+// shortest. An informer without a period has no resyncs.
 func TestContract_B75_T12_Periods(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Hour})
@@ -94,7 +94,7 @@ func TestContract_B75_T12_Periods(t *testing.T) {
 		late.Take()
 		time.Sleep(10*time.Minute + halfAMinute)
 		require.Len(t, early.Take(), 10)
-		require.InDelta(t, 10, len(late.Take()), 1, "raised to the shortest of before")
+		require.InDelta(t, 10, len(late.Take()), 1, "raised to the shortest period before the start")
 	})
 	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -109,8 +109,8 @@ func TestContract_B75_T12_Periods(t *testing.T) {
 	})
 }
 
-// B75: a negative period of a handler stands for the informer's shortest, and for none if the informer
-// was made without resyncs.
+// B75: a negative period of a handler stands for the informer's shortest period, or for no resyncs if
+// the informer was made without.
 func TestContract_B75_ANegativePeriodIsNoneOfItsOwn(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})
@@ -133,7 +133,7 @@ func TestContract_B75_ANegativePeriodIsNoneOfItsOwn(t *testing.T) {
 	})
 }
 
-// B77: without handlers there are no resyncs, and none is made up for later.
+// B77: without handlers there are no resyncs, and no resync is delivered later instead.
 func TestContract_B77_NobodyToResync(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})
@@ -165,7 +165,7 @@ func TestContract_B76_AHandlerWithoutResyncs(t *testing.T) {
 	})
 }
 
-// D11, B65: resyncs go on during an outage.
+// D11, B65: resyncs continue during an outage.
 func TestContract_D11_B65_ResyncsDuringAnOutage(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})

@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// withShared returns the rig with a make function for client-go's interface.
+// withShared returns the rig with a function make for client-go's interface.
 func (r rig) withShared() rig {
 	r.make = func(t T, lw cache.ListerWatcher, o settings) subject {
 		ix := o.indexes
@@ -30,13 +30,13 @@ func (r rig) withShared() rig {
 	return r
 }
 
-// packed returns an informer as a controller-runtime manager with packed objects has it.
+// packed returns an informer like that of a controller-runtime manager with packed objects.
 func packed(t T, lw cache.ListerWatcher, o settings, ix cache.Indexers) cache.SharedIndexInformer {
 	source := func() (reflector.Source, error) { return reflector.FromControllerRuntime(lw, &corev1.Pod{}), nil }
 	options := informer.Options[any]{Storage: o.storage, Resync: o.resync}
 	i := informer.JoinShared([]func() (reflector.Source, error){source}, reflect.TypeFor[*corev1.Pod](), options)
 	ix = maps.Clone(ix)
-	delete(ix, cache.NamespaceIndex) // each informer has it
+	delete(ix, cache.NamespaceIndex) // each informer already has it
 	require.NoError(t, i.AddIndexers(ix))
 	return i
 }

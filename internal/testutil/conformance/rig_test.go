@@ -17,17 +17,17 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// rig is one implementation of an informer.
+// rig is an implementation of an informer.
 type rig struct {
 	name string
-	// shared makes an informer with client-go's interface; nil for the typed API.
+	// shared makes an informer with client-go's interface. It is nil for the typed API.
 	shared   func(lw cache.ListerWatcher, example runtime.Object, o cache.SharedIndexInformerOptions) cache.SharedIndexInformer
 	newIndex func(key cache.KeyFunc, ix cache.Indexers) cache.Indexer
 	newStore func(key cache.KeyFunc) cache.Store
-	// make makes an informer of pods that does not run yet.
+	// make makes an informer of pods that is not running yet.
 	make func(t T, lw cache.ListerWatcher, o settings) subject
-	// packed makes our informers hold their objects packed, and so many bytes of them decoded as well. All
-	// tests hold in this mode, too.
+	// packed makes our informers pack their objects, and keep this many bytes of them decoded. All tests
+	// also hold in this mode.
 	packed bool
 	budget int64
 }
@@ -40,7 +40,7 @@ func (r rig) title() string {
 	return r.name
 }
 
-// inBothModes returns the rigs, and ours a second time with packed objects.
+// inBothModes returns the rigs, with our rigs twice: the second time with packed objects.
 func inBothModes(rigs []rig) (all []rig) {
 	for _, r := range rigs {
 		all = append(all, r)
@@ -52,7 +52,8 @@ func inBothModes(rigs []rig) (all []rig) {
 	return all
 }
 
-// requireSame fails unless two objects are one, or equal if the rig's informers decode an object each time.
+// requireSame fails unless two objects are the same, or are equal if the rig's informers decode objects
+// for each read.
 func (r rig) requireSame(t T, want, got any, why ...any) {
 	if r.packed {
 		require.Equal(t, want, got, why...)
@@ -61,7 +62,7 @@ func (r rig) requireSame(t T, want, got any, why ...any) {
 	}
 }
 
-// storage says how the rig's informers hold their objects.
+// storage says how the rig's informers store their objects.
 func (r rig) storage() (s informer.Storage) {
 	if r.packed {
 		s.Decoded = informer.NewBudget(r.budget)
@@ -69,7 +70,7 @@ func (r rig) storage() (s informer.Storage) {
 	return s
 }
 
-// settings of an informer; the zero value has no index and no resyncs.
+// settings of an informer. The zero value has neither indexes nor resyncs.
 type settings struct {
 	resync  time.Duration
 	indexes cache.Indexers
@@ -82,17 +83,17 @@ type subject interface {
 	run(ctx context.Context)
 	synced() bool
 	stopped() bool
-	// version is LastSyncResourceVersion, and storeVersion the version of the store.
+	// version is LastSyncResourceVersion. storeVersion is the version of the store.
 	version() string
 	storeVersion() string
-	// get returns nil for a missing object.
+	// get returns nil if there is no object.
 	get(key string) any
 	keys() []string
 	by(index, value string) ([]string, error)
 	addIndexers(ix cache.Indexers) error
 	transform(f cache.TransformFunc) error
 	onError(h func(error)) error
-	// storageStatus is of ours alone.
+	// storageStatus is only for our informers.
 	storageStatus() informer.StorageStatus
 }
 
@@ -116,7 +117,7 @@ var (
 
 var rigs = []rig{clientgoRig, sharedRig, typedRig}
 
-// funcs is a handler; nil functions do nothing.
+// funcs is a handler. Its nil functions do nothing.
 type funcs = cache.ResourceEventHandlerDetailedFuncs
 
 // world is a subject with its scripted server.
@@ -124,17 +125,17 @@ type world struct {
 	subject
 	*kit.Script
 	t    T
-	stop func() // ends the run and waits for its end; nil before start
+	stop func() // ends the run and waits until it has ended; nil before start
 }
 
-// world makes an informer of a script. It does not run yet.
+// world makes an informer that reads a script. It does not run yet.
 func (r rig) world(t T, s *kit.Script, o ...settings) *world {
 	with := append(o, settings{})[0]
 	with.storage = r.storage()
 	return &world{subject: r.make(t, s, with), Script: s, t: t}
 }
 
-// relist expires the watch, and waits out the first step of the back-off.
+// relist expires the watch, and waits for the first step of the back-off.
 func (w *world) relist() {
 	w.Expire()
 	time.Sleep(5 * time.Second)
@@ -146,7 +147,7 @@ func (w *world) addRecorder(resync ...time.Duration) (*kit.Recorder, registratio
 	return r, w.addHandler(r.Handler(), resync...)
 }
 
-// addHandler adds a handler, with a resync period of its own if resync has one.
+// addHandler adds a handler, with its own resync period if resync has one.
 func (w *world) addHandler(h funcs, resync ...time.Duration) registration {
 	if len(resync) > 0 {
 		return w.handle(w.t, h, &resync[0])

@@ -75,8 +75,8 @@ func newTyped(_ T, lw cache.ListerWatcher, o settings) subject {
 	return typedSubject{i, seen}
 }
 
-// typedIndexes converts client-go's index functions. Their errors become panics, since typed index
-// functions return none.
+// typedIndexes converts client-go's index functions. Their errors become panics, because typed index
+// functions do not return errors.
 func typedIndexes(ix cache.Indexers) (indexes []indexer.Index[*corev1.Pod]) {
 	for name, f := range ix {
 		indexes = append(indexes, indexer.Index[*corev1.Pod]{Name: name, Append: func(values []string, p *corev1.Pod) []string {
@@ -116,7 +116,7 @@ func typedHandler(h funcs) informer.HandlerFunc[*corev1.Pod] {
 	}
 }
 
-func (s typedSubject) run(ctx context.Context) { _ = s.informer.Run(ctx) } // an error only for a second run
+func (s typedSubject) run(ctx context.Context) { _ = s.informer.Run(ctx) } // only a second run is an error
 
 func (s typedSubject) synced() bool {
 	select {
@@ -166,7 +166,7 @@ func (s typedSubject) transform(f cache.TransformFunc) error {
 		if err != nil {
 			return nil, err
 		}
-		return obj.(*corev1.Pod), nil // another type panics
+		return obj.(*corev1.Pod), nil // panics for another type
 	})
 }
 

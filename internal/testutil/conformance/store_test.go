@@ -17,8 +17,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// eachIndexer runs a test on every store with client-go's Indexer interface: a separate store, and
-// an informer's.
+// eachIndexer runs a test on every store with client-go's Indexer interface: a separate store, and an
+// informer's store.
 func eachIndexer(t *testing.T, test func(t T, x cache.Indexer)) {
 	clientgoAPI(t, func(t T, r rig) { test(t, r.newIndex(cache.DeletionHandlingMetaNamespaceKeyFunc, cache.Indexers{})) })
 	clientgoAPI(t, func(t T, r rig) { test(t, r.world(t, kit.NewScript("1")).shared().GetIndexer()) })
@@ -40,7 +40,7 @@ var valueIndex = cache.Indexers{"value": byValue}
 
 func values(v string) func(*corev1.Pod) { return kit.Label("v", v) }
 
-// B30: reads return the stored object itself; keys of an index are sorted.
+// B30: reads return the stored object itself. The keys of an index are sorted.
 func TestContract_B30_WhatIsStoredIsReturned(t *testing.T) {
 	eachIndexer(t, func(t T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(valueIndex))
@@ -75,7 +75,7 @@ func TestContract_B30_WhatIsStoredIsReturned(t *testing.T) {
 		_, exists, err = x.GetByKey("default/a")
 		require.NoError(t, err)
 		require.False(t, exists)
-		require.NoError(t, x.Delete(cache.DeletedFinalStateUnknown{Key: "default/b"}), "a tombstone has a key too")
+		require.NoError(t, x.Delete(cache.DeletedFinalStateUnknown{Key: "default/b"}), "a tombstone has a key, too")
 		require.Empty(t, x.List())
 		require.NoError(t, x.Replace([]any{a}, "7"))
 		require.Equal(t, []string{"default/a"}, x.ListKeys())
@@ -83,7 +83,7 @@ func TestContract_B30_WhatIsStoredIsReturned(t *testing.T) {
 	})
 }
 
-// B31: one call sees one state, also during writes.
+// B31: a call sees a single state, also during writes.
 func TestContract_B31_OneCallSeesOneState(t *testing.T) {
 	eachIndexer(t, func(t T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(valueIndex))
@@ -112,7 +112,7 @@ func TestContract_B31_OneCallSeesOneState(t *testing.T) {
 	})
 }
 
-// B32: an unknown index is an error, an unknown value is empty.
+// B32: an unknown index is an error. An unknown value is empty.
 func TestContract_B32_UnknownIndexes(t *testing.T) {
 	eachIndexer(t, func(t T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(valueIndex))
@@ -130,7 +130,7 @@ func TestContract_B32_UnknownIndexes(t *testing.T) {
 	})
 }
 
-// B34, T6: indexes may be added late; a name in use is an error, and then none is added.
+// B34, T6: indexes can be added late. A name in use is an error, and then no index is added.
 func TestContract_B34_T6_LateIndexes(t *testing.T) {
 	eachIndexer(t, func(t T, x cache.Indexer) {
 		require.NoError(t, x.Add(kit.Pod("a", "1", values("x"))))
@@ -155,7 +155,7 @@ func TestContract_B34_T6_LateIndexes(t *testing.T) {
 	})
 }
 
-// B37: objects have any number of values; a value without objects disappears.
+// B37: an object has any number of values. A value without objects disappears.
 func TestContract_B37_ValuesComeAndGo(t *testing.T) {
 	eachIndexer(t, func(t T, x cache.Indexer) {
 		require.NoError(t, x.AddIndexers(valueIndex))
@@ -186,7 +186,7 @@ func TestContract_B37_ValuesComeAndGo(t *testing.T) {
 	})
 }
 
-// B38: in a transaction, objects without a key are errors, and the others are written.
+// B38: in a transaction, objects without a key are errors. The other objects are written.
 func TestContract_B38_Transactions(t *testing.T) {
 	eachIndexer(t, func(t T, x cache.Indexer) {
 		store, ok := x.(cache.TransactionStore)
@@ -262,7 +262,7 @@ func TestContract_B30_KeyErrors(t *testing.T) {
 	})
 }
 
-// B43, T19: users may write into an informer's store; handlers get no event.
+// B43, T19: users may write into an informer's store. Handlers get no events.
 func TestContract_B43_T19_WritesOfOthers(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -277,14 +277,14 @@ func TestContract_B43_T19_WritesOfOthers(t *testing.T) {
 		require.NotNil(t, w.get("default/during"))
 		require.Empty(t, rec.Take())
 		w.Send(watch.Modified, kit.Pod("a", "11"))
-		require.Equal(t, []string{"update a@2 a@11"}, rec.Take(), "in turn with the informer")
+		require.Equal(t, []string{"update a@2 a@11"}, rec.Take(), "the informer continues after the user's write")
 		w.stop()
 		require.NoError(t, store.Delete(kit.Pod("a", "12")))
 		require.Nil(t, w.get("default/a"))
 	})
 }
 
-// D4, B33: an object on which an index function fails is missing from that index, and nothing else.
+// D4, B33: if an index function fails on an object, the object is missing only from that index.
 func TestContract_D4_B33_AnIndexThatFails(t *testing.T) {
 	crashes(t, "unable to calculate an index entry", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1", values("x")), kit.Pod("b", "2", values("poison"))), settings{indexes: cache.Indexers{
@@ -312,11 +312,11 @@ func TestContract_D4_B33_AnIndexThatFails(t *testing.T) {
 		w.Send(watch.Modified, kit.Pod("b", "11", values("x")))
 		synctest.Wait()
 		keys, _ = w.by("value", "x")
-		require.Equal(t, []string{"default/a", "default/b"}, keys, "it is tried again")
+		require.Equal(t, []string{"default/a", "default/b"}, keys, "the index function is called again")
 	})
 }
 
-// D28: an index function that ends its goroutine stops the informer; nothing of its object is stored. In a
+// D28: an index function that ends its goroutine stops the informer. Its object is not stored. In a
 // user's write, the user's goroutine ends, no lock stays held, and a Replace changes nothing.
 func TestContract_D28_AnIndexThatEndsItsGoroutine(t *testing.T) {
 	differs(t, func(t T, r rig) {
@@ -358,7 +358,7 @@ func TestContract_D28_AnIndexThatEndsItsGoroutine(t *testing.T) {
 		keys, err := x.IndexKeys("value", "x")
 		require.NoError(t, err)
 		require.Empty(t, keys)
-		require.NoError(t, x.Update(kit.Pod("a", "4")), "no lock is held")
+		require.NoError(t, x.Update(kit.Pod("a", "4")), "no lock stays held")
 	}, sharedRig)
 }
 
@@ -398,7 +398,7 @@ func TestContract_D6_B40_TheVersionDoesNotGoBack(t *testing.T) {
 		w.Send(watch.Modified, kit.Pod("a", "20"))
 		w.Send(watch.Modified, kit.Pod("a", "15"))
 		synctest.Wait()
-		require.Equal(t, "a@15", kit.Text(w.get("default/a")), "it is stored (T8)")
+		require.Equal(t, "a@15", kit.Text(w.get("default/a")), "the object is stored (T8)")
 		require.Equal(t, "20", w.storeVersion())
 	})
 	clientgoAPIDiffers(t, func(t T, r rig) {
@@ -409,7 +409,7 @@ func TestContract_D6_B40_TheVersionDoesNotGoBack(t *testing.T) {
 	})
 }
 
-// D6: if versions cannot be compared, the last version counts.
+// D6: if versions cannot be compared, the version of the last write counts.
 func TestContract_D6_VersionsThatDoNotCompare(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("first", kit.Pod("a", "1"))).start()
@@ -430,7 +430,7 @@ func TestContract_T18_IndexOfAnObjectMeta(t *testing.T) {
 	})
 }
 
-// T19: writes may come from any goroutine, during a run.
+// T19: any goroutine may write during a run.
 func TestContract_T19_WritesFromAnywhere(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10")).start()
@@ -455,7 +455,7 @@ func TestContract_T19_WritesFromAnywhere(t *testing.T) {
 	})
 }
 
-// T21: the key of a store is the whole string returned by the key function.
+// T21: the key in a store is the whole string that the key function returns.
 func TestContract_T21_CustomKeys(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		key := func(obj any) (string, error) { return "a/b/c/" + obj.(*corev1.Pod).Name, nil }

@@ -19,7 +19,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// slim removes the parts of a pod that tests do not read, in place.
+// slim removes parts of a pod in place that tests do not read.
 func slim(obj any) (any, error) {
 	if p, ok := obj.(*corev1.Pod); ok {
 		p.Spec = corev1.PodSpec{}
@@ -31,8 +31,8 @@ func podWithSpec(name, version string) *corev1.Pod {
 	return kit.Pod(name, version, func(p *corev1.Pod) { p.Spec.NodeName = "heavy" })
 }
 
-// B84: the transform runs once, before the store and the handlers, and may change the object in
-// place.
+// B84: the transform runs once, before the store and the handlers get the object. It may change the
+// object in place.
 func TestContract_B84_TheTransformComesFirst(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", podWithSpec("a", "1")))
@@ -86,7 +86,7 @@ func TestContract_B86_D13_ATransformThatIsNotIdempotent(t *testing.T) {
 	})
 }
 
-// B90, B101, T5: nil is a valid transform; setting a transform after the start is an error.
+// B90, B101, T5: nil is a valid transform. Setting a transform after the start is an error.
 func TestContract_B90_B101_T5_SettingTransforms(t *testing.T) {
 	clientgoAPI(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -98,7 +98,7 @@ func TestContract_B90_B101_T5_SettingTransforms(t *testing.T) {
 		require.Error(t, w.transform(nil))
 		require.Error(t, w.onError(func(error) {}))
 	})
-	typedOnly(t, "its own interface", func(t T, r rig) {
+	typedOnly(t, "only the typed API has this interface", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10")).start()
 		require.ErrorIs(t, w.transform(slim), informer.ErrRunning)
 		w.stop()
@@ -123,8 +123,8 @@ func failOnLabel(obj any) (any, error) {
 	return obj, nil
 }
 
-// D3, B88, B72: an object on which the transform fails does not keep out the others of its list,
-// and the error names it.
+// D3, B88, B72: an object on which the transform fails does not affect the other objects of its list.
+// The error names it.
 func TestContract_D3_B88_B72_AListWithAPoisonedObject(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error"))))
@@ -139,11 +139,11 @@ func TestContract_D3_B88_B72_AListWithAPoisonedObject(t *testing.T) {
 		require.ErrorIs(t, errs()[0], errPoison)
 		require.ErrorContains(t, errs()[0], "default/b")
 		w.Send(watch.Modified, kit.Pod("b", "11"))
-		require.Equal(t, []string{"add b@11"}, rec.Take(), "it is tried again")
+		require.Equal(t, []string{"add b@11"}, rec.Take(), "the transform runs again")
 	})
 }
 
-// D3, B62: an event whose object cannot be transformed is reported, and the old version stays.
+// D3, B62: an event on whose object the transform fails is reported. The old version stays stored.
 func TestContract_D3_B62_AnEventWithAPoisonedObject(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -163,7 +163,7 @@ func TestContract_D3_B62_AnEventWithAPoisonedObject(t *testing.T) {
 	})
 }
 
-// D3: a delete removes the object even if its last state cannot be transformed.
+// D3: a delete removes the object even if the transform fails on its last state.
 func TestContract_D3_APoisonedDelete(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -178,8 +178,8 @@ func TestContract_D3_APoisonedDelete(t *testing.T) {
 	})
 }
 
-// D3: a delete that the transform fails on is not delivered if its object was not stored: a tombstone would have
-// no object. client-go delivers no delete that the transform fails on.
+// D3: a delete on which the transform fails is not delivered if its object was not stored, because a
+// tombstone would have no object. client-go does not deliver any delete on which the transform fails.
 func TestContract_D3_APoisonedDeleteOfTheUnknown(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10"))
@@ -206,8 +206,8 @@ func TestContract_D3_B99_ATransformThatPanics(t *testing.T) {
 	})
 }
 
-// D28: a transform that ends its goroutine, in a list, an event or a delete, stops the informer. What is
-// stored stays readable.
+// D28: a transform that ends its goroutine in a list, an event or a delete stops the informer. Stored
+// objects stay readable.
 func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		exit := kit.Label("poison", "exit")
@@ -241,7 +241,7 @@ func TestContract_D28_ATransformThatEndsItsGoroutine(t *testing.T) {
 
 // D3: the status counts the quarantined objects.
 func TestContract_D3_StatusCounts(t *testing.T) {
-	typedOnly(t, "it has no status", func(t T, r rig) {
+	typedOnly(t, "client-go has no status", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2", kit.Label("poison", "error"))))
 		require.NoError(t, w.transform(failOnLabel))
 		w.start()
@@ -276,7 +276,7 @@ func TestContract_D7_B41_ATransformThatClearsVersions(t *testing.T) {
 	})
 }
 
-// D7, B87: an object that the transform renames is quarantined, and the error has both keys.
+// D7, B87: an object that the transform renames is quarantined. The error has both keys.
 func TestContract_D7_B87_ATransformThatRenames(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")))
@@ -302,12 +302,12 @@ func TestContract_D7_B87_ATransformThatRenames(t *testing.T) {
 // nilByLabel is a transform that returns nil for pods with a label.
 func nilByLabel(obj any) (any, error) {
 	if p, ok := obj.(*corev1.Pod); ok && p.Labels["nil"] != "" {
-		return nil, nil //nolint:nilnil // as a careless transform does
+		return nil, nil //nolint:nilnil // like a careless transform
 	}
 	return obj, nil
 }
 
-// B93: an object of a watch for which the transform returns nil is left out.
+// B93: a watched object for which the transform returns nil is left out.
 func TestContract_B93_ATransformThatReturnsNil(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -322,7 +322,7 @@ func TestContract_B93_ATransformThatReturnsNil(t *testing.T) {
 	})
 }
 
-// D3, B93: such an object is reported, keeps no other object out of a list, and is tried again.
+// D3, B93: such an object is reported, does not affect other objects of a list, and is tried again.
 func TestContract_D3_B93_AnObjectMadeNilIsQuarantined(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1", kit.Label("nil", "yes")), kit.Pod("b", "2")))
@@ -341,7 +341,7 @@ func TestContract_D3_B93_AnObjectMadeNilIsQuarantined(t *testing.T) {
 
 // D13, B84: the transform runs without a lock, and may call the informer.
 func TestContract_D13_B84_TheTransformMayAsk(t *testing.T) {
-	ours(t, "it holds its queue's lock, on which nothing that a test may ask waits", func(t T, r rig) {
+	ours(t, "it holds its queue's lock, which no call of a test needs", func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		require.NoError(t, w.transform(func(obj any) (any, error) {
 			w.keys()
@@ -357,11 +357,11 @@ func TestContract_D13_B84_TheTransformMayAsk(t *testing.T) {
 	})
 }
 
-// D25, B89: with client-go's interface a transform may return any type; a result without metadata
-// keeps the object's key.
+// D25, B89: with client-go's interface a transform may return any type. A result without metadata keeps
+// the object's key.
 func TestContract_D25_B89_AnotherType(t *testing.T) {
 	clientgoAPIDiffers(t, func(t T, r rig) {
-		if r.packed { // the informers of a manager hold objects of one type
+		if r.packed { // a manager's informers hold objects of one type
 			return
 		}
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
@@ -374,7 +374,7 @@ func TestContract_D25_B89_AnotherType(t *testing.T) {
 		w.Send(watch.Modified, kit.Pod("a", "11"))
 		require.Equal(t, []string{"update a string a string"}, rec.Take())
 	})
-	clientgoAPI(t, func(t T, r rig) { // a result with metadata, in client-go too
+	clientgoAPI(t, func(t T, r rig) { // a result with metadata, also in client-go
 		if r.packed {
 			return
 		}
@@ -392,8 +392,8 @@ func TestContract_D25_B89_AnotherType(t *testing.T) {
 	})
 }
 
-// D25, B91: a typed informer of pods holds pods; an object of another type is quarantined, and the
-// error names both types.
+// D25, B91: a typed informer of pods holds pods. An object of another type is quarantined. The error
+// names both types.
 func TestContract_D25_B91_ATypedInformerHoldsItsType(t *testing.T) {
 	typedOnly(t, "its typed handlers panic", func(t T, _ rig) {
 		seen := &observer{}

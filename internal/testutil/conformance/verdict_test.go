@@ -31,13 +31,13 @@ const (
 	holds   verdict = "holds"
 	fails   verdict = "fails"   // as expected
 	dies    verdict = "crashes" // as expected
-	skipped verdict = "-"       // has no meaning there, or does not hold every time
+	skipped verdict = "-"       // has no meaning there, or does not always hold
 )
 
-// weight orders verdicts: of a test of several parts, the heaviest verdict counts.
+// weight orders verdicts. If a test has several parts, the heaviest verdict counts.
 var weight = map[verdict]int{skipped: 1, holds: 2, fails: 3, dies: 4}
 
-// ran has the verdicts of this run, by test and rig.
+// ran has the verdicts of this run by test and rig.
 var ran = struct {
 	sync.Mutex
 	verdicts map[string]map[string]verdict
@@ -61,26 +61,26 @@ func each(t *testing.T, test func(t T, r rig)) { run(t, test, clientgoRig, share
 // clientgoAPI runs a test on the rigs with client-go's interface.
 func clientgoAPI(t *testing.T, test func(t T, r rig)) { run(t, test, clientgoRig, sharedRig) }
 
-// ours runs a test on our two rigs; why is the reason to leave out client-go.
+// ours runs a test on our two rigs. why is the reason to skip client-go.
 func ours(t *testing.T, why string, test func(t T, r rig)) {
 	skipOthers(t, why)
 	run(t, test, sharedRig, typedRig)
 }
 
-// typedOnly runs a test on our typed API alone; why is the reason to leave out client-go.
+// typedOnly runs a test only on our typed API. why is the reason to skip client-go.
 func typedOnly(t *testing.T, why string, test func(t T, r rig)) {
 	skipOthers(t, why)
 	run(t, test, typedRig)
 }
 
-// ourClientgoAPI runs a test on our client-go API alone; why is the reason to leave out client-go.
+// ourClientgoAPI runs a test only on our client-go API. why is the reason to skip client-go.
 func ourClientgoAPI(t *testing.T, why string, test func(t T, r rig)) {
 	skipOthers(t, why)
 	run(t, test, sharedRig)
 }
 
 func skipOthers(t *testing.T, why string) {
-	require.NotEmpty(t, why, "why not on the others")
+	require.NotEmpty(t, why, "a reason to skip the other rigs is missing")
 	record(t, clientgoRig, skipped)
 }
 
@@ -98,10 +98,10 @@ func run(t *testing.T, test func(t T, r rig), rigs ...rig) {
 // bubble runs a test in virtual time.
 func bubble(t *testing.T, test func(t *testing.T)) { synctest.Test(t, test) }
 
-// differs runs a test on ours, and on client-go, which must fail it by an assertion or a panic.
+// differs runs a test on our rigs, and on client-go, which must fail it by an assertion or a panic.
 func differs(t *testing.T, test func(t T, r rig)) { differ(t, test, sharedRig, typedRig) }
 
-// clientgoAPIDiffers is differs for tests of client-go's interface.
+// clientgoAPIDiffers is like differs, for tests of client-go's interface.
 func clientgoAPIDiffers(t *testing.T, test func(t T, r rig)) { differ(t, test, sharedRig) }
 
 func differ(t *testing.T, test func(t T, r rig), rigs ...rig) {
@@ -110,7 +110,7 @@ func differ(t *testing.T, test func(t T, r rig), rigs ...rig) {
 		bubble(t, func(t *testing.T) {
 			r := &expectedFailure{T: t}
 			r.run(func() { test(r, clientgoRig) })
-			require.NotEmpty(t, r.failures, "client-go does this too: then it is no difference")
+			require.NotEmpty(t, r.failures, "client-go does this, too, so there is no difference")
 			t.Log(errorLine(r.failures[0]))
 		})
 		if !t.Failed() {
@@ -119,7 +119,7 @@ func differ(t *testing.T, test func(t T, r rig), rigs ...rig) {
 	})
 }
 
-// expectedFailure is the T of a test that must fail.
+// expectedFailure is the T for a test that must fail.
 type expectedFailure struct {
 	*testing.T
 	failures []string
@@ -131,7 +131,7 @@ func (r *expectedFailure) Errorf(format string, args ...any) {
 
 func (r *expectedFailure) FailNow() { runtime.Goexit() }
 
-// run calls a test in its own goroutine, which FailNow can end.
+// run calls a test in its own goroutine, which FailNow may end.
 func (r *expectedFailure) run(test func()) {
 	ended := make(chan struct{})
 	go func() {
@@ -156,7 +156,7 @@ func errorLine(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// timedOut is in the output of a process that never ends.
+// timedOut is in the output of a process that does not end.
 const timedOut = "test timed out"
 
 const childVariable = "TIDEMARK_CONFORMANCE_CHILD"
@@ -164,8 +164,8 @@ const childVariable = "TIDEMARK_CONFORMANCE_CHILD"
 // isChildProcess reports whether this process runs a test that must end it.
 func isChildProcess() bool { return os.Getenv(childVariable) != "" }
 
-// crashes runs a test on ours, and on client-go in a process of its own, whose output must contain
-// the words.
+// crashes runs a test on our rigs, and on client-go in a separate process. The output of this process
+// must contain the words.
 func crashes(t *testing.T, words string, test func(t T, r rig)) {
 	if isChildProcess() {
 		t.Run(clientgoRig.name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func crashes(t *testing.T, words string, test func(t T, r rig)) {
 	expectDeath(t, clientgoRig, words, dies)
 }
 
-// endsProcess runs a test that ends the process, on all rigs, each in a process of its own.
+// endsProcess runs a test that ends the process on all rigs, each in a separate process.
 func endsProcess(t *testing.T, words string, test func(t T, r rig)) {
 	for _, r := range inBothModes(rigs) {
 		if isChildProcess() {
@@ -190,7 +190,7 @@ func endsProcess(t *testing.T, words string, test func(t T, r rig)) {
 	}
 }
 
-// expectDeath makes sure that a test on a rig ends the process, with the words in its output.
+// expectDeath verifies that a test on a rig ends the process, with the words in its output.
 func expectDeath(t *testing.T, r rig, words string, v verdict) {
 	t.Run(r.title(), func(t *testing.T) {
 		only := "^" + regexp.QuoteMeta(strings.TrimSuffix(t.Name(), "/"+r.title())) + "$/^" + r.title() + "$"
@@ -204,7 +204,7 @@ func expectDeath(t *testing.T, r rig, words string, v verdict) {
 		cmd.Env = append(os.Environ(), childVariable+"=1", "KUBE_CACHE_MUTATION_DETECTOR=true")
 		out, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
-		require.ErrorAs(t, err, &exit, "it survives: %s", out)
+		require.ErrorAs(t, err, &exit, "the process did not fail: %s", out)
 		require.Contains(t, string(out), words)
 		record(t, r, v)
 	})

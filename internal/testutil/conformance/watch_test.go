@@ -22,7 +22,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// B53: a watch asks for bookmarks, from the list's version, with a timeout of 5 to 10 minutes.
+// B53: a watch requests bookmarks, from the list's version, with a timeout of 5 to 10 minutes.
 func TestContract_B53_WatchOptions(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10")).start()
@@ -38,8 +38,7 @@ func TestContract_B53_WatchOptions(t *testing.T) {
 	})
 }
 
-// B54: after a watch's timeout, the next begins at its last version: without a list, without a
-// wait.
+// B54: after a watch's timeout, the next watch begins at its last version, without a list or a back-off.
 func TestContract_B54_AWatchThatEnds(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -58,7 +57,7 @@ var (
 	errBusy    = apierrors.NewTooManyRequests("busy", 1)
 )
 
-// B55: if a server refuses or is busy, the watch is retried, without a list.
+// B55: if a server refuses connections or is busy, the watch is retried without a list.
 func TestContract_B55_AServerThatIsBusy(t *testing.T) {
 	for _, err := range []error{errRefused, errBusy} {
 		each(t, func(t T, r rig) {
@@ -77,7 +76,7 @@ func TestContract_B55_AServerThatIsBusy(t *testing.T) {
 			require.Equal(t, 4, watches)
 		})
 	}
-	each(t, func(t T, r rig) { // the same error as an event
+	each(t, func(t T, r rig) { // with the same error as an event
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
 		w.Send(watch.Error, &errBusy.ErrStatus)
 		time.Sleep(time.Minute)
@@ -109,7 +108,7 @@ func TestContract_B56_B57_OtherErrorsMeanAList(t *testing.T) {
 			require.Equal(t, []string{"update a@1 a@12", "update a@12 a@20"}, rec.Take())
 		})
 	}
-	each(t, func(t T, r rig) { // the same error as the answer to the request
+	each(t, func(t T, r rig) { // with the same error as the answer to the request
 		s := kit.NewScript("10", kit.Pod("a", "1"))
 		failures := 1
 		s.OnWatch = func(context.Context, metav1.ListOptions) (watch.Interface, error) {
@@ -159,8 +158,8 @@ func TestContract_B63_TheVersionFollowsEvents(t *testing.T) {
 	})
 }
 
-// B63: a watch from no version begins with the existing objects in any order, and their versions do
-// not count.
+// B63: a watch from no version begins with the existing objects in any order. Their versions do not
+// count.
 func TestContract_B63_AddedEventsOutOfOrder(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("")).start()
@@ -225,7 +224,7 @@ func TestContract_D8_B59_BackingOff(t *testing.T) {
 		time.Sleep(time.Hour)
 		began := time.Now()
 		w.stop()
-		require.Equal(t, began, time.Now()) // in virtual time, which a wait would move
+		require.Equal(t, began, time.Now()) // virtual time, which a wait would advance
 	})
 }
 
@@ -239,12 +238,12 @@ func TestContract_D9_B58_TheBackoffOfAnOutage(t *testing.T) {
 		w.start()
 		time.Sleep(30 * time.Minute)
 		lists, _ := w.Requests()
-		require.Greater(t, lists, 30, "it goes on")
-		require.Less(t, lists, 70, "it waits for 30 to 60 seconds once it has grown")
+		require.Greater(t, lists, 30, "the informer continues")
+		require.Less(t, lists, 70, "the back-off grows to 30 to 60 seconds")
 	})
 }
 
-// D9: an expired watch (410) is no outage: the first is followed by a list at once.
+// D9: an expired watch (410) is not an outage. After the first one, the informer lists at once.
 func TestContract_D9_B56_AnExpiredWatchIsListedAtOnce(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -256,7 +255,7 @@ func TestContract_D9_B56_AnExpiredWatchIsListedAtOnce(t *testing.T) {
 	})
 }
 
-// D9: after repeated expiries the informer waits.
+// D9: after repeated expirations the informer backs off.
 func TestContract_D9_WatchesThatKeepExpiring(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
@@ -290,7 +289,7 @@ func TestContract_D10_B60_ErrorsInTheStreamAreTold(t *testing.T) {
 	})
 }
 
-// D22: a watch silent for longer than its timeout is replaced.
+// D22: a watch that is silent for longer than its timeout is replaced.
 func TestContract_D22_ASilentWatch(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()

@@ -29,7 +29,7 @@ func streamingScript(version string, pods ...*corev1.Pod) *kit.Script {
 	return s
 }
 
-// B66, B67: the informer requests a streamed initial state, stores it at its end, and continues
+// B66, B67: the informer requests a streamed initial state, stores it when it is complete, and continues
 // with the same watch.
 func TestContract_B66_B67_AStreamBecomesTheWatch(t *testing.T) {
 	each(t, func(t T, r rig) {
@@ -150,7 +150,7 @@ func TestContract_B68_OtherErrorsMeanAList(t *testing.T) {
 	})
 }
 
-// B70, T16: a source that says it cannot stream gets no stream request.
+// B70, T16: a source that says that it cannot stream gets no stream request.
 func TestContract_B70_T16_WhoCannotStreamIsNotAsked(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"))).start()
@@ -173,8 +173,8 @@ func TestContract_B70_T17_TheGate(t *testing.T) {
 	})
 }
 
-// D12, B68: after a stream that ends early the informer lists, in the same attempt, and does not
-// stream for a while.
+// D12, B68: after a stream that ends early the informer lists in the same attempt, and does not stream
+// for a while.
 func TestContract_D12_B68_AStreamThatEnds(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		s := streamingScript("10", kit.Pod("a", "1"))
@@ -190,7 +190,7 @@ func TestContract_D12_B68_AStreamThatEnds(t *testing.T) {
 		w := r.world(t, s)
 		limitWatches(s, 1000)
 		w.start()
-		require.Equal(t, []string{"default/a"}, w.keys(), "what it brought is dropped")
+		require.Equal(t, []string{"default/a"}, w.keys(), "the events of the stream are dropped")
 		for range 5 {
 			time.Sleep(time.Minute)
 			w.relist()
@@ -206,7 +206,7 @@ func TestContract_D12_B68_AStreamThatEnds(t *testing.T) {
 	})
 }
 
-// limitWatches stops a hot loop: it answers no watch after the first n.
+// limitWatches prevents a hot loop: it answers only the first n watches.
 func limitWatches(s *kit.Script, n int) {
 	answer := s.OnWatch
 	s.OnWatch = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
@@ -228,8 +228,8 @@ func TestContract_D12_B69_AStreamThatBringsNothing(t *testing.T) {
 	})
 }
 
-// D12, B70: a bare ListWatch does not say whether it can stream. The informer waits a second for
-// the stream, and then lists.
+// D12, B70: a bare ListWatch does not say whether it can stream. The informer waits one second for the
+// stream, and then lists.
 func TestContract_D12_B70_ABareListWatch(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
@@ -240,8 +240,8 @@ func TestContract_D12_B70_ABareListWatch(t *testing.T) {
 	})
 }
 
-// D10: an outage of a source that may be unable to stream is one error for each attempt, not another
-// one for the stream that was tried before the list.
+// D10: an outage of a source that may not be able to stream is one error per attempt. The stream that is
+// tried before the list does not cause another error.
 func TestContract_D10_AnOutageOfABareListWatchIsToldOnce(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
@@ -287,8 +287,8 @@ func (s serverSource) Watch(ctx context.Context, o metav1.ListOptions) (watch.In
 
 func (serverSource) Streams() bool { return true }
 
-// B67, B57: the store is the same, whether the server streams or not, and whatever history it has
-// lost.
+// B67, B57: the store is the same whether or not the server streams, and regardless of the history that
+// it has lost.
 func TestContract_B67_AgainstAServer(t *testing.T) {
 	for _, o := range []informertest.Options{{}, {NoWatchList: true}, {NoWatchList: true, NoWatchCache: true}} {
 		each(t, func(t T, r rig) {

@@ -12,10 +12,10 @@ import (
 // Codec is an indexer.Codec. The zero value is ready for use.
 type Codec struct{ encoded, decoded, held atomic.Int64 }
 
-// Encoded returns the number of objects encoded so far.
+// Encoded returns the number of encoded objects.
 func (c *Codec) Encoded() int { return int(c.encoded.Load()) }
 
-// Decoded returns the number of objects decoded since the previous call of Decoded.
+// Decoded returns the number of objects decoded since the last call of Decoded.
 func (c *Codec) Decoded() int { return int(c.decoded.Swap(0)) }
 
 // Held returns the number of objects that the store holds.
@@ -46,8 +46,8 @@ func (c *Codec) ForList(int) func(any) any { return c.Decode }
 // Count implements indexer.Codec.
 func (c *Codec) Count(_ any, n int) { c.held.Add(int64(n)) }
 
-// Reading returns a function of the stored form that reads its object, and does not count as decoding:
-// for the metadata of objects that have none of Kubernetes'.
+// Reading returns a function that reads the object in a stored form, and does not count as decoding. It
+// reads objects without Kubernetes metadata.
 func Reading[R any](read func(obj any) R) func(stored any) R {
 	return func(obj any) R {
 		if s, ok := obj.(*stored); ok {
@@ -71,7 +71,7 @@ func (s *stored) GetObjectMeta() metav1.Object {
 	return s.header
 }
 
-// header is the identity of an object, with its labels. The methods for other metadata panic.
+// header is the identity of an object, and its labels. The methods for other metadata panic.
 type header struct {
 	metav1.Object
 	namespace, name, version string

@@ -12,13 +12,13 @@ import (
 )
 
 // Checker checks the changes that a handler gets. It keeps the objects that the handler knows, and
-// records a problem for each change that does not fit them. A test sets the fields first; the zero
-// value is for a handler of every event of one server.
+// records a problem for each change that contradicts them. The test sets the fields first. The zero
+// value is for a handler that gets every event of one server.
 type Checker[T Object] struct {
-	Name     string // begins each problem
-	Merged   bool   // events are merged on their way to the handler
-	AnyOrder bool   // an object's version may go back, or is not a number
-	AnyUID   bool   // a source may delete an object under a UID that it has never sent
+	Name     string // the prefix of each problem
+	Merged   bool   // events may be merged before the handler gets them
+	AnyOrder bool   // an object's version may go back, or may not be a number
+	AnyUID   bool   // a source may delete an object with a UID that it has never sent
 	Unknown  bool   // a source may delete an object that it has never sent
 	Copies   bool   // objects with equal UIDs and versions are the same: each reader has its own copies
 
@@ -28,7 +28,7 @@ type Checker[T Object] struct {
 	problems []string
 }
 
-// Check checks a change, records its problems, and updates the known objects.
+// Check checks a change, records its problem, and updates the known objects.
 func (c *Checker[T]) Check(change Change[T]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +55,8 @@ func (c *Checker[T]) Check(change Change[T]) {
 	}
 }
 
-// mayNotKnow reports whether a change comes of the delete of an object that the source has never sent.
+// mayNotKnow reports whether a change may result from the delete of an object that the source has never
+// sent.
 func (c *Checker[T]) mayNotKnow(known T, change Change[T]) bool {
 	var none T
 	return c.Unknown && known == none && (change.Kind == "deleted" && !change.Lost || c.Merged && change.Kind != "added")
@@ -68,7 +69,7 @@ func (c *Checker[T]) wrongUID(known T, change Change[T]) string {
 	return change.WrongUID(known)
 }
 
-// wrongOrder checks that no version is older than an earlier version of the same object.
+// wrongOrder checks that a version is not older than an earlier version of the same object.
 func (c *Checker[T]) wrongOrder(k types.NamespacedName, change Change[T]) string {
 	if c.AnyOrder {
 		return ""
@@ -79,7 +80,7 @@ func (c *Checker[T]) wrongOrder(k types.NamespacedName, change Change[T]) string
 	}
 	before := c.newest[k]
 	if c.newest[k] = max(before, version); version < before {
-		return fmt.Sprintf("an older version than %d", before)
+		return fmt.Sprintf("a version older than %d", before)
 	}
 	return ""
 }
@@ -101,15 +102,15 @@ func (c *Checker[T]) Handler() cache.ResourceEventHandlerDetailedFuncs {
 	}
 }
 
-// Problems returns the problems recorded so far.
+// Problems returns the recorded problems.
 func (c *Checker[T]) Problems() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.problems)
 }
 
-// Differs compares the objects that the handler knows with the objects of a store, and returns an
-// error for the first difference.
+// Differs compares the objects that the handler knows with those in a store. It returns an error for the
+// first difference.
 func (c *Checker[T]) Differs(stored iter.Seq[T]) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,11 +119,11 @@ func (c *Checker[T]) Differs(stored iter.Seq[T]) error {
 		n++
 		k := nameOf(obj)
 		if known := c.known[k]; !c.same(obj, known) {
-			return fmt.Errorf("%s: the store has %v as %s, the handler knows %s", c.Name, k, identity(obj), identity(known))
+			return fmt.Errorf("%s: %v is %s in the store, but the handler knows %s", c.Name, k, identity(obj), identity(known))
 		}
 	}
 	if n != len(c.known) {
-		return fmt.Errorf("%s: the store has %d objects, the handler knows %d", c.Name, n, len(c.known))
+		return fmt.Errorf("%s: the store has %d objects, but the handler knows %d", c.Name, n, len(c.known))
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 type podChange = Change[*corev1.Pod]
 
-// Each change breaks one rule for a handler that knows web-1@5 and nothing else.
+// Each change breaks one rule for a handler that knows only web-1@5.
 func TestChecker_FindsWhatDoesNotFollow(t *testing.T) {
 	known, next := Pod("web-1", "5"), Pod("web-1", "6")
 	for _, tt := range []struct {
@@ -20,18 +20,18 @@ func TestChecker_FindsWhatDoesNotFollow(t *testing.T) {
 		change  podChange
 	}{
 		{"no kind", podChange{New: next}},
-		{"an add of what it knows", podChange{Kind: "added", New: next}},
-		{"not an add of what it does not know", podChange{Kind: "deleted", Old: Pod("web-2", "6")}},
-		{"an add with an old", podChange{Kind: "added", Old: known, New: next}},
-		{"an update from what it did not see last", podChange{Kind: "updated", Old: known.DeepCopy(), New: next}},
-		{"a lost delete of what it did not see last", podChange{Kind: "deleted", Old: next, Lost: true}},
-		{"a delete with a new", podChange{Kind: "deleted", Old: known, New: next}},
+		{"an add of a known object", podChange{Kind: "added", New: next}},
+		{"an unknown object, but not an add", podChange{Kind: "deleted", Old: Pod("web-2", "6")}},
+		{"an add with an old object", podChange{Kind: "added", Old: known, New: next}},
+		{"an update whose old object is not the last one", podChange{Kind: "updated", Old: known.DeepCopy(), New: next}},
+		{"a lost delete of an object that is not the last one", podChange{Kind: "deleted", Old: next, Lost: true}},
+		{"a delete with a new object", podChange{Kind: "deleted", Old: known, New: next}},
 		{"an update from one UID to another", podChange{Kind: "updated", Old: known, New: Pod("web-1", "6", UID("other"))}},
-		{"a delete of another UID", podChange{Kind: "deleted", Old: Pod("web-1", "6", UID("other"))}},
-		{"a flag that does not belong there", podChange{Kind: "updated", Old: known, New: next, Initial: true}},
-		{"a flag that does not belong there", podChange{Kind: "deleted", Old: next, Initial: true}},
-		{"a flag that does not belong there", podChange{Kind: "added", New: Pod("web-2", "6"), Lost: true}},
-		{"an older version than 5", podChange{Kind: "updated", Old: known, New: Pod("web-1", "4")}},
+		{"a delete with another UID", podChange{Kind: "deleted", Old: Pod("web-1", "6", UID("other"))}},
+		{"a flag that does not belong to this kind of event", podChange{Kind: "updated", Old: known, New: next, Initial: true}},
+		{"a flag that does not belong to this kind of event", podChange{Kind: "deleted", Old: next, Initial: true}},
+		{"a flag that does not belong to this kind of event", podChange{Kind: "added", New: Pod("web-2", "6"), Lost: true}},
+		{"a version older than 5", podChange{Kind: "updated", Old: known, New: Pod("web-1", "4")}},
 		{"a version that is not a number", podChange{Kind: "updated", Old: known, New: Pod("web-1", "six")}},
 	} {
 		t.Run(tt.problem, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestChecker_FindsWhatDoesNotFollow(t *testing.T) {
 	}
 }
 
-// A source that deletes what it has never sent: merged with an add, the delete may be an update.
+// A source deletes an object that it has never sent. Merged with an add, the delete may be an update.
 func TestChecker_DeletesOfTheUnknown(t *testing.T) {
 	gone, lost := podChange{Kind: "deleted", Old: Pod("web-1", "5")}, podChange{Kind: "deleted", Old: Pod("web-1", "5"), Lost: true}
 	update := podChange{Kind: "updated", Old: Pod("web-1", "5"), New: Pod("web-1", "6")}
@@ -82,13 +82,13 @@ func TestChecker_KnowsWhatTheHandlerWasTold(t *testing.T) {
 
 	require.Empty(t, c.Problems())
 	require.NoError(t, c.Differs(slices.Values([]*corev1.Pod{two})))
-	require.EqualError(t, c.Differs(slices.Values([]*corev1.Pod{one})), ": the store has default/web-1 as uid-web-1@5, the handler knows uid-web-1@6")
+	require.EqualError(t, c.Differs(slices.Values([]*corev1.Pod{one})), ": default/web-1 is uid-web-1@5 in the store, but the handler knows uid-web-1@6")
 	require.Error(t, c.Differs(slices.Values([]*corev1.Pod{two.DeepCopy()})), "a copy is another object")
 	require.Error(t, c.Differs(slices.Values([]*corev1.Pod{two, other})))
 	require.Error(t, c.Differs(slices.Values([]*corev1.Pod(nil))))
 }
 
-// Each field of a checker allows a change that is a problem without it.
+// Each field of a checker allows a change that is otherwise a problem.
 func TestChecker_Allows(t *testing.T) {
 	known := Pod("web-1", "5")
 	for name, tt := range map[string]struct {

@@ -43,8 +43,8 @@ func (l ListerWatcher) WatchWithContext(ctx context.Context, o metav1.ListOption
 	return l.Source.Watch(ctx, o)
 }
 
-// IsWatchListSemanticsUnSupported is true unless the source has a method Streams that returns true:
-// client-go would wait for a stream forever.
+// IsWatchListSemanticsUnSupported returns true unless the source has a method Streams that returns true.
+// Otherwise client-go would wait for a stream forever.
 func (l ListerWatcher) IsWatchListSemanticsUnSupported() bool {
 	s, ok := l.Source.(interface{ Streams() bool })
 	return !ok || !s.Streams()

@@ -34,7 +34,7 @@ func (l *Log) Count(text string) (n int) {
 	return n
 }
 
-// CaptureLog records klog's lines until the test ends. Such a test must not run in parallel.
+// CaptureLog records klog's lines until the test ends. The test must not run in parallel with others.
 func CaptureLog(t testing.TB) *Log {
 	l := &Log{}
 	klog.SetLogger(l.Logger())

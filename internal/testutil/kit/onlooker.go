@@ -14,29 +14,29 @@ import (
 	"k8s.io/klog/v2/textlogger"
 )
 
-// Onlooker is a program that looks at an informer, its factory or its store from within the informer's
-// callbacks. A test says what it looks at, and calls Look in each callback. A look that waits for the
-// callback itself never returns. The zero value looks at nothing.
+// Onlooker acts like a program that reads an informer, its factory or its store within the informer's
+// callbacks. A test says what to read, and calls Look in each callback. A read that waits for the
+// callback itself never returns. The zero value reads nothing.
 type Onlooker struct {
 	mu     sync.Mutex
 	looks  []look
 	looked map[string]int
 }
 
-// look is something to look at, and the callbacks that must not.
+// look is a function that reads something, and the callbacks that must not call it.
 type look struct {
 	at     func()
 	except []string
 }
 
-// At adds something to look at, except from some callbacks.
+// At adds a function for Look to call, except in some callbacks.
 func (o *Onlooker) At(at func(), except ...string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.looks = append(o.looks, look{at, except})
 }
 
-// Look looks at everything, from within a callback.
+// Look calls all functions, within a callback.
 func (o *Onlooker) Look(from string) {
 	for _, at := range o.from(from) {
 		at()
@@ -60,14 +60,14 @@ func (o *Onlooker) from(callback string) (looks []func()) {
 	return looks
 }
 
-// Looked returns how often each callback has looked.
+// Looked returns how often each callback has called Look.
 func (o *Onlooker) Looked() map[string]int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return maps.Clone(o.looked)
 }
 
-// Logger returns a logger that looks in each of its methods, as the callback "logger".
+// Logger returns a logger that calls Look in each of its methods, for the callback "logger".
 func (o *Onlooker) Logger() klog.Logger {
 	silent := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(io.Discard)))
 	return klog.New(sink{silent.GetSink(), o})
@@ -103,7 +103,7 @@ func (s sink) WithName(name string) klog.LogSink {
 	return sink{s.LogSink.WithName(name), s.o}
 }
 
-// Transport returns a transport that looks before and after each request, as the callback
+// Transport returns a transport that calls Look before and after each request, for the callback
 // "transport".
 func (o *Onlooker) Transport(next http.RoundTripper) http.RoundTripper { return transport{o, next} }
 
@@ -118,16 +118,16 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(r)
 }
 
-// soon bounds the real time of a test that waits for looks.
+// soon limits the real time of a test that waits for Look.
 const soon = 5 * time.Minute
 
-// EndsSoon ends the process, with the stacks of all goroutines, unless a test ends within five minutes of
-// real time: a look that waits for its own callback stops the clock of a bubble, too. It is called outside of
-// the bubble.
+// EndsSoon ends the process, with the stacks of all goroutines, if the test does not end within five
+// minutes of real time. A read that waits for its own callback also stops the clock of a bubble. Call
+// EndsSoon outside of the bubble.
 func EndsSoon(t testing.TB) {
 	late := time.AfterFunc(soon, func() {
 		debug.SetTraceback("all")
-		panic(t.Name() + " waits for a callback that looks")
+		panic(t.Name() + " waits for a callback that calls Look")
 	})
 	t.Cleanup(func() { late.Stop() })
 }

@@ -7,8 +7,8 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 )
 
-// SurvivePanics makes utilruntime.HandleCrash end panics without a word and without ending the
-// process, until the test ends. Such a test must not run in parallel.
+// SurvivePanics makes utilruntime.HandleCrash recover panics silently until the test ends. The test must
+// not run in parallel with others.
 func SurvivePanics(t testing.TB) {
 	really, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers
 	utilruntime.ReallyCrash, utilruntime.PanicHandlers = false, nil

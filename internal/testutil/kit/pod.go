@@ -10,14 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// APIObject is any API object with metadata.
+// APIObject is an API object with metadata.
 type APIObject interface {
 	metav1.Object
 	runtime.Object
 }
 
-// Pod returns a pod of the namespace "default". Its UID follows from its name, unless an option
-// sets another.
+// Pod returns a pod in the namespace "default". Its UID is derived from its name, unless an option sets
+// another UID.
 func Pod(name, version string, options ...func(*corev1.Pod)) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "default", Name: name, UID: types.UID("uid-" + name), ResourceVersion: version,
@@ -38,15 +38,15 @@ func Selector(text string) labels.Selector {
 	return s
 }
 
-// Label gives a pod one label.
+// Label sets a label of a pod.
 func Label(key, value string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Labels = map[string]string{key: value} }
 }
 
-// UID gives a pod another UID.
+// UID sets the UID of a pod.
 func UID(uid string) func(*corev1.Pod) { return func(p *corev1.Pod) { p.UID = types.UID(uid) } }
 
-// Bookmark returns an object for a bookmark event. If end is not "", it is the value of the
+// Bookmark returns the object of a bookmark event. If end is not empty, it is the value of the
 // annotation for the end of the initial state.
 func Bookmark(version, end string) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version}}
@@ -56,7 +56,7 @@ func Bookmark(version, end string) *corev1.Pod {
 	return p
 }
 
-// PodList returns a list of copies.
+// PodList returns a list of copies of the pods.
 func PodList(version string, pods ...corev1.Pod) *corev1.PodList {
 	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: version}}
 	for i := range pods {

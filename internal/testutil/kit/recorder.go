@@ -17,7 +17,7 @@ type Recorder struct {
 	objects []any
 }
 
-// Add records a line, and the object of the line.
+// Add records a line and its object.
 func (r *Recorder) Add(line string, obj any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,8 +40,8 @@ func (r *Recorder) Handler() cache.ResourceEventHandlerDetailedFuncs {
 	}
 }
 
-// Take returns the lines since the last Take, once all goroutines of the synctest bubble are
-// blocked.
+// Take waits until all goroutines of the synctest bubble are blocked. It returns the lines since the
+// last Take.
 func (r *Recorder) Take() []string {
 	synctest.Wait()
 	r.mu.Lock()
@@ -51,7 +51,7 @@ func (r *Recorder) Take() []string {
 	return lines
 }
 
-// Lines returns the lines since the last Take, without waiting, also outside of a bubble.
+// Lines returns the lines since the last Take without waiting. It can be used outside of a bubble.
 func (r *Recorder) Lines() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +65,7 @@ func (r *Recorder) Reset() {
 	r.lines, r.objects = nil, nil
 }
 
-// Sorted is like Take, and sorts the lines: for calls in no certain order.
+// Sorted is like Take, but sorts the lines. Use it if the order of the calls is undefined.
 func (r *Recorder) Sorted() []string {
 	lines := r.Take()
 	slices.Sort(lines)
@@ -80,7 +80,8 @@ func (r *Recorder) Objects() []any {
 	return slices.Clone(r.objects)
 }
 
-// Text returns the name and version of a pod, the key and the pod of a tombstone, or fmt's output.
+// Text returns the name and version of a pod, the key and the pod of a tombstone, or fmt's output for
+// other values.
 func Text(obj any) string {
 	switch o := obj.(type) {
 	case *corev1.Pod:

@@ -12,9 +12,9 @@ import (
 )
 
 // RunningPod returns the i-th pod of a workload as an API server returns it, with the fields of
-// templates, admission, the scheduler and the kubelet: 6 kB. Pods of one workload have equal
-// templates. Pods of different workloads have no long string in common, and differ in all fields
-// of their templates.
+// templates, admission, the scheduler and the kubelet. It is 6 kB long. Pods of one workload have equal
+// templates. Pods of different workloads have no long string in common, and differ in all fields of
+// their templates.
 func RunningPod(w string, i int) *corev1.Pod {
 	controller := true
 	access := fmt.Sprintf("kube-api-access-%05x", i)

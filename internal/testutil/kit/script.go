@@ -11,20 +11,20 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Script is an API server that a test controls: the test sets the answer to lists, and sends the
-// events of watches. A script records the requests. It implements client-go's ListerWatcher.
+// Script is an API server that a test controls. The test sets the answer to lists, and sends the events
+// of watches. The script records the requests. It implements client-go's ListerWatcher.
 type Script struct {
 	// Streams says that the script can send its initial state through a watch.
 	Streams bool
-	// OnList and OnWatch answer requests instead, if set. If they return nil without an error,
-	// the script answers itself. A test sets them before the first request.
+	// If set, OnList and OnWatch answer requests. If they return nil without an error, the script
+	// answers. A test sets them before the first request.
 	OnList  func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	OnWatch func(context.Context, metav1.ListOptions) (watch.Interface, error)
 
 	mu      sync.Mutex
 	version string
 	pods    []corev1.Pod
-	err     error // answers lists
+	err     error // the answer to lists if not nil
 	open    *Feed
 	lists   []metav1.ListOptions
 	watches []metav1.ListOptions
@@ -59,7 +59,7 @@ func (s *Script) Listed() *corev1.PodList {
 	return PodList(s.version, s.pods...)
 }
 
-// Fail makes all lists fail, or none after Fail(nil).
+// Fail makes all lists fail. After Fail(nil), they succeed.
 func (s *Script) Fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,34 +117,34 @@ func (s *Script) WatchWithContext(ctx context.Context, o metav1.ListOptions) (wa
 	return s.open, nil
 }
 
-// Requests returns the number of lists and of watches so far.
+// Requests returns the number of lists and watches.
 func (s *Script) Requests() (lists, watches int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.lists), len(s.watches)
 }
 
-// Asked returns the options of the lists and of the watches so far.
+// Asked returns the options of all lists and watches.
 func (s *Script) Asked() (lists, watches []metav1.ListOptions) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append(lists, s.lists...), append(watches, s.watches...)
 }
 
-// Feed returns the watch opened last, or nil.
+// Feed returns the newest watch, or nil.
 func (s *Script) Feed() *Feed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open
 }
 
-// Send sends an event to the watch opened last.
+// Send sends an event to the newest watch.
 func (s *Script) Send(kind watch.EventType, obj runtime.Object) { s.Feed().Send(kind, obj) }
 
 // Expire ends the watch with 410, so that its reader lists again.
 func (s *Script) Expire() { s.Send(watch.Error, Expired()) }
 
-// Feed is a watch whose events are sent by a test. It takes 4,096 events without a reader.
+// Feed is a watch whose events a test sends. It buffers 4,096 events.
 type Feed struct {
 	mu     sync.Mutex
 	events chan watch.Event

@@ -2,8 +2,8 @@ package kit
 
 import "os"
 
-// AllowWrites lets the tests of a package write into cached objects, whatever the environment says. A TestMain calls
-// it: such a write would end the process.
+// AllowWrites lets the tests of a package write into cached objects, regardless of the environment.
+// Otherwise such a write would end the process. A TestMain calls it.
 func AllowWrites() {
 	_ = os.Unsetenv("KUBE_CACHE_MUTATION_DETECTOR") // cannot fail
 	if os.Getenv("TIDEMARK_VERIFY") == "1" {

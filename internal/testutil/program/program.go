@@ -22,8 +22,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// Main is the TestMain of an example. It hides the kubeconfig of the tests' user, and the cluster
-// that the tests run in. It passes the options on to goleak.
+// Main is the TestMain of an example. It hides the kubeconfig of the user who runs the tests, and the
+// cluster that the tests run in. It passes the options to goleak.
 func Main(m *testing.M, options ...goleak.Option) {
 	_ = os.Unsetenv(clientcmd.RecommendedConfigPathEnvVar)
 	_ = os.Unsetenv("KUBERNETES_SERVICE_HOST")
@@ -31,7 +31,7 @@ func Main(m *testing.M, options ...goleak.Option) {
 	goleak.VerifyTestMain(m, options...)
 }
 
-// transcript is a program's output; tests can wait for changes.
+// transcript is the output of a program. Tests can wait for changes.
 type transcript struct {
 	mu      sync.Mutex // guards the rest
 	text    bytes.Buffer
@@ -49,7 +49,7 @@ func (t *transcript) Write(p []byte) (int, error) {
 	return t.text.Write(p)
 }
 
-// read returns the output so far, and a channel that is closed by the next Write.
+// read returns the output so far, and a channel that the next Write closes.
 func (t *transcript) read() (string, <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,10 +72,10 @@ type Program struct {
 
 	stdout, stderr *transcript
 	ended          chan struct{}
-	code           int // valid once ended is closed
+	code           int // valid after ended is closed
 }
 
-// Start starts the program, which ends with the test.
+// Start starts the program. The program ends with the test.
 func (run Run) Start(t *testing.T, args ...string) *Program {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -95,10 +95,10 @@ func (run Run) Start(t *testing.T, args ...string) *Program {
 // Prints waits until the program has printed a line that matches the pattern.
 func (p *Program) Prints(t *testing.T, pattern string) { t.Helper(); p.await(t, p.stdout, pattern) }
 
-// Notes is Prints for stderr.
+// Notes is like Prints, for stderr.
 func (p *Program) Notes(t *testing.T, pattern string) { t.Helper(); p.await(t, p.stderr, pattern) }
 
-// patience limits each wait. It is a matter of seconds on a busy machine.
+// patience limits each wait. On a busy machine, a wait takes seconds.
 const patience = 2 * time.Minute
 
 func (p *Program) await(t *testing.T, out *transcript, pattern string) {
@@ -120,7 +120,7 @@ func (p *Program) await(t *testing.T, out *transcript, pattern string) {
 	}
 }
 
-// end waits for the program's end.
+// end waits until the program ends.
 func (p *Program) end(t *testing.T) {
 	t.Helper()
 	select {
@@ -130,7 +130,7 @@ func (p *Program) end(t *testing.T) {
 	}
 }
 
-// Exits waits for the program's end, and checks its exit code.
+// Exits waits until the program ends, and checks its exit code.
 func (p *Program) Exits(t *testing.T, code int) {
 	t.Helper()
 	p.end(t)
@@ -163,7 +163,7 @@ const Stamp = `^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d `
 // BadInput has invalid arguments, and a pattern for the error message.
 type BadInput struct{ Args, Want string }
 
-// Test runs the tests common to all examples, with further bad input of this example.
+// Test runs the tests that all examples have in common, and additional bad input of this example.
 func (run Run) Test(t *testing.T, own ...BadInput) {
 	t.Run("BadInput", func(t *testing.T) { run.badInput(t, own) })
 	t.Run("Usage", run.usage)
@@ -171,7 +171,7 @@ func (run Run) Test(t *testing.T, own ...BadInput) {
 	t.Run("InterruptedAtOnce", run.interruptedAtOnce)
 }
 
-// badInput checks that the program answers bad input with one line.
+// badInput checks that the program reports bad input in one line.
 func (run Run) badInput(t *testing.T, own []BadInput) {
 	folder := t.TempDir()
 	absent, broken := filepath.Join(folder, "absent"), filepath.Join(folder, "broken")
@@ -187,7 +187,7 @@ func (run Run) badInput(t *testing.T, own []BadInput) {
 	}
 	for _, row := range append(rows, own...) {
 		t.Run(row.Args, func(t *testing.T) {
-			good := WriteKubeconfig(t, "http://127.0.0.1:1") // no request is sent there
+			good := WriteKubeconfig(t, "http://127.0.0.1:1") // receives no requests
 			p := run.Start(t, strings.Fields(strings.Replace(row.Args, "KUBECONFIG", good, 1))...)
 			p.Exits(t, 1)
 			assert.Regexp(t, `^[a-z]+: `+row.Want+`.*\n$`, p.Stderr.String())

@@ -20,24 +20,24 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
-// An aging world is a cluster over months, and an informer that holds its objects packed: rollouts change what the
-// objects have in common, owners come with new names, and objects come that have nothing in common with any other.
+// An aging world is a cluster over months, and an informer that packs its objects. Rollouts change what
+// the objects have in common, new owners appear, and some objects have nothing in common with any other.
 
-// agingWorld is one such world.
+// agingWorld is an aging world.
 type agingWorld struct {
 	t      *testing.T
 	r      *rand.Rand
 	server *informertest.Server
-	each   int        // objects an owner
+	each   int        // objects per owner
 	owners [][]string // the names of their objects
 }
 
 const (
 	agingObjects = 1500
-	openBases    = 512 << 10 // an old store keeps so much more of its bases undone, at most
+	openBases    = 512 << 10 // an old store may keep this many more bytes of outdated bases
 )
 
-// TestPackedStoresDoNotAge compares the heap that an informer takes after a long life with that of a new one.
+// TestPackedStoresDoNotAge compares the heap of an informer after a long life with that of a new one.
 func TestPackedStoresDoNotAge(t *testing.T) {
 	tier.SkipRaced(t)
 	for seed := range uint64(2) {
@@ -66,11 +66,11 @@ func playAging(t *testing.T, seed uint64) {
 	next := w.start()
 	time.Sleep(time.Minute)
 	fresh := w.heapOf(&next)
-	t.Logf("%d of an owner: %.0f bytes an object, of a new informer %.0f", w.each, aged/agingObjects, fresh/agingObjects)
+	t.Logf("%d objects per owner: %.0f bytes per object, with a new informer %.0f", w.each, aged/agingObjects, fresh/agingObjects)
 	require.Less(t, aged, 1.3*fresh+openBases)
 }
 
-// text makes up a text.
+// text returns a random text.
 func (w *agingWorld) text(n int) string {
 	b := make([]byte, n)
 	for i := range b {
@@ -87,7 +87,7 @@ func (w *agingWorld) write(name string, texts ...string) {
 	}
 }
 
-// rollOut gives all objects of a part of the owners something new in common.
+// rollOut changes what the objects of some owners have in common.
 func (w *agingWorld) rollOut(part float64) {
 	common, rollout := w.text(3500), w.r.Uint32()
 	for o, before := range w.owners {
@@ -112,7 +112,7 @@ func (w *agingWorld) rollOut(part float64) {
 	}
 }
 
-// changeSome changes a little in some objects.
+// changeSome makes small changes to some objects.
 func (w *agingWorld) changeSome() {
 	for range agingObjects / 10 {
 		names := w.owners[w.r.IntN(len(w.owners))]
@@ -123,13 +123,13 @@ func (w *agingWorld) changeSome() {
 	}
 }
 
-// aging is an informer, and what ends it.
+// aging is an informer, and the functions that end it.
 type aging struct {
 	informer *informer.Informer[*pod]
 	stop     func()
 }
 
-// start starts an informer that holds its objects packed.
+// start starts an informer that packs its objects.
 func (w *agingWorld) start() *aging {
 	i := informer.New(w.server.Source(pods, ""), informer.Options[*pod]{
 		Storage: informer.Storage{Decoded: informer.NewBudget(0)}, Observe: func(informer.Event) {},
@@ -141,7 +141,7 @@ func (w *agingWorld) start() *aging {
 	return &aging{i, func() { cancel(); require.NoError(w.t, wait()) }}
 }
 
-// heapOf stops an informer, and returns the heap that it took.
+// heapOf stops an informer, and returns the size of its heap.
 func (w *agingWorld) heapOf(of **aging) float64 {
 	synctest.Wait()
 	with := process.Heap()

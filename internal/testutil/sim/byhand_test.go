@@ -16,14 +16,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// In some worlds a user writes into the store through client-go's API, at any time. The handlers
-// get no events of these writes. The next event of the key has the user's version as its old
-// object, and a delete comes whether the object is stored or not. The next lists restore the server's state.
+// In some worlds a user writes into the store through client-go's API at any time. The handlers get no
+// events for these writes. The next event of the key has the user's version as its old object. A delete
+// is delivered whether or not the object is stored. The next lists restore the server's state.
 
-// userWrite is one write of a user: the object stored before, and the object stored since.
+// userWrite is a write by a user: the object that was stored before, and the object that is stored
+// since.
 type userWrite struct{ was, is *pod }
 
-// handEpoch is the epoch of objects that only a user has written.
+// handEpoch is the epoch of objects that the server has never had.
 const handEpoch = 0
 
 // handLabel marks objects of the server that a user has changed.
@@ -32,7 +33,7 @@ const handLabel = "hand"
 // writeByHand makes n user writes.
 func (w *world) writeByHand(r *rand.Rand, n int) {
 	if w.blank {
-		return // no list would ever restore the server's state
+		return // without versions, no list restores the server's state
 	}
 	w.reach("operation", writeByHand)
 	slowly := r.IntN(3) == 0
@@ -49,8 +50,8 @@ func (w *world) writeByHand(r *rand.Rand, n int) {
 	}
 }
 
-// fillByHand fills the store before the informer starts, with objects that the first list replaces or
-// deletes, unheard by the handlers. Every fourth world is such a one.
+// fillByHand fills the store before the informer starts. The first list replaces or deletes these
+// objects, and handlers get no events for them. It does so in every fourth world.
 func (w *world) fillByHand() {
 	own, ok := w.life.(*ownInformer)
 	if !ok || w.plan.seed%4 != 0 || w.script || w.blank || w.custom {
@@ -64,14 +65,14 @@ func (w *world) fillByHand() {
 		p := w.unknownObject(r)
 		w.doUserWrite(func(x cache.Indexer) error { return x.Add(p) })
 	}
-	for n := r.IntN(3); n > 0; n-- { // the server has some of them, too
+	for n := r.IntN(3); n > 0; n-- { // the server also has some of them
 		w.send(w.model.randomChange(r, w.setup))
 	}
 }
 
-// mayNotKnow reports whether an event is a delete of an object that the handler may not know: a user had removed
-// the object before the handler joined, the source has sent the delete twice, or another source has sent one for an
-// object that had moved. With Latest, a later add may be merged with the delete.
+// mayNotKnow reports whether an event is a delete of an object that the handler may not know: a user
+// removed the object before the handler joined, the source has sent the delete twice, or the object had
+// moved, and another source has sent the delete. With Latest, a later add may be merged with the delete.
 func (a *handler) mayNotKnow(c event) bool {
 	if c.Kind == informer.Added || a.delivery == informer.Every && (c.Kind == informer.Updated || c.Lost) {
 		return false
@@ -79,14 +80,14 @@ func (a *handler) mayNotKnow(c event) bool {
 	return a.removed[keyOf(subject(c))] || a.w.zones > 0 || a.w.sent("operation "+string(duplicateEvents))
 }
 
-// sent reports whether something has occurred that some world must reach.
+// sent reports whether an occurrence that some world must reach has been recorded.
 func (w *world) sent(what string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.reached[what] > 0
 }
 
-// relistSlowly makes all sources relist, one page a second.
+// relistSlowly makes all sources relist, one page per second.
 func (w *world) relistSlowly() {
 	for _, s := range w.sources {
 		for range 5 {
@@ -115,7 +116,7 @@ func (w *world) randomUserWrite(r *rand.Rand) func(cache.Indexer) error {
 		list, rewritten := []any{w.unknownObject(r)}, map[key]bool{}
 		for k, p := range all {
 			w.byHand.add(k)
-			rewritten[k] = w.packed != decoded || w.zones > 0 // else the store holds this very object, and its source goes on
+			rewritten[k] = w.packed != decoded || w.zones > 0 // otherwise the store has this very object, and its source continues
 			list = append(list, p)
 		}
 		w.rewritten = rewritten
@@ -133,7 +134,7 @@ func (w *world) randomUserWrite(r *rand.Rand) func(cache.Indexer) error {
 
 func byName(a, b key) int { return strings.Compare(a.String(), b.String()) }
 
-// unknownObject returns an object that the server has never sent, under a name the server may use.
+// unknownObject returns an object that the server has never sent. The server may use its name.
 func (w *world) unknownObject(r *rand.Rand) *pod {
 	p := &pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespaceOf(r.IntN(w.namespaces)), Name: fmt.Sprint("o", r.IntN(w.names+1))}}
 	w.handwrites++
@@ -151,8 +152,8 @@ func (w *world) stored() map[key]*pod {
 	return all
 }
 
-// doUserWrite makes a user write, and records in the handlers the changes that their next events
-// may build on. The write has its own goroutine, since an index function may end it.
+// doUserWrite makes a user write. It records in the handlers the changes that their next events may
+// build on. The write has its own goroutine, because an index function may end it.
 func (w *world) doUserWrite(write func(cache.Indexer) error) {
 	if w.mutant.writesOtherType {
 		write = func(x cache.Indexer) error { return x.Add(&corev1.Node{}) }
@@ -186,8 +187,8 @@ func (w *world) doUserWrite(write func(cache.Indexer) error) {
 	w.rewritten = nil
 }
 
-// handlersOfRun returns the handlers that are told what becomes of the user's writes. They know nothing of the
-// store before the first list.
+// handlersOfRun returns the handlers that can see the effects of user writes. Before the first list,
+// handlers know nothing about the store.
 func (w *world) handlersOfRun() []*handler {
 	for _, s := range w.sources {
 		if s.fullStates() > 0 {
@@ -207,9 +208,8 @@ func allKeys(stores ...map[key]*pod) map[key]bool {
 	return all
 }
 
-// undoUserWrites relists, which restores the server's state. With several sources, the user must
-// delete the objects that no source has ever sent, since no single list proves that they do not
-// exist.
+// undoUserWrites relists, which restores the server's state. With several sources, the user must delete
+// the objects that no source has ever sent, because no single list proves that they do not exist.
 func (w *world) undoUserWrites() {
 	if len(w.touched) == 0 {
 		return
@@ -225,21 +225,21 @@ func (w *world) undoUserWrites() {
 		return
 	}
 	if w.listsSlowly {
-		w.relistAll() // a list that was under way may count as earlier than a write
+		w.relistAll() // a list that was in progress may be older than a write
 		w.listsSlowly = false
 	}
 	w.relistAll()
 }
 
-// justListed reports whether the world's only source has listed an object at this very moment, and
-// the informer has no transform.
+// justListed reports whether the world's only source has listed an object at this very moment, and the
+// informer has no transform.
 func (w *world) justListed(p *pod) bool {
 	return len(w.sources) == 1 && w.transform == "" && w.sources[0].holds(p)
 }
 
 // applyUserWrites applies pending user writes to the handler's objects until the event follows from
-// them. An event whose old object a user has written proves that all earlier writes of the key are over:
-// some may have ended by an event that followed without them, such as a delete.
+// them. If a user has written the old object of an event, all earlier writes of the key have ended. Some
+// may have ended by an event that does not follow from them, such as a delete.
 func (a *handler) applyUserWrites(c event) {
 	k := keyOf(subject(c))
 	written := slices.IndexFunc(a.userWrites[k], func(h userWrite) bool { return h.is != nil && h.is == c.Old })
@@ -279,14 +279,14 @@ func (a *handler) follows(c event) bool {
 	return known != nil
 }
 
-// unknowable reports whether the handler's old object of a key cannot be predicted: with Latest,
-// any of the pending user writes may have been merged.
+// unknowable reports whether the handler's old object of a key cannot be predicted. With Latest, any of
+// the pending user writes may have been merged.
 func (a *handler) unknowable(k key) bool {
 	return a.delivery == informer.Latest && len(a.userWrites[k]) > 0
 }
 
-// applyPendingWrites applies the remaining user writes once all events are delivered. With Latest,
-// the handler may still have an object that a user has deleted.
+// applyPendingWrites applies the remaining user writes when all events are delivered. With Latest, the
+// handler may still have an object that a user has deleted.
 func (a *handler) applyPendingWrites(stored func(key) *pod) {
 	for k, written := range a.userWrites {
 		deleted := slices.ContainsFunc(written, func(h userWrite) bool { return h.is == nil })

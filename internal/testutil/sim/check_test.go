@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// eventCheckers check each event of a handler before the handler records it. They return the
-// problem, "" for none.
+// eventCheckers check each event of a handler before the handler records it. They return the problem, or
+// "".
 var eventCheckers = []struct {
 	name string
 	find func(a *handler, c event) string
@@ -23,7 +23,7 @@ var eventCheckers = []struct {
 	{"true", func(a *handler, c event) string {
 		for _, p := range []*pod{c.Old, c.New} {
 			if p != nil && !a.w.model.everHad(p) {
-				return "what was never true"
+				return "a state that never existed"
 			}
 		}
 		return ""
@@ -31,7 +31,7 @@ var eventCheckers = []struct {
 	{"content", func(a *handler, c event) string {
 		for _, p := range []*pod{c.Old, c.New} {
 			if p != nil && a.w.otherwise(p) {
-				return "what the server has otherwise"
+				return "an object that differs from the server's"
 			}
 		}
 		return ""
@@ -39,7 +39,7 @@ var eventCheckers = []struct {
 	{"never back", func(a *handler, c event) string {
 		p := subject(c)
 		if m := markOf(p); m.before(a.newest[keyOf(p)]) && m.epoch != handEpoch {
-			return fmt.Sprintf("an older version than %v", a.newest[keyOf(p)])
+			return fmt.Sprintf("a version older than %v", a.newest[keyOf(p)])
 		}
 		return ""
 	}},
@@ -72,11 +72,11 @@ var eventCheckers = []struct {
 		k := keyOf(subject(c))
 		switch {
 		case c.Initial && a.isSynced:
-			return "an initial add after it was synced"
+			return "an initial add after the handler was synced"
 		case c.Initial && a.initial[k] != nil && a.w.zones == 0 && !a.touched[k]: // the object may have moved to a source without a list so far
 			return "a second initial add"
 		case c.Initial && a.expected != nil && a.delivery == informer.Every && a.expected[k] != c.New:
-			return "an initial add of what was not there when it joined"
+			return "an initial add of an object that was not stored when the handler joined"
 		}
 		return ""
 	}},
@@ -86,19 +86,19 @@ var eventCheckers = []struct {
 			return ""
 		}
 		if every := a.first.lastBefore(k); every.sawDelete(a.known[k]) {
-			return "a lost delete of what was seen to be deleted"
+			return "a lost delete of an object whose delete was seen"
 		}
 		return ""
 	}},
 	{"needless", func(a *handler, c event) string {
 		if c.Lost && a.delivery == informer.Every && a.w.justListed(c.Old) {
-			return "a lost delete of what the list holds"
+			return "a lost delete of an object in the list"
 		}
 		return ""
 	}},
 }
 
-// call converts an event for the kit's rules.
+// call converts an event for the rules of package kit.
 func call(c event) kit.Change[*pod] {
 	return kit.Change[*pod]{Kind: c.Kind.String(), Old: c.Old, New: c.New, Initial: c.Initial, Lost: c.Lost}
 }
@@ -119,7 +119,7 @@ var stepCheckers = []worldChecker{
 	{"storage", storage},
 }
 
-// restCheckers check an idle world without faults.
+// restCheckers check a world that is idle and without faults.
 var restCheckers = []worldChecker{
 	{"converges", cacheDiffers},
 	{"delivered", backlogs},
@@ -141,14 +141,14 @@ var endCheckers = []worldChecker{
 	{"asleep", calledAfterStop},
 }
 
-// stopCheckers check a world whose informer has just stopped.
+// stopCheckers check a world whose informer was just stopped.
 var stopCheckers = []worldChecker{
 	{"goroutines", goroutines},
 	{"stopped", stoppedStatusWrong},
 	{"awaited", awaited},
 }
 
-// cachedWrong checks that every cached version was once the server's, and that no version goes back
+// cachedWrong checks that the server once had every cached version, and that versions do not go back
 // within a history.
 func cachedWrong(w *world) (problems []string) {
 	now := map[key]mark{}
@@ -156,13 +156,13 @@ func cachedWrong(w *world) (problems []string) {
 		w.frozen.note(p)
 		k, m := keyOf(p), markOf(p)
 		if !w.model.everHad(p) {
-			problems = append(problems, "the cache holds what was never true: "+spell(p))
+			problems = append(problems, "the cache holds a state that never existed: "+spell(p))
 		}
 		if w.otherwise(p) {
-			problems = append(problems, "the cache holds what the server has otherwise: "+spell(p))
+			problems = append(problems, "the cache holds an object that differs from the server's: "+spell(p))
 		}
 		if again, _ := w.get(k); again != w.one(p) {
-			problems = append(problems, "Get shows not what a list shows: "+spell(p))
+			problems = append(problems, "Get and a list differ for "+spell(p))
 		}
 		if m.before(w.cached[k]) && w.zones == 0 && m.epoch != handEpoch {
 			problems = append(problems, fmt.Sprintf("the cache went back from %v to %s", w.cached[k], spell(p)))
@@ -180,13 +180,13 @@ func storage(w *world) []string {
 	return storageWrong(w.packed, w.storage, w.statusOf(w.informer), slices.Collect(maps.Keys(w.cached)), &w.byHand, w.informer.Indexer().Get)
 }
 
-// otherwise reports whether an object differs from all that sources have sent of its version. Objects that a user
-// has written are no source's.
+// otherwise reports whether an object differs from everything that sources have sent with its version.
+// It returns false for objects that a user has written.
 func (w *world) otherwise(p *pod) bool {
 	return markOf(p).epoch != handEpoch && p.Labels[handLabel] == "" && !w.model.hasShown(p)
 }
 
-// syncedEarly checks that a synced handler has had the whole initial state.
+// syncedEarly checks that a synced handler has received the whole initial state.
 func syncedEarly(w *world) (problems []string) {
 	for _, a := range w.presentHandlers() {
 		a.mu.Lock()
@@ -208,8 +208,8 @@ func syncedEarly(w *world) (problems []string) {
 	return problems
 }
 
-// firstListed returns the number of objects in the sources' first lists. It returns 0 if the number
-// proves nothing: a source has listed twice, events came twice, or a user has written.
+// firstListed returns the number of objects in the first lists of the sources. It returns 0 if the
+// number proves nothing: a source has listed twice, events came twice, or a user has written.
 func (w *world) firstListed() int {
 	for _, s := range w.sources {
 		if s.fullStates() > 1 {
@@ -224,7 +224,7 @@ func (w *world) firstListed() int {
 	return w.listed
 }
 
-// syncedLate checks that in an idle world the informer and all handlers are synced.
+// syncedLate checks that the informer and all handlers are synced in an idle world.
 func syncedLate(w *world) (problems []string) {
 	if !kit.Closed(w.informer.Synced()) || w.mutant.neverSynced {
 		problems = append(problems, "the informer is not synced")
@@ -237,11 +237,11 @@ func syncedLate(w *world) (problems []string) {
 	return problems
 }
 
-// unmerged is the number of log entries that may wait to be merged for a handler with Latest.
+// unmerged is the number of log entries that may wait to be merged for a handler with Latest delivery.
 const unmerged = 5 * 256
 
-// latestBound checks the bound of the backlog of a handler with Latest: the number of objects, the
-// same number again for the initial state, and the entries not merged yet.
+// latestBound checks the limit of the backlog of a handler with Latest delivery: the number of objects,
+// the same number again for the initial state, and the entries that are not merged yet.
 func latestBound(w *world) (problems []string) {
 	for _, a := range w.presentHandlers() {
 		objects := w.objectsAtMost()
@@ -256,19 +256,19 @@ func latestBound(w *world) (problems []string) {
 	return problems
 }
 
-// calledAfterStop checks that no call of a handler begins after the informer was stopped.
+// calledAfterStop checks that no handler call begins after the informer was stopped.
 func calledAfterStop(w *world) (problems []string) {
 	for a, calls := range w.callsAtStop {
 		if n := a.calls.Load(); n != calls && !w.running {
-			problems = append(problems, fmt.Sprintf("%v is told %d changes after the informer was stopped", a, n-calls))
+			problems = append(problems, fmt.Sprintf("%v gets %d changes after the informer was stopped", a, n-calls))
 		}
 	}
 	return problems
 }
 
-// cacheDiffers returns the differences between the cache and the server. If the transform fails on
-// an object, the cache may have an older version of it, or none. While the resource is removed, the cache may
-// have any object whose deletion it has missed.
+// cacheDiffers returns the differences between the cache and the server. If the transform fails on an
+// object, the cache may have an older version of it, or none. While the resource is removed, the cache
+// may have any object whose deletion it has missed.
 func cacheDiffers(w *world) (problems []string) {
 	if w.lacksResource() {
 		return nil
@@ -278,22 +278,22 @@ func cacheDiffers(w *world) (problems []string) {
 		stored, ok := w.get(keyOf(p))
 		switch {
 		case !sick && ok && stored.Labels[handLabel] != "":
-			problems = append(problems, "the cache holds what a user has written: "+spell(stored))
+			problems = append(problems, "the cache still holds an object that a user has written: "+spell(stored))
 		case sick && ok && markOf(stored) == markOf(p):
-			problems = append(problems, "the cache holds what the transform failed on: "+spell(stored))
+			problems = append(problems, "the cache holds an object that the transform failed on: "+spell(stored))
 		case !sick && !ok:
 			problems = append(problems, "the cache lacks "+spell(p))
 		case !sick && markOf(stored) != markOf(p):
-			problems = append(problems, fmt.Sprintf("the cache has %s, the server %s", spell(stored), spell(p)))
+			problems = append(problems, fmt.Sprintf("the cache has %s, but the server has %s", spell(stored), spell(p)))
 		}
 	}
 	for _, p := range w.all(w.informer) {
 		if w.model.live[keyOf(p)] == nil {
-			problems = append(problems, "the cache has, and the server has not, "+spell(p))
+			problems = append(problems, "the cache has, but the server does not have, "+spell(p))
 		}
 	}
 	if n := w.informer.Status().Quarantined; n != w.wantQuarantined() {
-		problems = append(problems, fmt.Sprintf("%d objects are quarantined, and %d should be", n, w.wantQuarantined()))
+		problems = append(problems, fmt.Sprintf("%d objects are quarantined, but %d should be", n, w.wantQuarantined()))
 	}
 	slices.Sort(problems)
 	return problems
@@ -312,13 +312,13 @@ func (w *world) wantQuarantined() (n int) {
 func backlogs(w *world) (problems []string) {
 	for _, a := range w.presentHandlers() {
 		if n := a.reg.Backlog(); n != 0 || a.inCall() {
-			problems = append(problems, fmt.Sprintf("%v has %d changes to be told", a, n))
+			problems = append(problems, fmt.Sprintf("%v has %d undelivered changes", a, n))
 		}
 	}
 	return problems
 }
 
-// indexes checks that every index equals an index computed from all objects.
+// indexes checks that every index equals one computed from all objects.
 func indexes(w *world) (problems []string) {
 	x := w.informer.Indexer()
 	names := []string{"node", "namespace"}
@@ -346,7 +346,7 @@ func indexes(w *world) (problems []string) {
 		}
 		slices.Sort(got)
 		if !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
-			problems = append(problems, fmt.Sprintf("index %s has the values %v, and not %v", name, got, slices.Sorted(maps.Keys(want))))
+			problems = append(problems, fmt.Sprintf("index %s has the values %v, want %v", name, got, slices.Sorted(maps.Keys(want))))
 		}
 		for value, objects := range want {
 			found := map[*pod]bool{}
@@ -354,7 +354,7 @@ func indexes(w *world) (problems []string) {
 				found[w.one(p)] = true
 			}
 			if !maps.Equal(found, objects) {
-				problems = append(problems, fmt.Sprintf("index %s has %d objects of %d at %q", name, len(found), len(objects), value))
+				problems = append(problems, fmt.Sprintf("index %s has %d of %d objects at %q", name, len(found), len(objects), value))
 			}
 		}
 	}
@@ -378,7 +378,7 @@ func valuesOf(name string, p *pod) []string {
 	return nodeOf(p)
 }
 
-// selectors checks that the result of every label query equals a result computed from all objects.
+// selectors checks that the result of every label query equals one computed from all objects.
 func selectors(w *world) (problems []string) {
 	l := w.informer.Lister()
 	for _, query := range []string{"app=x", "app in (x,y)", "app!=z,poison", "!unindexed", "nobody=has"} {
@@ -402,15 +402,15 @@ func selectors(w *world) (problems []string) {
 				got[w.one(p)] = true
 			}
 			if err != nil || !maps.Equal(got, want) || len(got) != len(found) {
-				problems = append(problems, fmt.Sprintf("%q in namespace %q has %d objects of %d, %v", query, namespace, len(got), len(want), err))
+				problems = append(problems, fmt.Sprintf("%q in namespace %q selects %d objects, want %d: %v", query, namespace, len(got), len(want), err))
 			}
 		}
 	}
 	return problems
 }
 
-// handlersDiffer checks that the objects that each handler knows from its events are the objects of
-// the cache.
+// handlersDiffer checks that the objects that each handler knows from its events are the objects in the
+// cache.
 func handlersDiffer(w *world) (problems []string) {
 	x := w.informer.Indexer()
 	for _, a := range w.presentHandlers() {
@@ -420,11 +420,11 @@ func handlersDiffer(w *world) (problems []string) {
 			return stored
 		})
 		if len(a.known) != x.Len() {
-			problems = append(problems, fmt.Sprintf("%v knows %d objects, the cache %d", a, len(a.known), x.Len()))
+			problems = append(problems, fmt.Sprintf("%v knows %d objects, but the cache has %d", a, len(a.known), x.Len()))
 		}
 		for k, p := range a.known {
 			if stored, _ := w.get(k); stored != p {
-				problems = append(problems, fmt.Sprintf("%v knows %s, the cache does not", a, spell(p)))
+				problems = append(problems, fmt.Sprintf("%v knows %s, but the cache does not have it", a, spell(p)))
 			}
 		}
 		a.mu.Unlock()
@@ -433,8 +433,8 @@ func handlersDiffer(w *world) (problems []string) {
 	return problems
 }
 
-// statusWrong checks that the status counts the quarantined objects, the objects missing from an
-// index, and every error.
+// statusWrong checks that the status counts the quarantined objects, the objects that are missing from
+// an index, and all errors.
 func statusWrong(w *world) (problems []string) {
 	st, failed := w.statusOf(w.informer), w.failures()
 	unindexed := 0
@@ -448,20 +448,20 @@ func statusWrong(w *world) (problems []string) {
 			problems = append(problems, fmt.Sprintf(format, args...))
 		}
 	}
-	say(!w.lacksResource() && st.Quarantined != w.wantQuarantined(), "%d objects are quarantined, and %d should be", st.Quarantined, w.wantQuarantined())
-	say(st.Unindexed != unindexed, "%d objects are not indexed, and %d should not be", st.Unindexed, unindexed)
-	say(st.Errors < failed, "%d errors are counted of %d", st.Errors, failed)
-	if !w.lease { // whose factory's informer has no observer here
+	say(!w.lacksResource() && st.Quarantined != w.wantQuarantined(), "%d objects are quarantined, but %d should be", st.Quarantined, w.wantQuarantined())
+	say(st.Unindexed != unindexed, "%d objects are not indexed, want %d", st.Unindexed, unindexed)
+	say(st.Errors < failed, "%d errors are counted, want at least %d", st.Errors, failed)
+	if !w.lease { // the informer of a factory has no observer here
 		refused, broken := w.streams()
-		say(st.Errors+refused < failed+broken, "%d errors are counted, and %d refused streams, of %d and %d", st.Errors, refused, failed, broken)
+		say(st.Errors+refused < failed+broken, "%d errors are counted, and %d refused streams, want at least %d and %d in total", st.Errors, refused, failed, broken)
 	}
-	say(failed > 0 && st.LastError == nil, "there is no last error after %d", failed)
-	say(!st.Running || st.Stopped || !st.Synced, "it is running %v, stopped %v, synced %v", st.Running, st.Stopped, st.Synced)
+	say(failed > 0 && st.LastError == nil, "there is no last error after %d failures", failed)
+	say(!st.Running || st.Stopped || !st.Synced, "the status says running %v, stopped %v, synced %v", st.Running, st.Stopped, st.Synced)
 	say(st.Objects != w.informer.Indexer().Len(), "%d objects are counted", st.Objects)
 	return problems
 }
 
-// failures returns the number of lists and watches answered with an error.
+// failures returns the number of lists and watches that were answered with an error.
 func (w *world) failures() (failed int) {
 	for _, s := range w.sources {
 		s.mu.Lock()
@@ -471,7 +471,8 @@ func (w *world) failures() (failed int) {
 	return failed
 }
 
-// streams returns the number of refused streams that were reported, and of streams that failed.
+// streams returns the number of refused streams that were reported, and the number of streams that
+// failed.
 func (w *world) streams() (refused, broken int) {
 	w.mu.Lock()
 	refused = w.refused
@@ -484,15 +485,14 @@ func (w *world) streams() (refused, broken int) {
 	return refused, broken
 }
 
-// A source may send basicBudget requests a minute, for back-offs and refused streams, which bounds
-// the load on a server that is down; and causeBudget more for each reason that the driver has
-// given.
+// A source may send basicBudget requests per minute for back-offs and refused streams, which limits the
+// load on a failing server. For each reason that the driver has given, it may send causeBudget more.
 const (
 	basicBudget = 30
 	causeBudget = 4
 )
 
-// budget checks that no source sends more requests in a minute than allowed.
+// budget checks that no source sends more requests per minute than allowed.
 func budget(w *world) (problems []string) {
 	for _, s := range w.sources {
 		s.mu.Lock()

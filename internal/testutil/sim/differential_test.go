@@ -13,25 +13,26 @@ import (
 	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 )
 
-// The operations of worlds in which client-go's informer must behave like this module's.
-// differs_test.go has the worlds in which client-go loses a change for good, or delivers other
-// events. Resyncs are left to the conformance tests: client-go's ticks start anew with each list
-// (D11: ours do not), so that their number here would depend on luck.
+// The operations in worlds where client-go's informer must behave like this module's. differs_test.go
+// has the worlds in which client-go loses a change forever, or delivers other events. The conformance
+// tests cover resyncs: client-go's ticks restart with each list (D11: ours do not), so that their number
+// here would depend on chance.
 var (
 	twinned = []operation{write, write, write, burst, pass, settle, sendBookmark, cutWatches, compact, failRequests, endWatchEarly, duplicateEvents, lateEvents}
 	quiet   = []operation{write, write, write, burst, join, leave, pass}
 )
 
-// window has the events of all handlers between two comparisons, and the store at its end.
+// window has the events of all handlers between two comparisons, and the content of the store at its
+// end.
 type window struct {
 	told   []map[string][]string
 	stored []string
 	before map[string]bool // the objects at its beginning
-	broken bool            // it had a fault
+	broken bool            // a fault occurred
 }
 
-// lists returns a handler's events by object. After a fault, luck decides whether the watch or a
-// list shows a change, and so which versions are skipped: then only the last event of each object
+// lists returns a handler's events by object. After a fault, it depends on chance whether the watch or a
+// list shows a change, and so which versions are skipped. Then only the last event of each object
 // counts.
 func (w window) lists(told map[string][]string) map[string][]string {
 	if !w.broken {
@@ -80,7 +81,7 @@ func differential(t *testing.T, p plan, construct constructor) (windows []window
 	return windows
 }
 
-// settle ends the faults and waits until the cache equals the server's state, and the informer is
+// settle ends the faults. It waits until the cache equals the server's state, and the informer is
 // watching without a back-off.
 func (d *twin) settle() bool {
 	d.source.heal()
@@ -120,8 +121,8 @@ func twinIndexers() cache.Indexers {
 	}
 }
 
-// twinTransform returns the transform of every other world. It may run twice for one object (B71:
-// client-go transforms the objects of a streamed list twice).
+// twinTransform returns the transform, which every other world has. It may run twice for one object
+// (B71: client-go transforms the objects of a streamed list twice).
 func twinTransform(p plan) cache.TransformFunc {
 	if p.seed%2 == 0 {
 		return nil
@@ -134,14 +135,14 @@ func twinTransform(p plan) cache.TransformFunc {
 	}
 }
 
-// newTwinnedPlan draws a world for both implementations.
+// newTwinnedPlan draws a world that is played with both implementations.
 func newTwinnedPlan(seed uint64) plan {
 	p := newPlan(seed)
 	p.setup = setup{namespaces: 1, names: p.setup.names, noStream: p.setup.noStream, noCache: p.setup.noCache, bookmarks: p.setup.bookmarks}
 	whole := false
 	for i := range p.steps {
 		s := &p.steps[i]
-		if i%6 == 5 { // every other window is without faults
+		if i%6 == 5 { // every other window has no faults
 			s.op, whole = settle, !whole
 			continue
 		}
@@ -150,14 +151,14 @@ func newTwinnedPlan(seed uint64) plan {
 			continue
 		}
 		if s.op = twinned[int(s.seed%uint64(len(twinned)))]; s.op == failRequests {
-			s.n = 1 + s.n%3 // an error that both libraries handle alike
+			s.n = 1 + s.n%3 // an error that both libraries handle in the same way
 		}
 	}
 	return p
 }
 
-// In the same world, through the same interface, client-go's informer and ours deliver the same
-// events, and store and index the same objects.
+// In the same world, through the same interface, client-go's informer and ours deliver the same events,
+// and store and index the same objects.
 func TestClientgoIsToldTheSame(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {

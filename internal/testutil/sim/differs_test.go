@@ -16,8 +16,8 @@ import (
 	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 )
 
-// difference is a world in which tidemark differs from client-go on purpose, by a D statement of
-// the contract. Both libraries are played.
+// difference is a world in which tidemark intentionally differs from client-go, by a D statement of the
+// contract. Both libraries play it.
 type difference struct {
 	statement string
 	setup     setup
@@ -29,14 +29,14 @@ type difference struct {
 	tidemark  string
 }
 
-// put, sick, gone and op do one step each.
+// put, sick, gone and op do a single step.
 func (d *twin) put(name string)          { d.doStep(step{op: put, name: name}) }
 func (d *twin) sick(name string)         { d.doStep(step{op: poison, name: name}) }
 func (d *twin) gone(name string)         { d.doStep(step{op: remove, name: name}) }
 func (d *twin) op(name operation, n int) { d.doStep(step{op: name, n: n}) }
 
-// outage closes the watch and takes the server down, makes changes, and compacts the history before
-// the server comes back.
+// outage closes the watch and takes the server down. Then it makes changes, and compacts the history
+// before the server comes back.
 func (d *twin) outage(meanwhile func()) {
 	d.down(true)
 	d.op(cutWatches, 1)
@@ -56,19 +56,19 @@ func frailTransform(obj any) (any, error) {
 
 var differences = []difference{
 	{
-		statement: "D3, a list with an object that the transform fails on",
-		setup:     setup{noStream: true}, // in a streamed list, client-go silently omits the object (B72)
+		statement: "D3, a list with an object on which the transform fails",
+		setup:     setup{noStream: true}, // client-go silently omits the object of a streamed list (B72)
 		early:     func(d *twin) { d.put("a/x"); d.sick("a/y") },
 		transform: frailTransform,
-		clientgo:  "all: [], synced false, errors told",
-		tidemark:  "a/x: is 1.1, added, initial true; all: [a/x@1.1], synced true, errors told",
+		clientgo:  "all: [], synced false, errors reported",
+		tidemark:  "a/x: is 1.1, added, initial true; all: [a/x@1.1], synced true, errors reported",
 	},
 	{
-		statement: "D3, the delete of an object that the transform fails on",
+		statement: "D3, the delete of an object on which the transform fails",
 		transform: frailTransform,
 		then:      func(d *twin) { d.put("a/x"); d.sick("a/x"); d.gone("a/x") },
 		clientgo:  "a/x: is 1.1, added, initial false; all: [a/x@1.1], synced true",
-		tidemark:  "a/x: is 1.1, added, initial false, is gone, lost at 1.1; all: [], synced true, errors told",
+		tidemark:  "a/x: is 1.1, added, initial false, is gone, lost at 1.1; all: [], synced true, errors reported",
 	},
 	{
 		statement: "D4, an index function that fails",
@@ -79,36 +79,36 @@ var differences = []difference{
 			return []string{"v"}, nil
 		}},
 		then: func(d *twin) { d.put("a/x"); d.sick("a/y") },
-		// A panic here does not end the process: client-go delivers no event of the object.
+		// A panic here does not end the process: client-go does not deliver the object's event.
 		clientgo: "a/x: is 1.1, added, initial false; all: [a/x@1.1 a/y@1.2], synced true",
-		tidemark: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false; all: [a/x@1.1 a/y@1.2], synced true, errors told",
+		tidemark: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false; all: [a/x@1.1 a/y@1.2], synced true, errors reported",
 	},
 	{
-		statement: "D10, an error that comes in a watch",
+		statement: "D10, an error event in a watch",
 		then:      func(d *twin) { d.put("a/x"); d.op(watchError, 2); time.Sleep(time.Minute) },
 		clientgo:  "a/x: is 1.1, added, initial false, is 1.1, updated from 1.1; all: [a/x@1.1], synced true",
-		tidemark:  "a/x: is 1.1, added, initial false; all: [a/x@1.1], synced true, errors told",
+		tidemark:  "a/x: is 1.1, added, initial false; all: [a/x@1.1], synced true, errors reported",
 	},
 	{
-		statement: "D12, a stream that never comes to its end",
+		statement: "D12, a stream that never ends its initial state",
 		early: func(d *twin) {
 			d.put("a/x")
 			d.source.degrade(step{op: loseBookmarks})
 		},
 		clientgo: "all: [], synced false",
-		tidemark: "a/x: is 1.1, added, initial true; all: [a/x@1.1], synced true, errors told",
+		tidemark: "a/x: is 1.1, added, initial true; all: [a/x@1.1], synced true, errors reported",
 	},
 	{
-		statement: "D14, a relist of what is the same",
+		statement: "D14, a relist of unchanged objects",
 		then: func(d *twin) {
 			d.put("a/x")
 			d.outage(func() { d.put("a/y") })
 		},
 		clientgo: "a/x: is 1.1, added, initial false, is 1.1, updated from 1.1; a/y: is 1.2, added, initial false; all: [a/x@1.1 a/y@1.2], synced true",
-		tidemark: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false; all: [a/x@1.1 a/y@1.2], synced true, errors told",
+		tidemark: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false; all: [a/x@1.1 a/y@1.2], synced true, errors reported",
 	},
 	{
-		statement: "D22, a watch that is half-open",
+		statement: "D22, a half-open watch",
 		then: func(d *twin) {
 			d.put("a/x")
 			d.op(halfOpen, 1)
@@ -116,10 +116,10 @@ var differences = []difference{
 			time.Sleep(settleTimeHalfOpen)
 		},
 		clientgo: "a/x: is 1.1, added, initial false; all: [a/x@1.1], synced true",
-		tidemark: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false; all: [a/x@1.1 a/y@1.2], synced true, errors told",
+		tidemark: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false; all: [a/x@1.1 a/y@1.2], synced true, errors reported",
 	},
 	{
-		statement: "D23, a server that was restored",
+		statement: "D23, a restored server",
 		then: func(d *twin) {
 			d.put("a/x")
 			d.put("a/y")
@@ -135,22 +135,22 @@ var differences = []difference{
 			time.Sleep(settleTimeHalfOpen)
 		},
 		clientgo: "a/x: is 1.1, added, initial false; a/y: is 1.2, added, initial false, is 1.3, updated from 1.2; all: [a/x@1.1 a/y@1.3], synced true",
-		tidemark: "a/x: is 1.1, added, initial false, is 2.1, updated from 1.1; a/y: is 1.2, added, initial false, is 1.3, updated from 1.2, is gone, lost at 1.3; all: [a/x@2.1], synced true, errors told",
+		tidemark: "a/x: is 1.1, added, initial false, is 2.1, updated from 1.1; a/y: is 1.2, added, initial false, is 1.3, updated from 1.2, is gone, lost at 1.3; all: [a/x@2.1], synced true, errors reported",
 	},
 	{
-		// Through client-go's API both libraries deliver an update: only typed handlers get a
-		// delete and an add.
-		statement: "D2, an object that was recreated, found out by a list",
+		// Through client-go's API both libraries deliver an update. Only typed handlers get a delete and
+		// an add.
+		statement: "D2, a recreated object in a list",
 		then: func(d *twin) {
 			d.put("a/x")
 			d.outage(func() { d.gone("a/x"); d.put("a/x") })
 		},
 		clientgo: "a/x: is 1.1, added, initial false, is 1.3, updated from 1.1; all: [a/x@1.3], synced true",
-		tidemark: "a/x: is 1.1, added, initial false, is 1.3, updated from 1.1; all: [a/x@1.3], synced true, errors told",
+		tidemark: "a/x: is 1.1, added, initial false, is 1.3, updated from 1.1; all: [a/x@1.3], synced true, errors reported",
 	},
 }
 
-// client-go still differs as described, and ours behaves as the contract says.
+// client-go still differs as described, and this module behaves as the contract says.
 func TestWhatClientgoDoesOtherwise(t *testing.T) {
 	for _, d := range differences {
 		t.Run(d.statement, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestWhatClientgoDoesOtherwise(t *testing.T) {
 	}
 }
 
-// shows plays the world to one implementation and returns the result.
+// shows plays the world with one implementation and returns the result.
 func shows(t *testing.T, of difference, construct constructor) (line string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -193,7 +193,7 @@ func (d *twin) shown() string {
 	}
 	words = append(words, fmt.Sprintf("%s, synced %v", d.stored()[0], d.shared.HasSynced()))
 	if d.errors > 0 {
-		words[len(words)-1] += ", errors told"
+		words[len(words)-1] += ", errors reported"
 	}
 	return strings.Join(words, "; ")
 }

@@ -15,16 +15,16 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// In all worlds objects are asked for by compound queries, by their owners and by what they refer to:
-// after each step, and by handlers while the store changes.
+// In all worlds the store is asked for objects by compound queries, by owner, and by reference: after
+// each step, and by handlers while the store changes.
 
-// asked is a question to the store. Its selects answers the same for one object, by looking at that alone.
+// asked is a question to the store. selects decides the same for a single object.
 type asked[T any] struct {
 	queries []indexer.Query
 	selects func(o T) bool
 }
 
-// ownedBy makes an object the property of a ReplicaSet of a label's value.
+// ownedBy makes a ReplicaSet, named after the value of a label, the owner of an object.
 func ownedBy(o metav1.Object, label string) {
 	name := o.GetLabels()[label]
 	o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: name, UID: ownerOf(name).GetUID()}})
@@ -38,7 +38,7 @@ func owns(name string, o metav1.Object) bool {
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == ownerOf(name).UID })
 }
 
-// questions are those about a world's pods.
+// questions returns questions about a world's pods.
 func (w *world) questions() []asked[*pod] {
 	app := func(values ...string) labels.Selector {
 		selector, err := labels.Parse(fmt.Sprintf("app in (%s)", strings.Join(values, ",")))
@@ -60,7 +60,7 @@ func (w *world) questions() []asked[*pod] {
 	}
 }
 
-// foundWrong checks the answer to each question.
+// foundWrong checks the answers to all questions.
 func foundWrong(w *world) (problems []string) {
 	all := w.all(w.informer)
 	for _, q := range w.questions() {
@@ -69,7 +69,7 @@ func foundWrong(w *world) (problems []string) {
 	return problems
 }
 
-// answerWrong asks a store one question, and compares the answer with the objects that selects accepts.
+// answerWrong asks a store a question, and compares the answer with the objects that selects accepts.
 func answerWrong[T comparable](x *indexer.Indexer[T], all []T, q asked[T], keyOf func(T) key, one func(T) T, seen func([]T) []T) (problems []string) {
 	want, keys := map[T]bool{}, map[key]bool{}
 	for _, o := range all {
@@ -86,7 +86,7 @@ func answerWrong[T comparable](x *indexer.Indexer[T], all []T, q asked[T], keyOf
 		got[one(o)] = true
 	}
 	if !maps.Equal(got, want) || len(got) != len(found) {
-		problems = append(problems, fmt.Sprintf("%v finds %d objects, %d of them different, and not %d", q.queries, len(found), len(got), len(want)))
+		problems = append(problems, fmt.Sprintf("%v finds %d objects, %d of them different, want %d", q.queries, len(found), len(got), len(want)))
 	}
 	foundKeys, err := x.FindKeys(q.queries...)
 	gotKeys := map[key]bool{}
@@ -94,13 +94,13 @@ func answerWrong[T comparable](x *indexer.Indexer[T], all []T, q asked[T], keyOf
 		gotKeys[k] = true
 	}
 	if err != nil || !maps.Equal(gotKeys, keys) || len(foundKeys) != len(keys) {
-		problems = append(problems, fmt.Sprintf("%v finds %d keys, and not %d: %v", q.queries, len(foundKeys), len(keys), err))
+		problems = append(problems, fmt.Sprintf("%v finds %d keys, want %d: %v", q.queries, len(foundKeys), len(keys), err))
 	}
 	return problems
 }
 
-// ask asks all questions while the store may change: an answer has each object once, and each is one that
-// its question selects.
+// ask asks all questions while the store may change. An answer must contain each object once, and only
+// objects that the question selects.
 func (a *handler) ask() {
 	for _, q := range a.w.questions() {
 		s, err := a.of.Indexer().Find(q.queries...)
@@ -119,7 +119,7 @@ func (a *handler) ask() {
 	}
 }
 
-// ownQuestions are those about the objects of a world of own writes.
+// ownQuestions returns questions about the objects of a world of own writes.
 func ownQuestions() (all []asked[any]) {
 	zoneOf := func(o any) string { return o.(kit.APIObject).GetLabels()["zone"] }
 	for z := range 3 {
@@ -136,8 +136,8 @@ func ownQuestions() (all []asked[any]) {
 	return all
 }
 
-// ownFoundWrong checks that own writes are found by their new labels, index values and owners, and by no
-// older ones.
+// ownFoundWrong checks that own writes are found by their new labels, index values and owners, and not
+// by older ones.
 func ownFoundWrong(w *ownWorld) (problems []string) {
 	var all []any
 	for _, o := range w.stored() {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// frozen holds the objects of the cache and of events for as long as the world lasts, with a fingerprint of each:
-// nobody may change one, whatever becomes of it in the cache.
+// frozen keeps the objects of the cache and of events until the end of the world, with a fingerprint of
+// each. These objects must never change, even when they are no longer in the cache.
 type frozen[T comparable] struct {
 	fingerprint func(T) string
 
@@ -18,7 +18,7 @@ func fingerprint(p *pod) string {
 	return fmt.Sprint(p.Namespace, p.Name, p.UID, p.ResourceVersion, p.Labels, p.Annotations, p.Finalizers, p.OwnerReferences, p.Spec.NodeName)
 }
 
-// note records an object, unless it is known.
+// note records a new object.
 func (f *frozen[T]) note(p T) {
 	var none T
 	if p == none {
@@ -39,7 +39,7 @@ func (f *frozen[T]) check() (problems []string) {
 	defer f.mu.Unlock()
 	for p, was := range f.seen {
 		if is := f.fingerprint(p); is != was {
-			problems = append(problems, fmt.Sprintf("an object that was handed out was changed: %s to %s", was, is))
+			problems = append(problems, fmt.Sprintf("a delivered object was changed from %s to %s", was, is))
 		}
 	}
 	return problems

@@ -21,9 +21,9 @@ type kind struct {
 	delivery      informer.Delivery
 	resync        time.Duration
 	slow          time.Duration // the longest call
-	blocks        bool          // blocks now and then, until it is unblocked
-	blocksAlways  bool          // blocks at every event
-	panics        bool          // now and then
+	blocks        bool          // blocks sometimes, until it is unblocked
+	blocksAlways  bool          // blocks on every event
+	panics        bool          // panics sometimes
 	callsInformer bool          // calls the informer
 	leaves        int           // leaves during this call; 0 for never
 }
@@ -44,7 +44,7 @@ var kinds = []kind{
 	{name: "resyncing latest", delivery: informer.Latest, resync: 47 * time.Second, slow: 30 * time.Millisecond, callsInformer: true},
 }
 
-// heldKinds are kinds of handlers for transcripts: they block at every event.
+// heldKinds are kinds of handlers for transcripts. They block on every event.
 var heldKinds = []kind{
 	{name: "held", blocks: true, blocksAlways: true},
 	{name: "held latest", delivery: informer.Latest, blocks: true, blocksAlways: true},
@@ -54,21 +54,22 @@ var heldKinds = []kind{
 // traced reports whether the handler's events do not depend on the scheduler.
 func (k kind) traced() bool { return k.delivery == informer.Every && k.resync == 0 }
 
-// handler is an event handler that builds a store from its events, and checks them.
+// handler is an event handler that builds a store from its events and checks them.
 type handler struct {
 	kind
 	id  int
 	w   *world
 	reg informer.Registration
-	of  *informer.Informer[*pod] // the informer it is added to
-	// expected is the initial state if it is known: the objects stored when the handler was added.
+	of  *informer.Informer[*pod] // the handler's informer
+	// expected is the initial state if it is known: the objects that were stored when the handler was
+	// added.
 	expected map[key]*pod
 	heldBack *event // an event that a mutant delays
 
 	calls    atomic.Int64
 	untraced atomic.Bool // its events depend on the scheduler
 	busy     atomic.Bool
-	left     atomic.Bool // removed: no event may follow
+	left     atomic.Bool // the handler was removed, and must get no more events
 
 	mu         sync.Mutex // guards the rest
 	unblocked  chan struct{}
@@ -86,7 +87,7 @@ type handler struct {
 
 func (a *handler) String() string { return fmt.Sprintf("handler %d, %s", a.id, a.name) }
 
-// Handle receives an event from the informer, and passes it on as the mutant changes it.
+// Handle receives an event from the informer, and passes on what the mutant makes of it.
 func (a *handler) Handle(c event) {
 	got := c
 	c.Old, c.New = a.w.one(c.Old), a.w.one(c.New)
@@ -107,20 +108,20 @@ func (a *handler) Handle(c event) {
 
 func (a *handler) handle(c event) {
 	if !a.busy.CompareAndSwap(false, true) {
-		a.w.fault("one at a time", "%v is told two changes at a time", a)
+		a.w.fault("one at a time", "%v gets two changes at the same time", a)
 	}
 	defer a.busy.Store(false)
 	a.w.look("handler")
 	n := a.calls.Add(1)
 	a.w.reach("told", a.name)
 	if a.left.Load() {
-		a.w.fault("quiet", "%v is told after it left: %s", a, describe(c))
+		a.w.fault("quiet", "%v gets an event after it left: %s", a, describe(c))
 	}
 	a.check(c)
 	a.behave(c, int(n))
 }
 
-// check runs the checkers on an event, and then records it.
+// check runs the checkers on an event, and records the event.
 func (a *handler) check(c event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -152,7 +153,7 @@ func (a *handler) record(c event) {
 	}
 	if c.Kind == informer.Deleted {
 		if delete(a.known, k); a.w.zones > 0 {
-			delete(a.newest, k) // the object's former source may be late
+			delete(a.newest, k) // the object's previous source may be late
 		}
 		return
 	}
@@ -168,8 +169,8 @@ type received struct {
 	at    time.Time
 }
 
-// lastBefore returns the last event of an object delivered before this moment. It returns none if
-// the handler was removed or is in a call.
+// lastBefore returns the last event of an object that was delivered before this moment. It returns no
+// event if the handler was removed or a call is in progress.
 func (a *handler) lastBefore(k key) (h received) {
 	if a.left.Load() || a.busy.Load() {
 		return h
@@ -183,33 +184,34 @@ func (a *handler) lastBefore(k key) (h received) {
 }
 
 // sawDelete reports whether the event is a delete, with its final state, of the same object in this
-// version or a later one. An object of an earlier version may have come back, with a UID that recurs.
+// version or a later one. An object of an earlier version may have been recreated with a UID that
+// recurs.
 func (h received) sawDelete(p *pod) bool {
 	c := h.event
 	return c.Kind == informer.Deleted && !c.Lost && c.Old.UID != "" && c.Old.UID == p.UID && !markOf(c.Old).before(markOf(p))
 }
 
-// inCall reports whether the handler is in a call that must end before the world is idle. Calls of
-// a handler with resyncs do not count, since a resync may always be under way, except before the
-// handler is synced, or between the lost delete and the add of a re-created object.
+// inCall reports whether a call of the handler is in progress that must end before the world is idle.
+// Calls of a handler with resyncs do not count, because a resync can be in progress at any time. They do
+// count before the handler is synced, and between the lost delete and the add of a recreated object.
 func (a *handler) inCall() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.busy.Load() && (a.resync == 0 || !kit.Closed(a.reg.Synced()) || a.now.Lost)
 }
 
-// mayGoBack reports whether an older version may follow a newer version. That can happen only where
-// objects move between sources: Latest may merge the delete between the two versions, and any
-// source may replace an object that a user has written.
+// mayGoBack reports whether an older version may follow a newer one. That can happen only if objects
+// move between sources: Latest may merge the delete between the two versions, and any source may replace
+// an object that a user has written.
 func (a *handler) mayGoBack(k key) bool {
 	return a.w.zones > 0 && (a.delivery == informer.Latest || a.touched[k])
 }
 
-// behave makes the handler slow, block, panic or leave, as its kind says. Its decisions depend only
+// behave makes the handler slow, block, panic or leave, according to its kind. Its decisions depend only
 // on the event.
 func (a *handler) behave(c event, n int) {
 	luck := fnv.New32a()
-	_, _ = fmt.Fprint(luck, a.id, describe(c)) // a hash takes everything
+	_, _ = fmt.Fprint(luck, a.id, describe(c)) // writing to a hash never fails
 	dice := luck.Sum32() >> 3
 	if a.callsInformer {
 		a.callInformer(c)
@@ -239,7 +241,7 @@ func (a *handler) block() {
 	}
 }
 
-// unblock ends a blocked call. If again is set, later calls block as before.
+// unblock ends a blocked call. If again is set, later calls continue to block.
 func (a *handler) unblock(again bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -252,12 +254,12 @@ func (a *handler) unblock(again bool) {
 	}
 }
 
-// callInformer calls the informer during an event. The store must have the change already.
+// callInformer calls the informer during an event. The store must already have the change.
 func (a *handler) callInformer(c event) {
 	i := a.of
 	p := subject(c)
 	if stored, ok := i.Indexer().Get(keyOf(p)); ok && markOf(stored).before(markOf(p)) && markOf(stored).epoch != handEpoch && c.Kind != informer.Deleted && a.w.zones == 0 {
-		a.w.fault("stored first", "%v is told %s when the store has %s", a, describe(c), spell(stored))
+		a.w.fault("stored first", "%v gets %s when the store has %s", a, describe(c), spell(stored))
 	}
 	_ = a.reg.Backlog()
 	_ = i.Status()

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// life makes, starts and stops an informer, once.
+// life makes, starts and stops an informer. It does so once.
 type life interface {
 	start() *informer.Informer[*pod]
 	stop() (ended <-chan struct{})
@@ -57,7 +57,7 @@ func (l *ownInformer) stop() <-chan struct{} {
 
 func (l *ownInformer) close() {}
 
-// leasedInformer is a factory's informer with one lasting lease, to which the handlers belong.
+// leasedInformer is a factory's informer with a permanent lease, which the handlers are added through.
 type leasedInformer struct {
 	factory *factory.Factory
 	lease   *factory.Lease[*pod]
@@ -84,7 +84,7 @@ func (l *leasedInformer) acquire() *factory.Lease[*pod] {
 	return lease
 }
 
-// start starts the factory, and acquires and releases further leases.
+// start starts the factory. It also acquires and releases other leases.
 func (l *leasedInformer) start() *informer.Informer[*pod] {
 	var ctx context.Context
 	ctx, l.cancel = context.WithCancel(context.Background())
@@ -131,7 +131,7 @@ func (c coreClient) Pods(namespace string) typedcorev1.PodInterface {
 			return podClient{source: s}
 		}
 	}
-	panic("the world is wrong: there is no namespace " + namespace)
+	panic("the world is invalid: there is no namespace " + namespace)
 }
 
 func (c podClient) List(ctx context.Context, o metav1.ListOptions) (*corev1.PodList, error) {
@@ -146,8 +146,7 @@ func (c podClient) Watch(ctx context.Context, o metav1.ListOptions) (watch.Inter
 	return c.source.Watch(ctx, o)
 }
 
-// IsWatchListSemanticsUnSupported is the method by which fake clientsets say that they cannot
-// stream.
+// IsWatchListSemanticsUnSupported is the method with which fake clientsets say that they cannot stream.
 func (c podClient) IsWatchListSemanticsUnSupported() bool {
 	return c.source.w.streaming == reflector.StreamingUnsupported
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// removeHandlerInBurst removes a handler in the middle of a burst. The scheduler decides how many
-// of the burst's events the handler still gets, so only a handler with fast calls is used: the
-// time must not depend on their number.
+// removeHandlerInBurst removes a handler in the middle of a burst. The scheduler decides how many of the
+// burst's events the handler still gets. Therefore the handler must have fast calls: the time must not
+// depend on their number.
 func (w *world) removeHandlerInBurst(r *rand.Rand) {
 	var quick []*handler
 	for _, a := range w.presentHandlers() {
@@ -33,8 +33,8 @@ func (w *world) removeHandlerInBurst(r *rand.Rand) {
 	w.writeBurst(r, 10)
 }
 
-// trickleWrites makes changes a few milliseconds apart, during slow calls and resyncs, and reads
-// the status in between. It changes all objects, or always the same object.
+// trickleWrites makes changes a few milliseconds apart, during slow calls and resyncs, and reads the
+// status in between. It changes all objects, or the same object repeatedly.
 func (w *world) trickleWrites(r *rand.Rand, n int) {
 	of := w.setup
 	if r.IntN(2) == 0 {
@@ -57,14 +57,14 @@ func (w *world) trickleWrites(r *rand.Rand, n int) {
 type waiter struct {
 	returned chan struct{}
 	err      error
-	handlers map[*handler]int64 // the handlers at the call, with their calls when they had the event; -1 before
-	key      key                // of the last published change
+	handlers map[*handler]int64 // the handlers at the time of the call, with their number of calls when they got the event; -1 before
+	key      key                // the key of the last published change
 	mark     mark
 }
 
-// grace returns the number of calls between a handler's event of the awaited object and its last
-// awaited event. Other sources may have published more, and with Latest all objects may be pending,
-// in the order of their first events: two calls for one that was re-created.
+// grace returns the number of calls between a handler's event of the awaited object and its last awaited
+// event. Other sources may have published more. With Latest, all objects may be pending in the order of
+// their first events, with two calls for a recreated object.
 func (w *world) grace(d informer.Delivery) int64 {
 	if d == informer.Latest {
 		return 2*int64(w.objectsAtMost()) + 3
@@ -72,7 +72,7 @@ func (w *world) grace(d informer.Delivery) int64 {
 	return 20
 }
 
-// awaitDelivery starts a waiter while changes go on, for which it must not wait.
+// awaitDelivery starts a waiter while changes continue that it must not wait for.
 func (w *world) awaitDelivery(r *rand.Rand) {
 	if !w.running || w.blank || w.zones > 0 || !kit.Closed(w.informer.Synced()) {
 		return
@@ -98,7 +98,7 @@ func (w *world) awaitDelivery(r *rand.Rand) {
 		case kit.Closed(wait.returned), wait.stuck():
 			looking = false
 		case wait.delivered():
-			w.fault("await", "all has been delivered, and who waits for that still does")
+			w.fault("await", "everything was delivered, but WaitDelivered has not returned")
 			looking = false
 		}
 		w.send(w.model.randomChange(r, w.setup))
@@ -124,25 +124,25 @@ func (w *world) startWaiter(k key, m mark) *waiter {
 	return wait
 }
 
-// delivered reports whether every handler has ended, or has had the awaited event long enough ago.
+// delivered reports whether every handler has ended, or got the awaited event enough calls ago.
 func (wait *waiter) delivered() bool {
 	all := true
 	for a, since := range wait.handlers {
 		a.mu.Lock()
-		told := !a.newest[wait.key].before(wait.mark)
+		had := !a.newest[wait.key].before(wait.mark)
 		a.mu.Unlock()
 		calls := a.calls.Load()
-		if told && since < 0 {
+		if had && since < 0 {
 			since = calls
 			wait.handlers[a] = since
 		}
-		idle := told && !a.busy.Load()
-		all = all && (idle || kit.Closed(a.reg.Done()) || told && calls-since > a.w.grace(a.delivery))
+		idle := had && !a.busy.Load()
+		all = all && (idle || kit.Closed(a.reg.Done()) || had && calls-since > a.w.grace(a.delivery))
 	}
 	return all
 }
 
-// stuck reports whether one of the handlers is blocked.
+// stuck reports whether any of the handlers is blocked.
 func (wait *waiter) stuck() bool {
 	for a := range wait.handlers {
 		if a.blocks && a.busy.Load() {
@@ -152,13 +152,13 @@ func (wait *waiter) stuck() bool {
 	return false
 }
 
-// awaited checks that WaitDelivered has returned once everything is delivered, or the informer has
+// awaited checks that WaitDelivered has returned when everything is delivered, or the informer has
 // stopped.
 func awaited(w *world) (problems []string) {
 	for _, wait := range w.waiters {
 		switch {
 		case !kit.Closed(wait.returned):
-			problems = append(problems, fmt.Sprintf("somebody still waits for %v@%v", wait.key, wait.mark))
+			problems = append(problems, fmt.Sprintf("WaitDelivered still waits for %v@%v", wait.key, wait.mark))
 		case wait.err != nil && (w.running || !errors.Is(wait.err, informer.ErrStopped)):
 			problems = append(problems, wait.err.Error())
 		}

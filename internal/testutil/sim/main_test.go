@@ -19,7 +19,7 @@ var (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	klog.SetLogger(klog.Logger{}) // discards the errors that worlds provoke
+	klog.SetLogger(klog.Logger{}) // discards the errors that worlds cause
 	// Handlers of the worlds panic, and must not end the process.
 	utilruntime.ReallyCrash, utilruntime.PanicHandlers = false, nil
 	kit.AllowWrites()

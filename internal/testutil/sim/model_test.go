@@ -22,9 +22,8 @@ type (
 
 func keyOf(p *pod) key { return key{Namespace: p.Namespace, Name: p.Name} }
 
-// mark identifies a version of an object: the epoch (the history of the server) and the number of
-// the write. The world writes it into each object, so that the checkers need not trust
-// resourceVersions.
+// mark identifies a version of an object by the epoch (the history of the server) and the number of the
+// write. The world writes it into each object, so that the checkers need not trust resourceVersions.
 type mark struct{ epoch, serial int }
 
 const markName = "sim"
@@ -46,13 +45,13 @@ func markOf(p *pod) (m mark) {
 	return m
 }
 
-// change is one write to a server. It is repeated when the server is restored.
+// change is a write to a server. It is repeated when the server is restored.
 type change struct {
 	pod  *pod
 	gone bool
 }
 
-// model is the reference model: the objects on the servers, now and ever.
+// model is the reference model: all present and past objects of the servers.
 type model struct {
 	epoch, serial int
 	log           []change // since the epoch began
@@ -60,7 +59,7 @@ type model struct {
 
 	mu    sync.Mutex
 	ever  map[key]map[mark]bool // guarded by mu
-	shown map[string][]*pod     // what the sources have sent, as it is stored, by its spelling; guarded by mu
+	shown map[string][]*pod     // the objects that sources have sent, in their stored form, by description; guarded by mu
 }
 
 func newModel() *model {
@@ -73,7 +72,7 @@ func (t *model) randomChange(r *rand.Rand, s setup) change {
 	p := &pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespaceOf(r.IntN(s.namespaces)), Name: fmt.Sprint("o", r.IntN(s.names)),
 	}}
-	deletes := 4 // one in this many writes of an existing object is a delete
+	deletes := 4 // of this many writes of an existing object, one is a delete
 	if s.recurs {
 		deletes = 2
 	}
@@ -109,7 +108,7 @@ func (t *model) randomChange(r *rand.Rand, s setup) change {
 	return change{pod: p}
 }
 
-// namedChange returns the change of a transcript's step.
+// namedChange returns the change for a step of a transcript.
 func (t *model) namedChange(s step) change {
 	t.serial++
 	p := &pod{}
@@ -135,7 +134,8 @@ func (t *model) record(c change) {
 	t.live[k] = c.pod
 }
 
-// announce records a version before it is written: handlers may get it before the driver goes on.
+// announce records a version before it is written, because handlers may get it before the driver
+// continues.
 func (t *model) announce(p *pod) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,14 +146,14 @@ func (t *model) announce(p *pod) {
 	t.ever[k][markOf(p)] = true
 }
 
-// everHad reports whether an object ever had this version.
+// everHad reports whether the object ever had this version.
 func (t *model) everHad(p *pod) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.ever[keyOf(p)][markOf(p)]
 }
 
-// show records an object that a source has sent, as it is stored.
+// show records an object that a source has sent, in its stored form.
 func (t *model) show(p *pod) {
 	if !t.hasShown(p) {
 		t.mu.Lock()
@@ -169,8 +169,8 @@ func (t *model) hasShown(p *pod) bool {
 	return slices.ContainsFunc(t.shown[spell(p)], func(sent *pod) bool { return reflect.DeepEqual(sent, p) })
 }
 
-// rollBack begins another epoch without the last n changes, and returns the changes left. Their
-// objects have the same versions and UIDs as before, but other marks, since the histories are
+// rollBack begins another epoch without the last n changes, and returns the remaining changes. Their
+// objects have the same versions and UIDs as before, but other marks, because the histories are
 // different.
 func (t *model) rollBack(n int) []change {
 	left := t.log[:len(t.log)-n]

@@ -15,8 +15,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// Each checker, and each reason of eventCheckers, needs a mutant that proves that it can fail. The
-// test reads the checkers and reasons from the code, so that none is forgotten.
+// Each checker, and each reason in eventCheckers, needs a mutant that proves that it can fail. The test
+// reads the checkers and reasons from the code, so that none is forgotten.
 func TestEachCheckerHasAMutant(t *testing.T) {
 	names, reasons := checkersOf(t)
 	require.Greater(t, len(names), 20)
@@ -29,12 +29,12 @@ func TestEachCheckerHasAMutant(t *testing.T) {
 			"no mutant for the reason %q", reason)
 	}
 	for _, l := range mutants {
-		require.Contains(t, names, l.checker, "the mutant %q is for no checker", l.name)
+		require.Contains(t, names, l.checker, "the mutant %q has no checker", l.name)
 	}
 }
 
-// checkersOf returns the names of all checkers, from the tables and from calls of fault, and the
-// reasons of eventCheckers, with the reasons of the kit's rules that eventCheckers call.
+// checkersOf returns the names of all checkers, from the tables and from calls of fault. It also returns
+// the reasons of eventCheckers, including those of the kit's rules that they call.
 func checkersOf(t *testing.T) (names, reasons []string) {
 	t.Helper()
 	for _, c := range eventCheckers {
@@ -46,7 +46,7 @@ func checkersOf(t *testing.T) (names, reasons []string) {
 	files, err := filepath.Glob("*_test.go")
 	require.NoError(t, err)
 	for _, name := range files {
-		if strings.HasPrefix(name, "ownwrites") { // these worlds have checkers and mutants of their own
+		if strings.HasPrefix(name, "ownwrites") { // these worlds have their own checkers and mutants
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
@@ -68,7 +68,7 @@ func checkersOf(t *testing.T) (names, reasons []string) {
 	return names, reasons
 }
 
-// kitReasons returns the reasons of the kit's rules called below a node.
+// kitReasons returns the reasons of the kit's rules that are called below a node.
 func kitReasons(t *testing.T, n ast.Node) (reasons []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../kit/change.go", nil, parser.SkipObjectResolution)
@@ -88,7 +88,7 @@ func kitReasons(t *testing.T, n ast.Node) (reasons []string) {
 	return reasons
 }
 
-// returned returns the strings that the functions below a node return.
+// returned returns the strings that functions below a node return.
 func returned(n ast.Node) (texts []string) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if r, ok := n.(*ast.ReturnStmt); ok {
@@ -99,7 +99,7 @@ func returned(n ast.Node) (texts []string) {
 	return texts
 }
 
-// literals returns the non-empty strings below a node.
+// literals returns the non-empty string literals below a node.
 func literals(n ast.Node) (texts []string) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
@@ -112,7 +112,7 @@ func literals(n ast.Node) (texts []string) {
 	return texts
 }
 
-// Each transcript differs if a handler misses events.
+// Each transcript changes if a handler misses events.
 func TestEachTranscriptCanFail(t *testing.T) {
 	for _, file := range transcripts(t) {
 		script, want := readTranscript(t, file)
@@ -121,7 +121,7 @@ func TestEachTranscriptCanFail(t *testing.T) {
 	}
 }
 
-// The trace of a world differs if something in it depends on more than the seed.
+// The trace of a world changes if anything in it depends on more than the seed.
 func TestTheSameTraceCanFail(t *testing.T) {
 	played := 0
 	moody := delivers(func(_ *handler, c event) []event {
@@ -142,10 +142,10 @@ func TestAFailingWorldIsShrunk(t *testing.T) {
 	p := newPlan(1)
 	small := shrink(t, p, adds, "known")
 	require.True(t, run(t, small, adds).finds("known"))
-	require.Len(t, small.steps, 1, "one write does it")
+	require.Len(t, small.steps, 1, "one write is enough")
 }
 
-// An event, a fault or an operation that no world has reached is reported.
+// An event, fault or operation that no world has reached is reported.
 func TestReachedCanFail(t *testing.T) {
 	all := map[string]int{}
 	for _, what := range wantReached(t) {

@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/tier"
 )
 
-// pollStatus reads the status of the informer and its handlers n times, at random moments, while
-// the world goes on.
+// pollStatus reads the status of the informer and its handlers n times at random moments, while the
+// world continues.
 func (w *world) pollStatus(r *rand.Rand, n int) {
 	if w.mutant.skipsStatus {
 		return
@@ -39,9 +39,9 @@ func (w *world) pollOnce(i *informer.Informer[*pod], before informer.Status) inf
 	st := w.statusOf(i)
 	switch {
 	case st.LastEvent.Before(before.LastEvent):
-		w.fault("looked", "the last event was at %v, and then at %v", before.LastEvent, st.LastEvent)
+		w.fault("looked", "the last event moved from %v to %v", before.LastEvent, st.LastEvent)
 	case st.Watching == st.WatchingSince.IsZero():
-		w.fault("looked", "it is watching: %v, since %v", st.Watching, st.WatchingSince)
+		w.fault("looked", "the status says watching %v since %v", st.Watching, st.WatchingSince)
 	}
 	for _, h := range st.Handlers {
 		if h.Backlog < 0 {
@@ -51,7 +51,7 @@ func (w *world) pollOnce(i *informer.Informer[*pod], before informer.Status) inf
 	return st
 }
 
-// statusOf returns an informer's status, as changed by the mutant.
+// statusOf returns an informer's status, as the mutant changes it.
 func (w *world) statusOf(i *informer.Informer[*pod]) informer.Status {
 	st := i.Status()
 	if w.mutant.status != nil {
@@ -63,21 +63,21 @@ func (w *world) statusOf(i *informer.Informer[*pod]) informer.Status {
 // expectRunningUntil checks that the status of a stopping informer says Running until the end.
 func (w *world) expectRunningUntil(ended <-chan struct{}) {
 	if !w.lease && !kit.Closed(ended) && !w.statusOf(w.informer).Running {
-		w.fault("running", "the informer is said not to run while a handler is in a call")
+		w.fault("running", "the status does not say Running while a handler's call is in progress")
 	}
 }
 
-// stoppedStatusWrong checks that a stopped informer's status says so, and shows no state of its
-// sources.
+// stoppedStatusWrong checks that the status of a stopped informer says so, and does not show the state
+// of its sources.
 func stoppedStatusWrong(w *world) (problems []string) {
 	if st := w.statusOf(w.informer); !w.lease && (st.Running || !st.Stopped) || st.Watching || !st.WatchingSince.IsZero() {
-		problems = append(problems, fmt.Sprintf("it is running %v, stopped %v, watching %v since %v", st.Running, st.Stopped, st.Watching, st.WatchingSince))
+		problems = append(problems, fmt.Sprintf("the status says running %v, stopped %v, watching %v since %v", st.Running, st.Stopped, st.Watching, st.WatchingSince))
 	}
 	return problems
 }
 
-// relistUnchanged makes every source list objects that the cache already holds: no handler gets an
-// event, and LastEvent stays.
+// relistUnchanged makes every source list objects that the cache already has. Handlers must get no
+// events, and LastEvent must not change.
 func (w *world) relistUnchanged() {
 	if !w.running || w.blank {
 		return
@@ -97,11 +97,11 @@ func (w *world) relistUnchanged() {
 	w.relistAll()
 	after := w.statusOf(w.informer)
 	if !after.LastEvent.Equal(before.LastEvent) {
-		w.fault("nothing new", "the last event was at %v, and a list of what is known makes it %v", before.LastEvent, after.LastEvent)
+		w.fault("nothing new", "a list of known objects moves the last event from %v to %v", before.LastEvent, after.LastEvent)
 	}
 	for _, a := range w.presentHandlers() {
 		if n := a.calls.Load() - calls[a] + w.mutant.extraCalls; n != 0 && a.resync == 0 {
-			w.fault("nothing new", "%v is told %d changes by a list of what is known", a, n)
+			w.fault("nothing new", "%v gets %d changes from a list of known objects", a, n)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func (w *world) relistAll() {
 	}
 }
 
-// Reading the status changes nothing: with and without readers, a world has the same trace.
+// Reading the status has no effect: a world has the same trace with and without readers.
 func TestLookingChangesNothing(t *testing.T) {
 	tier.SkipRaced(t)
 	looked := 0

@@ -5,13 +5,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// In every fifth world, the program looks at the informer and its factory from within each callback. A look
-// changes nothing and waits for nothing, so a seed gives the same trace with and without looks.
+// In every fifth world, the program reads the informer and its factory within each callback. Reading
+// changes nothing and does not block, so that a seed gives the same trace with and without it.
 
-// onlookers are the callbacks that look.
+// onlookers are the callbacks that call Look.
 var onlookers = []string{"observer", "transform", "index function", "handler", "request"}
 
-// newOnlooker returns what the callbacks look at, nil in worlds without looks.
+// newOnlooker returns what the callbacks call. It returns nil if they call nothing.
 func (w *world) newOnlooker() *kit.Onlooker {
 	if w.plan.seed%5 != 2 || w.script || w.tenants || w.mutant.looksAway {
 		return nil
@@ -29,7 +29,7 @@ func (w *world) newOnlooker() *kit.Onlooker {
 			i.Indexer().Snapshot()
 			_, _ = i.Indexer().Lookup("node", "n1")
 		}
-	}, "index function") // it is called in a write section, which lists wait for
+	}, "index function") // an index function is called in a write section, which lists wait for
 	if l, ok := w.life.(*leasedInformer); ok {
 		o.At(func() {
 			for held := range l.factory.Informers() {
@@ -40,7 +40,7 @@ func (w *world) newOnlooker() *kit.Onlooker {
 	return o
 }
 
-// look looks, from within a callback.
+// look calls Look within a callback.
 func (w *world) look(from string) {
 	if w.onlooker != nil {
 		w.onlooker.Look(from)
@@ -48,7 +48,7 @@ func (w *world) look(from string) {
 	}
 }
 
-// looking returns a transform that looks; nil without a transform.
+// looking returns a transform that calls Look, or nil if there is no transform.
 func (w *world) looking(transform func(*pod) (*pod, error)) func(*pod) (*pod, error) {
 	if transform == nil {
 		return nil

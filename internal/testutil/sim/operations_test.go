@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// conditional are the operations that count as reached only if they have an effect: for example,
-// they do nothing without an open watch or a handler.
+// conditional are the operations that count as reached only if they have an effect. For example, some do
+// nothing without an open watch or a handler.
 var conditional = map[operation]bool{
 	flapDefinition: true, vanishingWatch: true, denyRequests: true, takeResource: true, giveResource: true, settle: true, relistUnchanged: true, writeByHand: true, leaveInBurst: true, awaitDelivery: true, join: true, joinInBurst: true, leave: true, unblock: true, stop: true, restoreServer: true,
 	cutWatches: true, compact: true, watchError: true, badEvent: true, halfOpen: true,
@@ -76,7 +76,7 @@ func (w *world) do(s step) {
 	}
 }
 
-// writeOneByOne makes changes one after the other, each delivered before the next.
+// writeOneByOne makes changes one after another. Each is delivered before the next one.
 func (w *world) writeOneByOne(r *rand.Rand, n int) {
 	for range n {
 		w.send(w.model.randomChange(r, w.setup))

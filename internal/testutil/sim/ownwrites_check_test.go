@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// ownCheckers check an idle world of own writes after each step.
+// ownCheckers check a world of own writes after each step, when it is idle.
 var ownCheckers = []struct {
 	name string
 	find func(w *ownWorld) []string
@@ -34,7 +34,7 @@ var ownCheckers = []struct {
 	{"canceled", watchesCanceled},
 }
 
-// watchesCanceled checks that no watch fails for the time-out of its client.
+// watchesCanceled checks that no watch fails because of its client's timeout.
 func watchesCanceled(w *ownWorld) (problems []string) {
 	if n := w.canceled.Load(); n > 0 {
 		problems = append(problems, fmt.Sprintf("%d watches have failed", n))
@@ -47,18 +47,18 @@ func ownStorage(w *ownWorld) []string {
 	return storageWrong(w.setup.packed, w.storage, w.informer.Status(), slices.Collect(maps.Keys(w.stored())), &w.byHand, w.get)
 }
 
-// readsWrong checks that Get, lists, the indexes and snapshots show the same objects.
+// readsWrong checks that Get, lists, indexes and snapshots show the same objects.
 func readsWrong(w *ownWorld) (problems []string) {
 	all := w.stored()
 	zones := map[string]int{}
 	for k, o := range all {
 		got, ok := w.get(k)
 		if w.frozen.note(got); !ok || w.one(got) != o {
-			problems = append(problems, fmt.Sprintf("Get shows not %s", spellOwn(o)))
+			problems = append(problems, fmt.Sprintf("Get does not return %s", spellOwn(o)))
 		}
 		zones[o.GetLabels()["zone"]]++
 		if got, ok, err := w.informer.GetStore().GetByKey(k.String()); err != nil || !ok || w.oneOf(got) != any(o) {
-			problems = append(problems, fmt.Sprintf("client-go's GetByKey shows not %s", spellOwn(o)))
+			problems = append(problems, fmt.Sprintf("client-go's GetByKey does not return %s", spellOwn(o)))
 		}
 	}
 	for z := range 3 {
@@ -73,7 +73,7 @@ func readsWrong(w *ownWorld) (problems []string) {
 			}
 		}
 		if len(found) != zones[name] {
-			problems = append(problems, fmt.Sprintf("the index has %d objects of %d in %s", len(found), zones[name], name))
+			problems = append(problems, fmt.Sprintf("the index has %d of %d objects in %s", len(found), zones[name], name))
 		}
 	}
 	in := w.indexer.Snapshot()
@@ -83,7 +83,7 @@ func readsWrong(w *ownWorld) (problems []string) {
 	return problems
 }
 
-// shownEarly checks that the store has no object of a source before the source's first full state.
+// shownEarly checks that the store has no objects of a source before the source's first full state.
 func shownEarly(w *ownWorld) (problems []string) {
 	_, listed := w.wire.progress()
 	for k, o := range w.stored() {
@@ -98,8 +98,8 @@ func shownEarly(w *ownWorld) (problems []string) {
 	return problems
 }
 
-// notShown looks at the writes that have returned: the store shows them, unless the status says that an
-// answer could not be shown or says too little. It must not say so without a reason.
+// notShown checks the writes that have returned. The store must show them, unless the status says that
+// an answer could not be shown or does not say enough. The status must not say so without a reason.
 func notShown(w *ownWorld) (problems []string) {
 	now := w.informer.Status().OwnWrites
 	missed := now.Waiting + now.Doubtful
@@ -124,15 +124,15 @@ func notShown(w *ownWorld) (problems []string) {
 			w.mustShow(on, true)
 		}
 		if !excused {
-			problems = append(problems, fmt.Sprintf("the answer to %s is not shown: %+v", on.what, now))
+			problems = append(problems, fmt.Sprintf("the store does not show the answer to %s: %+v", on.what, now))
 		}
 	}
 	w.missed = missed
 	return problems
 }
 
-// mustShow records that the store must show a write. here: it must not show that the object has moved,
-// if it has, and is still there.
+// mustShow records that the store must show a write. If here is set and the object has moved between
+// zones, the store must show the object, not its removal.
 func (w *ownWorld) mustShow(on *ownWrite, here bool) {
 	k := on.key
 	if k.Name == "" {
@@ -144,11 +144,11 @@ func (w *ownWorld) mustShow(on *ownWrite, here bool) {
 		written = len(states) - 1
 	}
 	if written >= 0 && !w.holds(states[written].object) {
-		return // the answer is of a foreign object, and says nothing of an earlier one under its name
+		return // the answer has a foreign object, and says nothing about an earlier object with its name
 	}
 	for _, s := range states {
 		if s.version <= on.at && w.concerns(k, s) {
-			w.raise(k, s.version, "its own write")
+			w.raise(k, s.version, "the program's own write")
 			if here && w.inScope(s) {
 				w.here[k] = s.version
 			}
@@ -156,7 +156,7 @@ func (w *ownWorld) mustShow(on *ownWrite, here bool) {
 	}
 }
 
-// floor is the version that the store must show at least of an object, and why.
+// floor is the lowest version that the store must show of an object, and the reason.
 type floor struct {
 	version int
 	why     string
@@ -168,8 +168,8 @@ func (w *ownWorld) raise(k key, version int, why string) {
 	}
 }
 
-// storeOld checks that the store shows of each object a state that the server had, and none that is older
-// than the watch's progress, than a write that has returned, or than what was read before.
+// storeOld checks that the store shows a state of each object that the server had. It must not be older
+// than the watch's progress, a write that has returned, or an earlier read.
 func storeOld(w *ownWorld) (problems []string) {
 	stored := w.stored()
 	for k, o := range stored {
@@ -180,8 +180,8 @@ func storeOld(w *ownWorld) (problems []string) {
 	if w.doubtful {
 		return problems
 	}
-	for k, told := range w.told() {
-		w.raise(k, told, "the watch")
+	for k, received := range w.received() {
+		w.raise(k, received, "the watch")
 	}
 	w.raiseToVersion()
 	for _, k := range w.server.history.keys() {
@@ -191,17 +191,17 @@ func storeOld(w *ownWorld) (problems []string) {
 		f := w.floors[k]
 		switch shown, ok := w.explains(k, stored[k], f.version); {
 		case !ok:
-			problems = append(problems, fmt.Sprintf("the store shows %s of %s, which is older than version %d, of %s", spellOwn(stored[k]), k, f.version, f.why))
+			problems = append(problems, fmt.Sprintf("the store shows %s of %s, which is older than version %d of %s", spellOwn(stored[k]), k, f.version, f.why))
 		default:
-			w.raise(k, shown, "what was read before")
+			w.raise(k, shown, "an earlier read")
 		}
 	}
 	slices.Sort(problems)
 	return problems
 }
 
-// explains returns the lowest version, not below from, at which a right store shows this object under the key,
-// or none for nil. It returns false if there is no such version.
+// explains returns the lowest version, at least from, at which a correct store shows this object under
+// the key, or no object if o is nil. It returns false if there is no such version.
 func (w *ownWorld) explains(k key, o kit.APIObject, from int) (version int, ok bool) {
 	if o != nil {
 		return versionOf(o), versionOf(o) >= from
@@ -220,25 +220,25 @@ func (w *ownWorld) explains(k key, o kit.APIObject, from int) (version int, ok b
 	return 0, false
 }
 
-// told returns the newest version of each object that the informer has been told.
-func (w *ownWorld) told() map[key]int {
-	told := map[key]int{}
+// received returns the newest version of each object that the informer has received.
+func (w *ownWorld) received() map[key]int {
+	received := map[key]int{}
 	reached, _ := w.wire.progress()
 	for _, k := range w.server.history.keys() {
 		before := ownState{gone: true}
 		for _, s := range w.server.history.of(k) {
 			for i, p := range w.places {
 				if s.version <= reached[i] && (w.reads(p, s) || w.reads(p, before)) {
-					told[k] = max(told[k], s.version)
+					received[k] = max(received[k], s.version)
 				}
 			}
 			before = s
 		}
 	}
-	return told
+	return received
 }
 
-// reads reports whether a source reads a state of an object.
+// reads reports whether a source includes a state of an object.
 func (p ownPlace) reads(s ownState) bool {
 	return !s.gone && (p.namespace == "" || p.namespace == s.object.GetNamespace()) &&
 		(p.selector == "" || p.selector == "zone="+s.object.GetLabels()["zone"])
@@ -254,9 +254,9 @@ func (w *ownWorld) concerns(k key, s ownState) bool {
 	return w.inScope(s) || w.inScope(before)
 }
 
-// unreal says what is wrong with an object in the store, "" for nothing.
+// unreal returns what is wrong with an object in the store, or "".
 func (w *ownWorld) unreal(o kit.APIObject) (what string) {
-	what = "what the server never had"
+	what = "a state that the server never had"
 	k := keyOfAny(o)
 	for _, h := range w.histories() {
 		s, _, ok := h.at(k, versionOf(o))
@@ -264,7 +264,7 @@ func (w *ownWorld) unreal(o kit.APIObject) (what string) {
 			continue
 		}
 		want := w.decoded(s.object)
-		want.GetObjectKind().SetGroupVersionKind(o.GetObjectKind().GroupVersionKind()) // a list's item has none
+		want.GetObjectKind().SetGroupVersionKind(o.GetObjectKind().GroupVersionKind()) // the items of lists have no kind
 		if w.setup.drop {
 			want.SetManagedFields(nil)
 		}
@@ -272,10 +272,10 @@ func (w *ownWorld) unreal(o kit.APIObject) (what string) {
 			f(want)
 		}
 		switch {
-		case !equality.Semantic.DeepEqual(want, o): // when the server was set back, it has written its objects at other times
-			what = fmt.Sprintf("what the server has otherwise, %+v and not %+v", want, o)
+		case !equality.Semantic.DeepEqual(want, o): // after the server was set back, it has written its objects at other times
+			what = fmt.Sprintf("an object that differs from the server's, %+v and not %+v", want, o)
 		case !w.inScope(s):
-			return "what no source reads"
+			return "an object that no source reads"
 		default:
 			return ""
 		}
@@ -294,15 +294,15 @@ func (w *ownWorld) decoded(o *unstructured.Unstructured) kit.APIObject {
 	return want
 }
 
-// ghosts checks that without a server that was set back everything shown was confirmed.
+// ghosts checks that everything shown was confirmed, unless the server was set back.
 func ghosts(w *ownWorld) (problems []string) {
 	if n := w.informer.Status().OwnWrites.Ghosts + w.mutant.ghosts; n > 0 && len(w.server.past) == 0 {
-		problems = append(problems, fmt.Sprintf("%d objects were shown that the server never had", n))
+		problems = append(problems, fmt.Sprintf("the store has shown %d objects that the server never had", n))
 	}
 	return problems
 }
 
-// unsettled returns the differences between the store and the server, and what is still pending.
+// unsettled returns the differences between the store and the server, and pending writes.
 func (w *ownWorld) unsettled() (problems []string) {
 	stored := w.stored()
 	for _, k := range w.server.history.keys() {
@@ -310,15 +310,15 @@ func (w *ownWorld) unsettled() (problems []string) {
 		o := stored[k]
 		switch {
 		case !w.inScope(now) && o != nil:
-			problems = append(problems, "the store has, and the server has not, "+spellOwn(o))
-		case w.inScope(now) && o != nil && versionOf(o) == now.version && w.isOfThePast(o): // D35: it has got the same version again, and nobody can tell
+			problems = append(problems, "the store has, but the server does not have, "+spellOwn(o))
+		case w.inScope(now) && o != nil && versionOf(o) == now.version && w.isOfThePast(o): // D35: an object with the same version again cannot be distinguished
 		case w.inScope(now) && (o == nil || versionOf(o) != now.version || serialOf(o) != serialOf(now.object)):
-			problems = append(problems, fmt.Sprintf("the store has %s, the server %s", spellOwn(o), spellOwn(now.object)))
+			problems = append(problems, fmt.Sprintf("the store has %s, but the server has %s", spellOwn(o), spellOwn(now.object)))
 		}
 		delete(stored, k)
 	}
 	for _, o := range stored {
-		problems = append(problems, "the store has, and the server never had, "+spellOwn(o))
+		problems = append(problems, "the store has, but the server never had, "+spellOwn(o))
 	}
 	if n := w.informer.Status().OwnWrites.Pending; n > 0 {
 		problems = append(problems, fmt.Sprintf("%d objects are pending", n))
@@ -326,7 +326,7 @@ func (w *ownWorld) unsettled() (problems []string) {
 	return problems
 }
 
-// isOfThePast reports whether the server had an object before it was set back.
+// isOfThePast reports whether the server had an object before the server was set back.
 func (w *ownWorld) isOfThePast(o kit.APIObject) bool {
 	return slices.ContainsFunc(w.server.past, func(h *ownHistory) bool {
 		s, _, ok := h.at(keyOfAny(o), versionOf(o))

@@ -20,10 +20,10 @@ type ownEvent = kit.Change[kit.APIObject]
 type ownHandler struct {
 	name   string
 	merged bool
-	known  map[key]kit.APIObject // by stored keys; the driver's
+	known  map[key]kit.APIObject // by stored keys; used by the driver
 
 	mu     sync.Mutex
-	events []ownEvent // that no checker has seen; guarded by mu
+	events []ownEvent // events that were not checked yet; guarded by mu
 }
 
 // handleOwn adds a typed handler.
@@ -43,7 +43,7 @@ func handleOwn[T informer.Object](s informer.Shared, o informer.HandlerOptions, 
 	return reg
 }
 
-// handleOwnKeys adds a handler of keys.
+// handleOwnKeys adds a handler that gets keys.
 func handleOwnKeys[T informer.Object](s informer.Shared, f func(key)) informer.Registration {
 	typed, _ := informer.As[T](s)
 	reg, err := typed.HandleKeys(f, informer.HandlerOptions{})
@@ -51,7 +51,7 @@ func handleOwnKeys[T informer.Object](s informer.Shared, f func(key)) informer.R
 	return reg
 }
 
-// addHandlers adds the handlers of a world: typed ones of both deliveries, and client-go's.
+// addHandlers adds the handlers of a world: typed handlers with both deliveries, and client-go's.
 func (w *ownWorld) addHandlers() {
 	add := func(name string, merged bool) *ownHandler {
 		h := &ownHandler{name: name, merged: merged, known: map[key]kit.APIObject{}}
@@ -98,20 +98,20 @@ func (w *ownWorld) tell(h *ownHandler, e ownEvent) {
 	h.events = append(h.events, w.mutant.event(e)...)
 }
 
-// madeAnswer is an answer of Made.
+// madeAnswer is a result of Made.
 type madeAnswer struct {
 	writer string
 	event  ownEvent
 	made   bool
 }
 
-// ask asks whose an add or an update is.
+// ask asks Made about an add or an update.
 func (w *ownWorld) ask(e ownEvent) {
 	if e.New == nil {
 		return
 	}
 	for _, writer := range []string{"a", "b"} {
-		made := w.follows.Made(writer, e.Old, e.New) // of a creation, Old is nil
+		made := w.follows.Made(writer, e.Old, e.New) // Old is nil for a creation
 		if w.mutant.madeByVersion {
 			made = e.New.GetAnnotations()["author"] == writer
 		}
@@ -121,7 +121,7 @@ func (w *ownWorld) ask(e ownEvent) {
 	}
 }
 
-// take returns the events that no checker has seen.
+// take returns the events that were not checked yet.
 func (h *ownHandler) take() []ownEvent {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -130,8 +130,8 @@ func (h *ownHandler) take() []ownEvent {
 	return taken
 }
 
-// eventsWrong checks that the events of each handler follow each other, show what was real, and lead to
-// what the store holds.
+// eventsWrong checks that the events of each handler are consistent, show real states, and lead to the
+// content of the store.
 func eventsWrong(w *ownWorld) (problems []string) {
 	for _, h := range w.handlers {
 		for _, e := range h.take() {
@@ -157,7 +157,7 @@ func eventsWrong(w *ownWorld) (problems []string) {
 			if w.touched[k] {
 				h.known[k] = stored[k]
 			} else if known != stored[k] {
-				problems = append(problems, fmt.Sprintf("%s knows %s, and the store has %s", h.name, spellOwn(known), spellOwn(stored[k])))
+				problems = append(problems, fmt.Sprintf("%s knows %s, but the store has %s", h.name, spellOwn(known), spellOwn(stored[k])))
 			}
 			if h.known[k] == nil {
 				delete(h.known, k)
@@ -176,7 +176,7 @@ func (w *ownWorld) eventWrong(h *ownHandler, e ownEvent, known kit.APIObject) (p
 	}
 	say(e.WrongFlags())
 	k := keyOfAny(e.Subject())
-	unknown := e.Kind == "deleted" && known == nil && !e.Lost && w.setup.sources == "zones" // by another source's leave
+	unknown := e.Kind == "deleted" && known == nil && !e.Lost && w.setup.sources == "zones" // because another source deleted it
 	if !w.touched[k] && !unknown {
 		say(e.WrongKind(known))
 		say(e.WrongObjects(known, h.merged))
@@ -198,32 +198,33 @@ func (w *ownWorld) eventWrong(h *ownHandler, e ownEvent, known kit.APIObject) (p
 	return problems
 }
 
-// keysWrong checks that the handler of keys is called for each change that the handler of every event is told of.
+// keysWrong checks that the handler of keys is called for each change that the handler with every event
+// gets.
 func keysWrong(w *ownWorld) (problems []string) {
 	w.asked.Lock()
 	defer w.asked.Unlock()
 	if !slices.Equal(w.keyed, w.changed) {
-		problems = append(problems, fmt.Sprintf("the handler of keys has %v, and %v have changed", w.keyed, w.changed))
+		problems = append(problems, fmt.Sprintf("the handler of keys got %v, but %v have changed", w.keyed, w.changed))
 	}
 	w.keyed, w.changed = nil, nil
 	return problems
 }
 
-// madeWrong checks that Made is true only of a change that is one write of the writer.
+// madeWrong checks that Made is true only for a change that is a single write by the writer.
 func madeWrong(w *ownWorld) (problems []string) {
 	w.asked.Lock()
 	defer w.asked.Unlock()
 	for _, a := range w.answers {
 		w.reach("made", a.made)
 		if a.made && !w.oneWrite(a) {
-			problems = append(problems, fmt.Sprintf("%s has not made %s, at least not alone", a.writer, spellEvent(a.event)))
+			problems = append(problems, fmt.Sprintf("Made says that %s has made %s by a single write, but it has not", a.writer, spellEvent(a.event)))
 		}
 	}
 	w.answers = nil
 	return problems
 }
 
-// oneWrite reports whether a change is one write of a writer in some history.
+// oneWrite reports whether a change is a single write by a writer in some history.
 func (w *ownWorld) oneWrite(a madeAnswer) bool {
 	for _, h := range w.histories() {
 		s, before, ok := h.at(keyOfAny(a.event.New), versionOf(a.event.New))

@@ -21,15 +21,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// The operations of worlds of own writes that other worlds do not have.
+// The operations that only worlds of own writes have.
 const (
 	ownWriting   operation = "own"   // the program writes
-	otherWriting operation = "other" // somebody else writes
-	goOn         operation = "go on" // a write that is held goes on
-	holdWatches  operation = "hold"  // the watches of a source bring nothing from now on
-	letEvents    operation = "let"   // n events come all the same
-	flow         operation = "flow"  // all watches and lists go on
-	breakWatches operation = "break" // the watches break, and lose what they have not brought
+	otherWriting operation = "other" // another program writes
+	goOn         operation = "go on" // a held write continues
+	holdWatches  operation = "hold"  // the watches of a source are held from now on
+	letEvents    operation = "let"   // n events pass held watches
+	flow         operation = "flow"  // held watches and lists continue
+	breakWatches operation = "break" // the watches break, and lose held events
 	holdLists    operation = "slow"  // lists are held from now on
 	askFresh     operation = "fresh" // the program waits for the newest state
 	audits       operation = "audit" // the store is compared with the server
@@ -56,7 +56,7 @@ var ownMenu = []menuItem{
 	{setBack, 1, 6},
 }
 
-// ownKind is a kind of objects, and of clients that read them.
+// ownKind is a kind of objects, and the clients that read them.
 type ownKind struct {
 	name   string
 	kind   informertest.Kind
@@ -67,13 +67,13 @@ type ownKind struct {
 }
 
 var ownKinds = []ownKind{
-	{ // a DELETE is answered with the object
+	{ // DELETE is answered with the object
 		"pods", informertest.Kind{GVR: pods, GVK: corev1.SchemeGroupVersion.WithKind("Pod")}, reflect.TypeFor[*corev1.Pod](),
 		func(c *rest.Config, namespace string) reflector.Source {
 			return reflector.FromGenerated[*corev1.Pod](kubernetes.NewForConfigOrDie(c).CoreV1().Pods(namespace), pods)
 		}, handleOwn[*corev1.Pod], handleOwnKeys[*corev1.Pod],
 	},
-	{ // a DELETE is answered with a status
+	{ // DELETE is answered with a Status
 		"configmaps", informertest.Kind{GVR: configMaps, GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap")}, reflect.TypeFor[*corev1.ConfigMap](),
 		func(c *rest.Config, namespace string) reflector.Source {
 			return reflector.FromGenerated[*corev1.ConfigMap](kubernetes.NewForConfigOrDie(c).CoreV1().ConfigMaps(namespace), configMaps)
@@ -115,9 +115,9 @@ var ownTransforms = map[string]func(metav1.Object){
 	"strip":    func(o metav1.Object) { o.SetFinalizers(nil) },
 }
 
-// ownSetup is the part of a world of own writes that never changes.
+// ownSetup is the part of a world of own writes that does not change.
 type ownSetup struct {
-	unlinked  bool // the program's writes are not followed
+	unlinked  bool // the program's writes do not pass through the OwnWrites
 	kind      int
 	sources   string
 	transform string
@@ -125,9 +125,9 @@ type ownSetup struct {
 	packed    packed
 	scribbles bool // the program writes into the objects that it gets
 	noStream  bool
-	replicas  int // how many informers share the ring; 0: there are no shares
+	replicas  int // how many informers share the ring; 0 means that there are no shares
 	field     shard.Field
-	timeout   bool // the informer's client has a time-out
+	timeout   bool // the informer's client has a timeout
 	texts     bool // some lists and watches of the informer are answered with a text
 }
 

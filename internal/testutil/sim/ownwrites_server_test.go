@@ -19,12 +19,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// ownState is what the server had under a key from a version on.
+// ownState is the server's state of a key from a version on.
 type ownState struct {
 	version int
-	object  *unstructured.Unstructured // if gone, the last one
+	object  *unstructured.Unstructured // if gone, the last object
 	gone    bool
-	author  string // of the object's last change; "" if a DELETE has made it
+	author  string // the author of the object's last change; "" for a DELETE
 }
 
 // ownHistory has all states of all objects in one history of the server.
@@ -74,7 +74,7 @@ func (h *ownHistory) keys() (all []key) {
 	return all
 }
 
-// newest returns the last state of a key, which is gone if there never was an object.
+// newest returns the last state of a key. It is gone if there never was an object.
 func (h *ownHistory) newest(k key) ownState {
 	if states := h.of(k); len(states) > 0 {
 		return states[len(states)-1]
@@ -96,7 +96,7 @@ func (h *ownHistory) at(k key, version int) (s ownState, before ownState, ok boo
 	return states[i], before, true
 }
 
-// named returns the key of the object that a write has made, if it has.
+// named returns the key of the object that a write has made, if any.
 func (h *ownHistory) named(serial string) (found key, ok bool) {
 	for _, k := range h.keys() {
 		if slices.ContainsFunc(h.of(k), func(s ownState) bool { return serialOf(s.object) == serial }) {
@@ -106,27 +106,27 @@ func (h *ownHistory) named(serial string) (found key, ok bool) {
 	return key{}, false
 }
 
-// ownServer is the server of a world of own writes. It can be set back: a new server repeats the writes up
-// to a moment, and has the same versions and UIDs then.
+// ownServer is the server of a world of own writes. It can be set back: a new server repeats the writes
+// up to a moment, with the same versions and UIDs.
 type ownServer struct {
 	*informertest.Server
 	resource schema.GroupVersionResource
 	history  *ownHistory
 	past     []*ownHistory
-	writes   []func(*informertest.Server) // that have changed something
-	births   map[int]bool                 // the versions with which objects were created, in any history: the UIDs follow from them
+	writes   []func(*informertest.Server) // those that have changed something
+	births   map[int]bool                 // the versions at which objects were created, in any history; UIDs are derived from them
 	highest  int                          // the highest version in any history
 	noStream bool
 }
 
-// serve starts a server that repeats the first writes of the last one.
+// serve starts a server that repeats the first writes of the last server.
 func (s *ownServer) serve(k ownKind, writes int) {
 	old := s.Server
 	s.Server = informertest.New(informertest.Options{NoWatchList: s.noStream, ShardedListAndWatch: true})
 	if k.kind.GVK.Group != "" {
 		must(s.Register(k.kind))
 	}
-	if s.writes = s.writes[:writes]; old == nil { // requests of an earlier server may still read it
+	if s.writes = s.writes[:writes]; old == nil { // requests to an earlier server may still read it
 		s.resource = k.kind.GVR
 	}
 	if s.history != nil {
@@ -155,7 +155,7 @@ func (s *ownServer) version() int {
 	return versionOf(list.(metav1.ListInterface))
 }
 
-// apply sends a write to the server, and keeps it if it has changed something.
+// apply sends a write to the server, and records it if it has changed something.
 func (s *ownServer) apply(r *http.Request, body string, send func() (*http.Response, error)) (*http.Response, int, error) {
 	for r.Method == http.MethodPost && s.births[s.version()+1] {
 		s.bump()
@@ -175,7 +175,7 @@ func (s *ownServer) apply(r *http.Request, body string, send func() (*http.Respo
 	return answer, after, err
 }
 
-// bump makes a change of another resource.
+// bump changes an object of another resource.
 func (s *ownServer) bump() {
 	write := func(to *informertest.Server) {
 		must(to.Create(context.Background(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "z", GenerateName: "bump-"}}))
@@ -200,6 +200,6 @@ func keyOfAny(o metav1.Object) key { return key{Namespace: o.GetNamespace(), Nam
 
 func must(err error) {
 	if err != nil {
-		panic("the world is wrong: " + err.Error())
+		panic("the world is invalid: " + err.Error())
 	}
 }

@@ -23,21 +23,23 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// In some worlds of own writes the informer reads a share. Up to three other informers read the rest of the ring:
-// they have no handlers, nothing holds their requests, and nobody writes through them.
+// In some worlds of own writes the informer reads a share. Up to three other informers read the rest of
+// the ring. They have no handlers, nothing holds their requests, and the program does not write through
+// them.
 
-// The operations of worlds with shares that other worlds do not have.
+// The operations that only worlds with shares have.
 const (
-	switchGate operation = "gate"   // the server begins or ceases to filter by shard
-	refuse     operation = "refuse" // requests with a shardSelector are refused, or not any more
-	recreate   operation = "renew"  // an object is deleted, and created anew under its name
+	switchGate operation = "gate"   // the server begins or stops filtering by shard
+	refuse     operation = "refuse" // the server begins or stops refusing requests with a shardSelector
+	recreate   operation = "renew"  // an object is deleted and recreated
 )
 
 // shardMenu has the operations that replace some steps in worlds with shares.
 var shardMenu = []operation{switchGate, refuse, recreate}
 
-// drawShares draws how many informers share the ring, 0 if there are no shares, and by which field. It replaces some
-// of the steps, and leaves everything else in the world as it is. Who reads several sources cannot have a share.
+// drawShares draws how many informers share the ring (0 if there are no shares), and by which field. It
+// replaces some steps, and does not affect the rest of the world. An informer with several sources
+// cannot have a share.
 func (p *ownPlan) drawShares() {
 	r := rand.New(rand.NewPCG(p.seed, 8)) //nolint:gosec // a test
 	if len(ownPlaces[p.setup.sources]) > 1 || r.IntN(3) == 0 {
@@ -51,9 +53,9 @@ func (p *ownPlan) drawShares() {
 	}
 }
 
-// ring has the shares of a world's informers. Any goroutine may ask it.
+// ring has the shares of a world's informers. It is safe for concurrent use.
 type ring struct {
-	off    func(shard.Set) shard.Set // by which the mutant's informer is off
+	off    func(shard.Set) shard.Set // the mutant's change of the informer's share
 	mu     sync.Mutex
 	shares []shard.Set // guarded by mu
 }
@@ -79,8 +81,8 @@ func (g *ring) of(n int) shard.Set {
 	return g.shares[n]
 }
 
-// divideRing divides the ring. Half of the cuts are at the hash of an object, or right behind it. Some shares
-// have several ranges, and some are empty.
+// divideRing divides the ring. Half of the cuts are at the hash of an object or right after it. Some
+// shares have several ranges, and some are empty.
 func (w *ownWorld) divideRing(r *rand.Rand) {
 	n := w.setup.replicas
 	cuts := []uint64{0}
@@ -122,7 +124,7 @@ func (w *ownWorld) cut(r *rand.Rand) uint64 {
 	return shard.Hash(string(uid)) + r.Uint64N(2)
 }
 
-// holds reports whether an object is in the share of the informer.
+// holds reports whether an object is in the informer's share.
 func (w *ownWorld) holds(o metav1.Object) bool {
 	return w.setup.replicas == 0 || w.share.Has(o.GetNamespace(), o.GetUID())
 }
@@ -135,7 +137,7 @@ type replica struct {
 	n        int
 	informer informer.Shared
 	indexer  *indexer.Indexer[any]
-	stop     func() // stops the run, and waits for its end
+	stop     func() // stops the run, and waits until it ends
 }
 
 // runReplicas makes and starts the other informers.
@@ -158,7 +160,7 @@ func (w *ownWorld) newReplica(n int) *replica {
 	return p
 }
 
-// replicaPrefix is the beginning of the names of informers with a share, in their requests.
+// replicaPrefix is the prefix of the names of informers with a share in their requests.
 const replicaPrefix = "replica "
 
 func replicaName(n int) string { return replicaPrefix + strconv.Itoa(n) }
@@ -188,7 +190,7 @@ func (w *ownWorld) doShard(s step) {
 	case switchGate:
 		w.wire.next.change(func(g *gateway) { g.off = !g.off })
 		if r.IntN(2) == 0 {
-			w.wire.breakAll() // a server that is restarted with another gate
+			w.wire.breakAll() // the server restarts with another gate
 		}
 	case refuse:
 		w.wire.next.change(func(g *gateway) {
@@ -204,7 +206,8 @@ func (w *ownWorld) doShard(s step) {
 	}
 }
 
-// recreate makes somebody else delete an object, and create it anew with another UID: it may be in another share.
+// recreate makes another program delete an object and recreate it with another UID. It may then be in
+// another share.
 func (w *ownWorld) recreate(r *rand.Rand) {
 	keys := w.server.history.keys()
 	if len(keys) == 0 {
@@ -230,8 +233,8 @@ func (w *ownWorld) recreate(r *rand.Rand) {
 	w.trace.addLine("%s anew", k)
 }
 
-// gateway stands between all clients and the server: it is the server's feature gate, and a proxy that may refuse
-// requests with a shardSelector.
+// gateway is between all clients and the server. It acts as the server's feature gate, and as a proxy
+// that may refuse requests with a shardSelector.
 type gateway struct {
 	*http.Transport
 	ring   *ring
@@ -239,15 +242,15 @@ type gateway struct {
 
 	mu      sync.Mutex
 	off     bool                // shardSelectors are ignored; guarded by mu
-	code    int                 // with which they are refused, 0 for not; guarded by mu
+	code    int                 // the status code of refused requests, or 0; guarded by mu
 	excused map[string]*excused // by replica; guarded by mu
 	wrong   []string            // requests with a wrong shardSelector; guarded by mu
 }
 
-// excused says which requests of a replica may have no selector.
+// excused says which requests of a replica may omit the selector.
 type excused struct {
-	repeats int       // the next ones, since so many were refused
-	until   time.Time // all until then, since one was refused, and granted without a selector
+	repeats int       // the number of next requests, since this many were refused
+	until   time.Time // all requests until then, since one was refused and then succeeded without a selector
 }
 
 func (g *gateway) change(f func(*gateway)) {
@@ -295,11 +298,11 @@ func (g *gateway) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// refusals are the codes that say that a request is invalid.
+// refusals are the status codes that say that a request is invalid.
 var refusals = []int{http.StatusBadRequest, http.StatusRequestURITooLong, http.StatusUnprocessableEntity, http.StatusRequestHeaderFieldsTooLarge}
 
-// admit checks the selector of a request, and reports whether it repeats another one, which was refused. The
-// caller holds mu.
+// admit checks the selector of a request. It reports whether the request repeats another one that was
+// refused. The caller holds mu.
 func (g *gateway) admit(method, client string, q url.Values) (repeats bool) {
 	n, found := strings.CutPrefix(client, replicaPrefix)
 	if method != http.MethodGet || !found {
@@ -321,13 +324,13 @@ func (g *gateway) admit(method, client string, q url.Values) (repeats bool) {
 		if selector != "" {
 			g.wrong = append(g.wrong, fmt.Sprintf("replica %d asks for the newest version with %s", replica, selector))
 		}
-	case q.Get("resourceVersionMatch") == string(metav1.ResourceVersionMatchExact): // an audit, which reads everything
+	case q.Get("resourceVersionMatch") == string(metav1.ResourceVersionMatchExact): // an audit, which reads all objects
 	case selector == share.Selector() || selector == "" && time.Now().Before(e.until) || g.mutant.offByOne != nil:
 	case selector == "" && e.repeats > 0:
 		e.repeats--
 		return true
 	default:
-		g.wrong = append(g.wrong, fmt.Sprintf("replica %d asks with %q, and has the share %v", replica, selector, share))
+		g.wrong = append(g.wrong, fmt.Sprintf("replica %d asks with %q, but has the share %v", replica, selector, share))
 	}
 	return false
 }
@@ -358,23 +361,23 @@ func foreignStored(w *ownWorld) (problems []string) {
 	return problems
 }
 
-// versionWrong checks that the store's version does not go back, and that the status tells the share.
+// versionWrong checks that the store's version does not go back, and that the status shows the share.
 func versionWrong(w *ownWorld) (problems []string) {
 	if w.setup.replicas == 0 {
 		return nil
 	}
 	if st := w.status(); !st.Shard.Share.Equal(w.share) && w.mutant.offByOne == nil {
-		problems = append(problems, fmt.Sprintf("the share is %v, and the status says %v", w.share, st.Shard.Share))
+		problems = append(problems, fmt.Sprintf("the share is %v, but the status says %v", w.share, st.Shard.Share))
 	}
 	now := w.storeVersion()
 	if now < w.version && !w.doubtful {
-		problems = append(problems, fmt.Sprintf("the store's version was %d, and is %d", w.version, now))
+		problems = append(problems, fmt.Sprintf("the store's version went back from %d to %d", w.version, now))
 	}
 	w.version = now
 	return problems
 }
 
-// storeVersion returns the version of the store, 0 if it has none.
+// storeVersion returns the version of the store, or 0 if it has none.
 func (w *ownWorld) storeVersion() int {
 	version, err := strconv.Atoi(w.status().Version)
 	if err != nil {
@@ -383,14 +386,14 @@ func (w *ownWorld) storeVersion() int {
 	return version
 }
 
-// partial reports whether the full state of the share has not been read.
+// partial reports whether the full state of the share has not been read yet.
 func (w *ownWorld) partial() bool {
 	_, listed := w.wire.progress()
 	return w.setup.replicas > 0 && listed[0] == 0
 }
 
-// raiseToVersion records that a store of a share shows all changes up to its version, once the share's full state
-// was read.
+// raiseToVersion records that the store of a share shows all changes up to its version, after the
+// share's full state was read.
 func (w *ownWorld) raiseToVersion() {
 	if w.setup.replicas == 0 || w.partial() {
 		return
@@ -414,7 +417,7 @@ func (w *ownWorld) status() informer.Status {
 	return st
 }
 
-// partingWrong checks that what is deleted does not exist any more, or is not selected any more.
+// partingWrong checks that a deleted object no longer exists or is no longer selected.
 func (w *ownWorld) partingWrong(e ownEvent) string {
 	if w.setup.replicas == 0 || e.Kind != "deleted" {
 		return ""
@@ -428,7 +431,8 @@ func (w *ownWorld) partingWrong(e ownEvent) string {
 	return ""
 }
 
-// unshared returns, for a world at rest, the objects that are not in the store of exactly one informer.
+// unshared returns the objects that are not in the store of exactly one informer. The world must be
+// idle.
 func (w *ownWorld) unshared() (problems []string) {
 	if w.setup.replicas == 0 {
 		return nil

@@ -64,7 +64,7 @@ func TestWorldsOfOwnWrites(t *testing.T) {
 	t.Log(reached)
 }
 
-// playOwnSeed plays one world and returns what it has reached. A failing world is shrunk.
+// playOwnSeed plays a world and returns what it has reached. A failing world is shrunk.
 func playOwnSeed(t *testing.T, p ownPlan) (reached map[string]int) {
 	t.Helper()
 	o := runOwn(t, p, ownMutant{})

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// ownWire is the transport under all clients of a world. It holds, loses and counts what passes.
+// ownWire is the transport of all clients of a world. It holds, loses and counts requests and answers.
 type ownWire struct {
 	server *ownServer
 	mutant ownMutant
@@ -27,20 +27,20 @@ type ownWire struct {
 	places []ownPlace
 
 	mu      sync.Mutex
-	moved   *sync.Cond // broadcast when something below has changed
-	held    []bool     // by source: watches that bring nothing
-	budget  []int      // events that come all the same
+	moved   *sync.Cond // broadcast when one of the fields below has changed
+	held    []bool     // by source: its watches are held
+	budget  []int      // by source: the number of events that may pass
 	slow    bool       // lists are held
 	down    bool       // lists and watches fail
-	resets  int        // the number of times at which everything under way was broken
-	reached []int      // by source: the version up to which the informer has been told everything
+	resets  int        // how often everything in progress was broken
+	reached []int      // by source: the version up to which the informer has received everything
 	listed  []int      // the number of lists, by source
 	asked   []int      // the number of lists and watches, by source
-	texts   bool       // some of them are answered with a text
+	texts   bool       // some lists and watches are answered with a text
 	gates   map[*gate]bool
 }
 
-// ownPlace is what a source reads.
+// ownPlace is what a source includes.
 type ownPlace struct{ namespace, selector string }
 
 func newOwnWire(s *ownServer, places []ownPlace, m ownMutant) *ownWire {
@@ -57,7 +57,7 @@ func (w *ownWire) change(f func()) {
 	w.moved.Broadcast()
 }
 
-// wait waits until a condition holds, and fails if everything under way is broken or the request ends.
+// wait waits until a condition holds. It fails if everything in progress is broken or the request ends.
 func (w *ownWire) wait(ctx context.Context, until func() bool) error {
 	defer context.AfterFunc(ctx, func() { w.change(func() {}) })()
 	w.mu.Lock()
@@ -73,10 +73,10 @@ func (w *ownWire) wait(ctx context.Context, until func() bool) error {
 	return nil
 }
 
-// RoundTrip sends a request to the server of the moment.
+// RoundTrip sends a request to the current server.
 func (w *ownWire) RoundTrip(r *http.Request) (*http.Response, error) {
 	query, source := r.URL.Query(), w.source(r)
-	if source >= 0 { // the gates read JSON
+	if source >= 0 { // gates read JSON
 		r = r.Clone(r.Context())
 		if w.mutant.ignoresSelectors {
 			all := r.URL.Query()
@@ -103,13 +103,13 @@ func (w *ownWire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.list(r, source)
 }
 
-// withoutProtobuf returns the other formats that a client accepts.
+// withoutProtobuf returns the media types that a client accepts, except protobuf.
 func withoutProtobuf(accept string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(accept, ","), func(form string) bool { return strings.Contains(form, "protobuf") }), ",")
 }
 
-// progress returns, by source, the version up to which the informer has been told everything, and the number
-// of lists.
+// progress returns, by source, the version up to which the informer has received everything, and the
+// number of lists.
 func (w *ownWire) progress() (reached, listed []int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,7 +122,8 @@ func (w *ownWire) isDown() bool {
 	return w.down
 }
 
-// textIsDue counts a request, and reports whether a proxy answers it with a text: one in five.
+// textIsDue counts a request. It reports whether a proxy answers the request with a text, as it does for
+// one in five.
 func (w *ownWire) textIsDue(source int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -144,7 +145,7 @@ func (w *ownWire) source(r *http.Request) int {
 	return -1
 }
 
-// write sends a write, in the way that its fate wants.
+// write sends a write. Its fate decides what happens to it.
 func (w *ownWire) write(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	must(err)
@@ -161,7 +162,7 @@ func (w *ownWire) write(r *http.Request) (*http.Response, error) {
 	if on == nil || err != nil {
 		return answer, err
 	}
-	content, err := io.ReadAll(answer.Body) // before the answer is held: the server may end meanwhile
+	content, err := io.ReadAll(answer.Body) // read it before the answer is held, because the server may end meanwhile
 	must(err)
 	must(answer.Body.Close())
 	answer.Body = io.NopCloser(bytes.NewReader(content))
@@ -187,7 +188,7 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, errHealed }
 
-// list sends a list. The answer is held while lists are.
+// list sends a list. While lists are held, so is its answer.
 func (w *ownWire) list(r *http.Request, source int) (*http.Response, error) {
 	answer, err := w.next.RoundTrip(r)
 	if err != nil {
@@ -209,7 +210,7 @@ func (w *ownWire) list(r *http.Request, source int) (*http.Response, error) {
 	return answer, nil
 }
 
-// watch opens a watch behind a gate.
+// watch opens a watch with a gate.
 func (w *ownWire) watch(r *http.Request, source int, streams bool) (*http.Response, error) {
 	answer, err := w.next.RoundTrip(r)
 	if err != nil || answer.StatusCode != http.StatusOK {
@@ -229,14 +230,14 @@ type gate struct {
 	ctx      context.Context
 	canceled <-chan struct{} // the Cancel of the request
 	source   int
-	streams  bool     // the initial state is under way; guarded by mu
-	lines    [][]byte // that have come and not passed; guarded by mu
+	streams  bool     // the initial state is in progress; guarded by mu
+	lines    [][]byte // lines that have arrived but not passed; guarded by mu
 	end      error    // guarded by mu
 	broken   bool     // guarded by mu
-	rest     []byte   // the unread part of a line that has passed; the reader's
+	rest     []byte   // the unread part of a line that has passed; used by the reader
 }
 
-// pump reads events as they come.
+// pump reads events as they arrive.
 func (g *gate) pump() {
 	for in := bufio.NewReader(g.body); ; {
 		line, err := in.ReadBytes('\n')
@@ -251,7 +252,8 @@ func (g *gate) pump() {
 	}
 }
 
-// errCanceled is how a body ends whose client has closed the Cancel of the request, at its time-out.
+// errCanceled is the error of a body whose client has closed the request's Cancel channel at its
+// timeout.
 var errCanceled = errors.New("net/http: request canceled")
 
 // Read waits for an event that may pass.
@@ -266,13 +268,13 @@ func (g *gate) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// turn is how long the events and lists of a source take: no two sources act at the same moment, nor
-// with the answer to a write, since then the scheduler would decide their order.
+// turn is the duration of a source's events and lists. Two sources never act at the same moment, nor at
+// the moment of an answer to a write, because then the scheduler would decide their order.
 func (w *ownWire) turn(source int) time.Duration {
 	return time.Duration(1+source) * 137 * time.Microsecond
 }
 
-// pass takes the next event.
+// pass waits for the next event.
 func (g *gate) pass() error {
 	err := g.wait(g.ctx, func() bool {
 		open := !g.held[g.source] || g.budget[g.source] > 0
@@ -304,7 +306,7 @@ func (g *gate) pass() error {
 	return nil
 }
 
-// note records up to which version the informer has been told everything. The caller holds mu.
+// note records the version up to which the informer has received everything. The caller holds mu.
 func (g *gate) note(line []byte) {
 	var e struct {
 		Type   string
@@ -329,7 +331,7 @@ func (g *gate) Close() error {
 	return g.body.Close()
 }
 
-// counted is how much a list counts.
+// counted is the number by which a list counts.
 func (w *ownWire) counted() int {
 	if w.mutant.hidesLists {
 		return 0
@@ -337,7 +339,7 @@ func (w *ownWire) counted() int {
 	return 1
 }
 
-// breakAll breaks everything under way: all watches, and the lists that are held.
+// breakAll breaks everything in progress: all watches, and the held lists.
 func (w *ownWire) breakAll() {
 	w.change(func() {
 		w.resets++

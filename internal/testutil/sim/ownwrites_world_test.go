@@ -27,8 +27,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// ownWorld is a world of own writes being played: the informer reads the server over pipes, and shows what
-// the program writes. Fields without a lock belong to the driver.
+// ownWorld is a world of own writes while it is played. The informer reads the server over pipes, and
+// shows what the program writes. Fields without a lock belong to the driver.
 type ownWorld struct {
 	plan      ownPlan
 	setup     ownSetup
@@ -45,34 +45,34 @@ type ownWorld struct {
 	informer      informer.Shared
 	indexer       *indexer.Indexer[any]
 	handlers      []*ownHandler
-	registrations []informer.Registration // of the typed handlers
+	registrations []informer.Registration // the registrations of the typed handlers
 
-	stop     func() // stops the run, and waits for its end
+	stop     func() // stops the run, and waits until it ends
 	serials  int
 	writes   []*ownWrite
 	floors   map[key]floor
-	here     map[key]int // by key: the version of an own write with which the object has moved, and is there
+	here     map[key]int // by key: the version of an own write that has moved the object, which the store must show
 	touched  map[key]bool
 	storage  informer.Storage
 	alike    alike[kit.APIObject]
 	frozen   frozen[kit.APIObject]
 	byHand   byHandKeys
-	missed   uint64    // writes that were not shown, as the status counts them
-	doubtful bool      // the server was set back since the last rest: nobody knows what the informer has noticed
+	missed   uint64    // the writes that were not shown, according to the status
+	doubtful bool      // the server was set back since the last rest, so that it is unknown what the informer has noticed
 	quiet    time.Time // the last rest
 	ring     *ring
-	share    shard.Set // of the informer
-	version  int       // the store's, after the last step
+	share    shard.Set // the informer's share
+	version  int       // the store's version after the last step
 	replicas []*replica
 
-	changed []key // delivered to the handler of every event since the last check
+	changed []key // keys delivered to the handler with every event since the last check
 
-	canceled atomic.Int64 // watches that failed by the time-out of their client
-	noticed  atomic.Int64 // sources that have noticed a new history, and have not listed it yet
+	canceled atomic.Int64 // watches that failed because of their client's timeout
+	noticed  atomic.Int64 // sources that have noticed a new history, but have not listed it yet
 
 	asked   sync.Mutex
 	answers []madeAnswer // guarded by asked
-	keyed   []key        // with which the handler of keys was called since the last check; guarded by asked
+	keyed   []key        // keys that the handler of keys got since the last check; guarded by asked
 
 	violations []violation
 	reached    map[string]int
@@ -119,7 +119,7 @@ func newOwnWorld(p ownPlan, m ownMutant) *ownWorld {
 		o.Shard, linked.UserAgent, w.share = seat{w.ring, 0}, replicaName(0), w.ring.of(0)
 	}
 	if w.setup.timeout {
-		linked.Timeout = clientTimeout // the program's own client, which waits for answers that are held, has none
+		linked.Timeout = clientTimeout // the program's client has no timeout, because it waits for held answers
 	}
 	w.informer = informer.JoinShared(w.sourcesOf(linked), w.kind.object, o)
 	w.indexer, _ = informer.IndexerOf(w.informer, w.kind.object)
@@ -127,10 +127,10 @@ func newOwnWorld(p ownPlan, m ownMutant) *ownWorld {
 	return w
 }
 
-// clientTimeout is how long a request of a client with a time-out may last.
+// clientTimeout is the timeout of a client that has one.
 const clientTimeout = 20 * time.Second
 
-// sourcesOf returns the world's sources for clients of a configuration.
+// sourcesOf returns the world's sources for clients with a configuration.
 func (w *ownWorld) sourcesOf(c *rest.Config) (sources []func() (reflector.Source, error)) {
 	for _, p := range w.places {
 		source := w.kind.source(c, p.namespace)
@@ -142,7 +142,7 @@ func (w *ownWorld) sourcesOf(c *rest.Config) (sources []func() (reflector.Source
 	return sources
 }
 
-// config returns the configuration of clients of the server of the moment.
+// config returns the configuration for clients of the current server.
 func (w *ownWorld) config(wrap func(http.RoundTripper) http.RoundTripper) *rest.Config {
 	c := w.server.ClientConfig()
 	c.Dial, c.Transport, c.WrapTransport = nil, w.wire, wrap
@@ -192,7 +192,7 @@ func (w *ownWorld) observe(e informer.Event) {
 
 func (w *ownWorld) synced() <-chan struct{} { return w.informer.HasSyncedChecker().Done() }
 
-// stored returns what the store holds, by keys.
+// stored returns the content of the store by keys.
 func (w *ownWorld) stored() map[key]kit.APIObject {
 	all := map[key]kit.APIObject{}
 	for o := range w.indexer.All() {
@@ -206,7 +206,7 @@ func (w *ownWorld) histories() []*ownHistory {
 	return append([]*ownHistory{w.server.history}, w.server.past...)
 }
 
-// play plays the whole world, or up to the first violation.
+// play plays the whole world, or until the first violation.
 func (w *ownWorld) play() {
 	w.runReplicas()
 	w.start()
@@ -216,7 +216,7 @@ func (w *ownWorld) play() {
 		w.reach("operation", s.op)
 		w.do(s)
 		w.check()
-		if time.Since(w.quiet) > 6*time.Minute && len(w.violations) == 0 { // a deletion without a date lasts for ten minutes
+		if time.Since(w.quiet) > 6*time.Minute && len(w.violations) == 0 { // a fence without a version lasts ten minutes
 			w.trace.addLine("a rest")
 			w.settle()
 		}
@@ -227,7 +227,7 @@ func (w *ownWorld) play() {
 	w.end()
 }
 
-// check runs the checkers once everything is idle.
+// check runs the checkers when everything is idle.
 func (w *ownWorld) check() {
 	synctest.Wait()
 	w.expectReturned()
@@ -242,7 +242,7 @@ func (w *ownWorld) check() {
 	}
 }
 
-// busy reports whether a handler has events that it has not handled.
+// busy reports whether a handler has unhandled events.
 func (w *ownWorld) busy() bool {
 	return slices.ContainsFunc(w.registrations, func(r informer.Registration) bool { return r.Backlog() > 0 })
 }
@@ -281,7 +281,7 @@ func (w *ownWorld) end() {
 	}
 	w.wire.next.CloseIdleConnections()
 	if w.setup.timeout && w.setup.texts {
-		time.Sleep(clientTimeout) // client-go does not close the body of a text in place of a watch
+		time.Sleep(clientTimeout) // client-go does not close the body if it gets a text instead of a watch
 	}
 	synctest.Wait()
 	for _, p := range w.violations {
@@ -290,7 +290,7 @@ func (w *ownWorld) end() {
 	w.traceTruth()
 }
 
-// traceTruth traces what the server had.
+// traceTruth traces the server's states.
 func (w *ownWorld) traceTruth() {
 	for _, k := range w.server.history.keys() {
 		var states []string
@@ -305,12 +305,12 @@ func (w *ownWorld) traceTruth() {
 	}
 }
 
-// settle releases everything, waits until the store is as the server, and compares the two.
+// settle releases everything, waits until the store equals the server's state, and compares the two.
 func (w *ownWorld) settle() {
 	w.flow()
 	w.release()
 	w.check()
-	for lost := w.server.highest; w.doubtful && w.server.version() <= lost; { // nothing of the earlier history is newer then
+	for lost := w.server.highest; w.doubtful && w.server.version() <= lost; { // then no version of the earlier history is newer
 		w.server.bump()
 	}
 	if len(w.touched) > 0 {
@@ -329,7 +329,7 @@ func (w *ownWorld) settle() {
 	for _, what := range w.unshared() {
 		w.fault("union", "%s", what)
 	}
-	w.check() // what comes of writes by hand, or of the server's past, is told now
+	w.check() // check the effects of writes by hand and of an earlier history now
 	if w.mutant.scribbles {
 		for o := range w.indexer.All() {
 			o.(kit.APIObject).SetGeneration(77)
@@ -347,7 +347,7 @@ func (w *ownWorld) settle() {
 	}
 }
 
-// release lets all writes that are held go on, one after the other.
+// release lets all held writes continue, one after another.
 func (w *ownWorld) release() {
 	for _, on := range w.writes {
 		if on.held() {
@@ -357,7 +357,7 @@ func (w *ownWorld) release() {
 	}
 }
 
-// flow lets watches and lists go on.
+// flow lets watches and lists continue.
 func (w *ownWorld) flow() {
 	w.wire.change(func() {
 		clear(w.wire.held)
@@ -366,7 +366,7 @@ func (w *ownWorld) flow() {
 	})
 }
 
-// expire makes the next read a list: the history is gone, and the watches break.
+// expire makes the next read a list: the history is compacted, and the watches break.
 func (w *ownWorld) expire() {
 	w.server.bump()
 	w.server.Compact()
@@ -374,7 +374,7 @@ func (w *ownWorld) expire() {
 	time.Sleep(2 * time.Second)
 }
 
-// writeByHand changes or deletes an object of the store, as a user of client-go's API may.
+// writeByHand changes or deletes an object in the store, as users of client-go's API may.
 func (w *ownWorld) writeByHand(r *rand.Rand) {
 	for _, k := range w.server.history.keys() {
 		o := w.stored()[k]
@@ -395,7 +395,7 @@ func (w *ownWorld) writeByHand(r *rand.Rand) {
 	}
 }
 
-// wait calls WaitFresh, or what stands for it, while nothing is held.
+// wait calls WaitFresh, or its replacement, while nothing is held.
 func (w *ownWorld) wait(call func(context.Context) error) {
 	if w.doubtful {
 		return
@@ -414,7 +414,7 @@ func (w *ownWorld) wait(call func(context.Context) error) {
 	}
 }
 
-// askFresh waits for the newest state: the store shows everything.
+// askFresh waits for the newest state. The store must then show everything.
 func (w *ownWorld) askFresh() {
 	call := w.informer.WaitFresh
 	if w.mutant.skipsFresh {
@@ -430,7 +430,7 @@ func (w *ownWorld) askFresh() {
 	}
 }
 
-// audit compares the store with the server, which must find nothing.
+// audit compares the store with the server. It must find no differences.
 func (w *ownWorld) audit() {
 	if !kit.Closed(w.synced()) || w.doubtful || w.partial() || len(w.touched) > 0 {
 		return
@@ -447,7 +447,7 @@ func (w *ownWorld) audit() {
 }
 
 // setBack brings the server back without its last n writes. If the informer has read more than is left,
-// it has to notice; that it can only if it has read everything.
+// it has to notice. It can notice only if it has read everything.
 func (w *ownWorld) setBack(n int) {
 	point := len(w.server.writes) - n
 	if point < 0 || !kit.Closed(w.synced()) || w.doubtful {
@@ -471,7 +471,7 @@ func (w *ownWorld) setBack(n int) {
 	w.wire.breakAll()
 	w.dropReplicas()
 	defer w.runReplicas()
-	time.Sleep(3 * time.Second) // the informer notices the outage, and looks closely afterwards
+	time.Sleep(3 * time.Second) // the informer notices the outage, and then checks the server's versions
 	synctest.Wait()
 	w.server.serve(w.kind, point)
 	w.wire.next.CloseIdleConnections()

@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// fate is what happens to a write on its way.
+// fate is what happens to a write.
 type fate string
 
 const (
@@ -36,25 +36,25 @@ type ownWriteKey struct{}
 // ownWrite is a write of the program.
 type ownWrite struct {
 	what     string
-	key      key // without a name until the server has given it one
+	key      key // without a name until the server has generated it
 	serial   string
 	fate     fate
-	late     bool          // the answer comes later than the event
-	released chan struct{} // closed when a held write may go on
-	done     chan struct{} // closed when the call has returned, with err
+	late     bool          // the answer arrives after the event
+	released chan struct{} // closed when a held write may continue
+	done     chan struct{} // closed after the call has returned and err is set
 	err      error
 
 	dry    bool
-	unsure bool // the answer need not say what has happened, or the store need not know the object
-	judged bool // a checker has seen the result
+	unsure bool // the answer may not say what has happened, or the store may not know the object
+	judged bool // the result was checked
 	epoch  int
-	early  bool // it began before the full state of the share was read
-	linked bool // the informer was when it began
+	early  bool // the write began before the full state of the share was read
+	linked bool // the informer was linked when the write began
 
-	at int // the server's version after the write, 0 if the server has refused it; set before done is closed
+	at int // the server's version after the write, or 0 if the server has refused it; set before done is closed
 }
 
-// applied records that the server has answered.
+// applied records the server's answer.
 func (on *ownWrite) applied(at int, ok bool) {
 	if ok && !on.dry {
 		on.at = at
@@ -65,7 +65,7 @@ func (on *ownWrite) held() bool {
 	return (on.fate == heldRequest || on.fate == heldAnswer) && !kit.Closed(on.released)
 }
 
-// writing makes a write of an author, and sends it through a client.
+// writing makes a write by an author, and sends it through a client.
 type writing struct {
 	*ownWorld
 	r      *rand.Rand
@@ -73,10 +73,10 @@ type writing struct {
 	on     *ownWrite
 }
 
-// request is the call of a client that a write makes.
+// request is the client call that makes a write.
 type request func(context.Context, dynamic.ResourceInterface) error
 
-// writeOwn begins a write of the program, and returns without waiting for it.
+// writeOwn begins a write by the program. It does not wait for the write.
 func (w *ownWorld) writeOwn(r *rand.Rand) {
 	fates := []fate{straight, straight, straight, straight, straight, heldAnswer, heldAnswer, heldRequest, lostAnswer, failedAnswer, cutAnswer}
 	on := &ownWrite{fate: fates[r.IntN(len(fates))], late: r.IntN(2) == 0, released: make(chan struct{}), done: make(chan struct{}), epoch: len(w.server.past)}
@@ -94,15 +94,15 @@ func (w *ownWorld) writeOwn(r *rand.Rand) {
 	}()
 }
 
-// writeOther makes a write of somebody else.
+// writeOther makes a write by another program.
 func (w *ownWorld) writeOther(r *rand.Rand) {
 	on := &ownWrite{}
 	do := (&writing{w, r, "other", on}).draw()
 	err := do(context.Background(), w.other.Resource(w.kind.kind.GVR).Namespace(on.key.Namespace))
-	w.trace.addLine("somebody writes %s: %v", on.what, err)
+	w.trace.addLine("another program writes %s: %v", on.what, err)
 }
 
-// draw chooses an object and what to write.
+// draw chooses an object and the change.
 func (w *writing) draw() request {
 	w.serials++
 	w.on.serial = strconv.Itoa(w.serials)
@@ -167,7 +167,7 @@ func (w *writing) create() request {
 	}
 }
 
-// sign marks an object as one of this write.
+// sign marks an object with this write.
 func (w *writing) sign(o metav1.Object) {
 	o.SetAnnotations(map[string]string{markName: w.on.serial, "author": w.author})
 }
@@ -178,7 +178,7 @@ func (w *writing) update(now *unstructured.Unstructured) request {
 	o.SetKind(w.kind.kind.GVK.Kind)
 	w.sign(o)
 	w.on.what += " anew, at version " + w.condition(func(version string) { o.SetResourceVersion(version) })
-	w.on.unsure = w.on.fate == heldRequest && o.GetResourceVersion() == "" // meanwhile it may have got a finalizer, which this removes
+	w.on.unsure = w.on.fate == heldRequest && o.GetResourceVersion() == "" // meanwhile it may have got a finalizer, which this write removes
 	options := metav1.UpdateOptions{DryRun: w.dryRun()}
 	return func(ctx context.Context, c dynamic.ResourceInterface) error {
 		_, err := c.Update(ctx, o, options)
@@ -186,7 +186,7 @@ func (w *writing) update(now *unstructured.Unstructured) request {
 	}
 }
 
-// condition chooses the version that a write is to replace: the present one, an earlier one, or any.
+// condition chooses the version that a write must replace: the current version, an earlier one, or any.
 func (w *writing) condition(set func(version string)) string {
 	states := w.server.history.of(w.on.key)
 	version := states[len(states)-1].object.GetResourceVersion()
@@ -200,7 +200,7 @@ func (w *writing) condition(set func(version string)) string {
 	return version
 }
 
-// patch changes labels or finalizers, or, without a change, nothing at all.
+// patch changes labels or finalizers, or nothing at all.
 func (w *writing) patch(now *unstructured.Unstructured, change map[string]any) request {
 	meta := map[string]any{"labels": map[string]any{"zone": now.GetLabels()["zone"]}}
 	if change != nil {
@@ -227,12 +227,13 @@ func (w *writing) patch(now *unstructured.Unstructured, change map[string]any) r
 	}
 }
 
-// finalizers adds a finalizer, or removes all.
+// finalizers adds a finalizer, or removes all finalizers.
 func (w *writing) finalizers(now *unstructured.Unstructured) request {
 	if len(now.GetFinalizers()) > 0 {
-		// The last finalizer of an object that is being deleted ends it. The answer is that of any other update, and
-		// the store tells them apart only if it holds the object with the finalizers, and nothing else is on its way.
-		// Behind a selector an object that the watch has ended may have left only, so an answer behind that is doubtful.
+		// Removing the last finalizer of a terminating object deletes it. The answer looks like that of
+		// any other update. The store can distinguish the two only if it has the object with the
+		// finalizers, and no other event is in transit. With a selector, an object that the watch has
+		// deleted may only have left, so that the answer is doubtful.
 		selects := w.setup.sources == "a selector" || w.setup.sources == "zones"
 		shown := w.stored()[w.on.key]
 		knows := w.informer.Status().OwnWrites.Pending == 0 && shown != nil && shown.GetResourceVersion() == now.GetResourceVersion() && len(shown.GetFinalizers()) > 0 && !w.touched[w.on.key]
@@ -262,7 +263,7 @@ func (w *writing) remove(now *unstructured.Unstructured) request {
 	return func(ctx context.Context, c dynamic.ResourceInterface) error { return c.Delete(ctx, name, o) }
 }
 
-// goOn lets a write that is held go on.
+// goOn lets a held write continue.
 func (w *ownWorld) goOn(r *rand.Rand) {
 	var held []*ownWrite
 	for _, on := range w.writes {
@@ -278,7 +279,7 @@ func (w *ownWorld) goOn(r *rand.Rand) {
 	close(on.released)
 }
 
-// expectReturned checks that a call of the program is not held by the informer.
+// expectReturned checks that the informer does not block a call of the program.
 func (w *ownWorld) expectReturned() {
 	time.Sleep(300 * time.Millisecond)
 	waits := func(on *ownWrite) bool { return !on.held() && !kit.Closed(on.done) }
@@ -286,6 +287,6 @@ func (w *ownWorld) expectReturned() {
 		time.Sleep(1200 * time.Millisecond)
 	}
 	if i := slices.IndexFunc(w.writes, waits); i >= 0 {
-		w.fault("call", "the call that writes %s does not return", w.writes[i].what)
+		w.fault("call", "the call for %s does not return", w.writes[i].what)
 	}
 }

@@ -11,29 +11,30 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// The operations that look like success to the informer: it must not follow them without a pause.
+// The operations that look like success to the informer. It must not repeat its requests without a
+// pause.
 const (
 	flapDefinition operation = "flap"   // the resource is served for moments, again and again for n seconds
-	vanishingWatch operation = "vanish" // the next n watches bring something and end with 404
+	vanishingWatch operation = "vanish" // the next n watches send something and end with 404
 )
 
-// attempt is a list, without its further pages, a stream or a watch.
+// attempt is a stream, a watch, or a list without its later pages.
 type attempt struct {
 	run    time.Time // when the informer's run began
 	at     time.Time
-	lasted time.Duration // of a watch
+	lasted time.Duration // the duration of a watch
 }
 
-// An informer may send mostAttempts in any paceWindow, without watches that lasted for more than a
-// second (B54). Each run counts by itself.
+// An informer may send mostAttempts in any paceWindow. Watches that lasted longer than a second do not
+// count (B54). Each run counts separately.
 const (
 	mostAttempts = 30
 	paceWindow   = 30 * time.Second
 )
 
-// pace checks that no source is asked more than once a second over 30 s, whatever it answers.
+// pace checks that no source gets more than one request per second over 30 s, regardless of its answers.
 func pace(w *world) (problems []string) {
-	if w.tenants { // whose informers share their sources
+	if w.tenants { // the informers of tenants share their sources
 		return nil
 	}
 	for _, s := range w.sources {
@@ -48,7 +49,7 @@ func pace(w *world) (problems []string) {
 				window = window[1:]
 			}
 			if len(window) > mostAttempts {
-				problems = append(problems, fmt.Sprintf("source %d was asked %d times from %v on, within %v", s.number, len(window), window[0].at, a.at.Sub(window[0].at)))
+				problems = append(problems, fmt.Sprintf("source %d got %d requests from %v on, within %v", s.number, len(window), window[0].at, a.at.Sub(window[0].at)))
 				break
 			}
 		}
@@ -57,7 +58,7 @@ func pace(w *world) (problems []string) {
 	return problems
 }
 
-// flapDefinition serves the resource for moments, for some seconds.
+// flapDefinition repeatedly serves the resource for a moment, for some seconds.
 func (w *world) flapDefinition(seconds int) {
 	c := w.resource
 	if !c.exists || !w.running {
@@ -73,10 +74,10 @@ func (w *world) flapDefinition(seconds int) {
 	}
 	c.deny(hidden)
 	w.cutWatches()
-	c.kept = nil // it has read the resource meanwhile
+	c.kept = nil // the informer has read the resource meanwhile
 }
 
-// vanish makes a watch bring a bookmark and end with 404.
+// vanish makes a watch send a bookmark and end with 404.
 func (w *stream) vanish(version string) {
 	w.source.w.reach("operation", vanishingWatch)
 	w.source.recordCause()

@@ -17,17 +17,17 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// In two of three worlds the informer holds its objects packed. Each read may return another object then, so the
-// checkers compare objects by value: an object stands for all that equal it. In some of these worlds the program
-// writes into the objects that it gets, which must harm nobody who reads them later.
+// In two of three worlds the informer packs its objects. Each read may then return a different copy, so
+// the checkers compare objects by value: one object stands for all equal ones. In some of these worlds
+// the program writes into the objects that it gets. Later readers must not see these writes.
 
-// packed says how the informer of a world holds its objects.
+// packed says how the informer of a world stores its objects.
 type packed uint8
 
 const (
-	decoded    packed = iota // as they are
-	cold                     // packed, and none decoded as well
-	partlyHot                // packed, and some decoded as well
+	decoded    packed = iota // not packed
+	cold                     // packed, and no decoded object is kept
+	partlyHot                // packed, and some decoded objects are kept
 	packedWays = iota
 )
 
@@ -35,16 +35,17 @@ func (p packed) String() string {
 	return [packedWays]string{"decoded objects", "packed objects", "packed objects and a budget"}[p]
 }
 
-// hotBytes is the budget of worlds of partlyHot.
+// hotBytes is the budget in worlds with partlyHot.
 const hotBytes = 64 << 10
 
-// In worlds of partlyHot, an annotation makes the objects so large that not all of them fit into the budget.
+// In worlds with partlyHot, an annotation makes the objects so large that not all of them fit into the
+// budget.
 const (
 	paddingName  = "padding"
 	paddingTimes = 1000
 )
 
-// storage returns the options of an informer, with a budget that is too large if it should evict nothing.
+// storage returns the options of an informer. If evictsNothing is set, the budget is too large.
 func (p packed) storage(evictsNothing bool) (s informer.Storage) {
 	switch p {
 	case cold:
@@ -58,22 +59,22 @@ func (p packed) storage(evictsNothing bool) (s informer.Storage) {
 	return s
 }
 
-// drawPacked draws how a world holds its objects, and whether the program writes into those that it gets. It leaves
-// everything else in the world as it is.
+// drawPacked draws how a world stores its objects, and whether the program writes into objects that it
+// gets. It does not affect the rest of the world.
 func drawPacked(seed uint64) (how packed, scribbles bool) {
 	r := rand.New(rand.NewPCG(seed, 6)) //nolint:gosec // a test
 	how = packed(r.IntN(packedWays))    //nolint:gosec // small
 	return how, how != decoded && r.IntN(3) == 0
 }
 
-// alike finds for each object one that equals it. Any goroutine may use it.
+// alike maps each object to one that equals it. It is safe for concurrent use.
 type alike[T any] struct {
 	copied func(T) T
 	mu     sync.Mutex
 	known  map[string][]T // by descriptions; guarded by mu
 }
 
-// one returns the object that stands for all that equal this one.
+// one returns the object that stands for all that equal o.
 func (a *alike[T]) one(description string, o T) T {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -82,7 +83,7 @@ func (a *alike[T]) one(description string, o T) T {
 			return known
 		}
 	}
-	o = a.copied(o) // somebody may write into the other
+	o = a.copied(o) // the program may write into the original
 	if a.known == nil {
 		a.known = map[string][]T{}
 	}
@@ -90,7 +91,7 @@ func (a *alike[T]) one(description string, o T) T {
 	return o
 }
 
-// one returns the object that stands for all that equal this one. In a world of decoded objects it is this one.
+// one returns the object that stands for all that equal p. In a world of decoded objects it returns p.
 func (w *world) one(p *pod) *pod {
 	if p == nil || w.packed == decoded {
 		return p
@@ -118,7 +119,7 @@ func (w *world) get(k key) (*pod, bool) {
 	return w.one(p), ok
 }
 
-// oneOf returns the object that stands for all that equal this one, as the method of a world does.
+// oneOf returns the object that stands for all that equal o, like the method of world.
 func (w *ownWorld) oneOf(o any) any {
 	if o == nil || w.setup.packed == decoded {
 		return o
@@ -127,14 +128,14 @@ func (w *ownWorld) oneOf(o any) any {
 	return w.alike.one(spellOwn(own), own)
 }
 
-// one is oneOf for objects that may be nil.
+// one is like oneOf, for objects that may be nil.
 func (w *ownWorld) one(o kit.APIObject) kit.APIObject {
 	one, _ := w.oneOf(o).(kit.APIObject)
 	return one
 }
 
-// byHandKeys are the keys of objects that users have put into a store, which holds these very objects. Any
-// goroutine may use it.
+// byHandKeys are the keys of objects that users have put into a store. The store has these very objects.
+// byHandKeys is safe for concurrent use.
 type byHandKeys struct {
 	mu   sync.Mutex
 	keys map[key]bool // guarded by mu
@@ -178,7 +179,7 @@ func scribble(o metav1.Object) {
 	}
 }
 
-// scribble writes into all objects of the store, but for those that users have put there.
+// scribble writes into all objects of the store, except those that users have put there.
 func (w *world) scribble() {
 	if w.scribbles && w.informer != nil {
 		w.reach("store", "scribbled")
@@ -187,7 +188,7 @@ func (w *world) scribble() {
 	}
 }
 
-// scribble writes into all objects of the store, but for those that users have put there.
+// scribble writes into all objects of the store, except those that users have put there.
 func (w *ownWorld) scribble() {
 	if w.setup.scribbles {
 		w.reach("store", "scribbled")
@@ -196,15 +197,15 @@ func (w *ownWorld) scribble() {
 	}
 }
 
-// get returns what the informer shows under a key.
+// get returns the informer's object with a key.
 func (w *ownWorld) get(k key) (kit.APIObject, bool) {
 	o, ok := w.indexer.Get(k)
 	own, _ := o.(kit.APIObject)
 	return own, ok
 }
 
-// scribbles reports whether the handler writes into what it gets: every other one does, where nothing is hot, so that
-// nobody else gets it.
+// scribbles reports whether the handler writes into objects that it gets. Every other handler does if no
+// decoded objects are kept, so that no other reader gets them.
 func (a *handler) scribbles(c event) bool {
 	return a.w.scribbles && a.w.packed == cold && a.id%2 == 1 && !a.w.byHand.has(keyOf(subject(c)))
 }
@@ -217,8 +218,8 @@ func scribbleEvent(c event) {
 	}
 }
 
-// scribbleInto writes into what reads of some keys return. The budget has no room for it before and afterwards, so
-// that nobody else gets it.
+// scribbleInto writes into the results of reading some keys. The budget has no room for them before and
+// after, so that no other reader gets them.
 func scribbleInto[T metav1.Object](storage informer.Storage, keys []key, get func(key) (T, bool)) {
 	flood(storage.Decoded)
 	for _, k := range keys {
@@ -229,7 +230,7 @@ func scribbleInto[T metav1.Object](storage informer.Storage, keys []key, get fun
 	flood(storage.Decoded)
 }
 
-// flood fills a budget with something else, as another informer may that has the same budget.
+// flood fills a budget with other objects, as another informer with the same budget would.
 func flood(b *informer.Budget) {
 	something := &struct{}{}
 	decode := func([]byte, pack.Form) (any, error) { return something, nil }
@@ -243,9 +244,9 @@ func flood(b *informer.Budget) {
 	}
 }
 
-// storageWrong checks what an informer's status says of its packed objects, and that no more of them are hot than
-// the budget allows: the hot ones are those of which two reads return the same. Pinned are at most the keys of
-// what users have put into the store.
+// storageWrong checks what an informer's status says about its packed objects, and that no more objects
+// are hot than the budget allows. An object is hot if two reads return the same object. At most the keys
+// that users have written are pinned.
 func storageWrong[T metav1.Object](how packed, storage informer.Storage, st informer.Status, keys []key, byHand *byHandKeys, get func(key) (T, bool)) (problems []string) {
 	say := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -253,13 +254,13 @@ func storageWrong[T metav1.Object](how packed, storage informer.Storage, st info
 		}
 	}
 	if how == decoded {
-		say(st.Storage != informer.StorageStatus{}, "nothing is packed, and the status says %+v", st.Storage)
+		say(st.Storage != informer.StorageStatus{}, "nothing is packed, but the status says %+v", st.Storage)
 		return problems
 	}
 	limit := map[packed]int64{partlyHot: hotBytes}[how]
 	used := storage.Decoded.Used()
-	say(used > limit || st.Storage.Decoded > limit, "of a budget of %d bytes %d are used, and the status says %+v", limit, used, st.Storage)
-	say(st.Storage.Pinned > byHand.count(), "%d objects are pinned, and users have written %d", st.Storage.Pinned, byHand.count())
+	say(used > limit || st.Storage.Decoded > limit, "of a budget of %d bytes, %d are used, and the status says %+v", limit, used, st.Storage)
+	say(st.Storage.Pinned > byHand.count(), "%d objects are pinned, but users have written %d", st.Storage.Pinned, byHand.count())
 	first := map[key]any{}
 	for _, k := range keys {
 		first[k], _ = get(k)

@@ -6,34 +6,34 @@ import (
 	"github.com/tidemark-k8s/tidemark/factory"
 )
 
-// pinInformer is the operation of a user who gets a factory's informer from For, with a handler of kind n.
+// pinInformer is the operation of a user who gets a factory's informer by For, with a handler of kind n.
 const pinInformer operation = "pin"
 
-// started is a context given to Start.
+// started is a context passed to Start.
 type started struct {
 	cancel func()
 	ended  bool
 }
 
-// expectedInformer predicts the state of an informer of a factory from the operations alone. It does
-// not look at the factory's states.
+// expectedInformer predicts the state of an informer of a factory only from the operations. It does not
+// read the factory's states.
 type expectedInformer struct {
 	users    int
 	pinned   bool
 	outlived bool     // Start was called after it had stopped
-	begun    *started // the context of its run, nil before
+	begun    *started // the context of its run; nil before the run
 }
 
-// stopped reports whether the informer has stopped by the end of its context.
+// stopped reports whether the informer has stopped because its context has ended.
 func (w *expectedInformer) stopped() bool { return w.begun != nil && w.begun.ended }
 
-// runs reports whether the informer runs; nil is none.
+// runs reports whether the informer runs. w may be nil.
 func (w *expectedInformer) runs() bool {
 	return w != nil && w.begun != nil && !w.begun.ended && (w.pinned || w.users > 0)
 }
 
-// use returns the informer that a factory has for its next user, and makes one if there is none, or if the rule says
-// that it is replaced.
+// use returns the informer that a factory has for its next user. It makes a new one if there is none, or
+// if replaced says that it must be replaced.
 func (t *tenancy) use(namespace string, replaced func(w *expectedInformer) bool) *expectedInformer {
 	w := t.wishes[namespace]
 	if w == nil || w.stopped() && replaced(w) {
@@ -57,7 +57,7 @@ func (t *tenancy) request(namespace string) *expectedInformer {
 	return w
 }
 
-// vacate handles the release of a tenant's lease: an informer without users leaves its factory.
+// vacate handles the release of a tenant's lease. An informer without users leaves its factory.
 func (t *tenancy) vacate(one *tenant) {
 	if one.uses.users--; one.uses.users == 0 && !one.uses.pinned && t.wishes[one.namespace] == one.uses {
 		delete(t.wishes, one.namespace)
@@ -76,7 +76,7 @@ func (t *tenancy) launch(s *started) {
 
 func (t *tenancy) must(err error) {
 	if err != nil {
-		panic(fmt.Sprintf("the world is wrong: %v", err))
+		panic(fmt.Sprintf("the world is invalid: %v", err))
 	}
 }
 

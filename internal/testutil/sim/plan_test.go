@@ -12,34 +12,33 @@ import (
 // operation is a kind of step.
 type operation string
 
-// The operations of the world, of its users and of its administrators, by their names in
-// transcripts.
+// The operations of the world, its users and its administrators, by their names in transcripts.
 const (
-	write           operation = "write"   // n changes of objects, one after the other
+	write           operation = "write"   // n changes of objects, one after another
 	burst           operation = "burst"   // n changes at once
-	pass            operation = "pass"    // n tenths of a second
-	idle            operation = "idle"    // n minutes
-	join            operation = "join"    // a handler of kind n
+	pass            operation = "pass"    // n tenths of a second pass
+	idle            operation = "idle"    // n minutes pass
+	join            operation = "join"    // a handler of kind n joins
 	joinInBurst     operation = "mob"     // a handler of kind n joins in the middle of a burst
 	leave           operation = "leave"   // a handler leaves
-	unblock         operation = "free"    // blocked handlers go on
+	unblock         operation = "free"    // blocked handlers continue
 	settle          operation = "rest"    // faults end, and everything is compared
 	stop            operation = "stop"    // the informer stops, as the last step
 	addIndex        operation = "index"   // another index is added
 	sendBookmark    operation = "notice"  // the server sends bookmarks
 	cutWatches      operation = "cut"     // open watches end
 	compact         operation = "expire"  // history is compacted, and open watches end
-	watchError      operation = "spit"    // an error of kind n comes in the open watches
-	badEvent        operation = "garbage" // an undecodable event comes in the open watches
+	watchError      operation = "spit"    // the open watches send an error of kind n
+	badEvent        operation = "garbage" // the open watches send an undecodable event
 	failRequests    operation = "fail"    // some requests fail with an error of kind n
 	hangRequest     operation = "hang"    // the next request is never answered
 	delayRequests   operation = "delay"   // the next requests take n seconds
-	noVersion       operation = "bare"    // the next list or stream, or a later page, is empty and has no version
-	halfOpen        operation = "half"    // open watches fall silent, half-open
+	noVersion       operation = "bare"    // the next list, stream or later page is empty and has no version
+	halfOpen        operation = "half"    // open watches become half-open, and so silent
 	silentWatch     operation = "mute"    // the next watches are silent from the beginning
 	endWatchEarly   operation = "early"   // the next watches end after n events
-	lateEvents      operation = "lag"     // events come n tenths of a second late from now on
-	duplicateEvents operation = "double"  // the next n events come twice
+	lateEvents      operation = "lag"     // events are delayed by n tenths of a second from now on
+	duplicateEvents operation = "double"  // the next n events are sent twice
 	loseBookmarks   operation = "lose"    // bookmarks are lost from now on
 	pollStatus      operation = "look"    // the informer's status is read n times
 	leaveInBurst    operation = "flee"    // a handler leaves in the middle of a burst
@@ -50,7 +49,7 @@ const (
 	restoreServer   operation = "restore" // the server is restored from a backup of n changes ago
 )
 
-// The operations of transcripts, with the name of their object.
+// The operations that only transcripts have. A step has the name of an object.
 const (
 	put    operation = "put"    // an object is created or changed
 	poison operation = "sicken" // an object is changed so that a frail transform fails on it
@@ -58,8 +57,8 @@ const (
 	status operation = "status" // the informer's status is traced
 )
 
-// menuItem is an operation with its weight (the weights of a menu add up to about a hundred) and
-// its largest n.
+// menuItem is an operation with its largest n and its weight. The weights of a menu add up to about a
+// hundred.
 type menuItem struct {
 	op     operation
 	weight int
@@ -102,8 +101,8 @@ var menu = []menuItem{
 	{restoreServer, 1, 12},
 }
 
-// versionlessOps are the operations of worlds with meaningless versions, such as a fake
-// clientset's: an event that a watch loses there is lost for good.
+// versionlessOps are the operations in worlds with meaningless versions, such as a fake clientset's.
+// There, an event that a watch loses is lost forever.
 var versionlessOps = map[operation]bool{
 	write: true, burst: true, pass: true, join: true, joinInBurst: true, leave: true, unblock: true,
 	settle: true, addIndex: true, watchError: true, pollStatus: true,
@@ -116,7 +115,7 @@ type step struct {
 	n    int
 	seed uint64 // for the random choices within the step
 
-	// In transcripts: the object of put, poison and remove, or the kind of handler that joins.
+	// In transcripts: the object of put, poison and remove, or the kind of the handler that joins.
 	name string
 }
 
@@ -132,20 +131,20 @@ func (s step) String() string {
 
 func (s step) rand() *rand.Rand { return rand.New(rand.NewPCG(s.seed, 2)) } //nolint:gosec // a test
 
-// setup is the part of a world that never changes.
+// setup is the part of a world that does not change.
 type setup struct {
-	namespaces      int // namespaces; if there are two, each has its own source
-	names           int // objects in each
-	zones           int // sources between which objects move; 0 for none
+	namespaces      int // if there are two, each has its own source
+	names           int // the number of object names in each namespace
+	zones           int // the number of sources between which objects move; 0 for none
 	streaming       reflector.Streaming
 	noStream        bool
 	noCache         bool
 	blank           bool // all versions are the same
-	versionless     bool // with blank: there are none, of objects, lists and streams
+	versionless     bool // with blank: objects, lists and streams have no versions
 	bookmarks       time.Duration
 	page            int64
 	transform       string // "", "frail", renames, or one of strips
-	recurs          bool   // a re-created object may have an earlier UID
+	recurs          bool   // a recreated object may have an earlier UID
 	frail           bool   // an index function panics on some objects
 	lease           bool   // the informer belongs to a factory, and is leased
 	initialFailures int    // the number of failing requests at the beginning
@@ -185,7 +184,7 @@ func (s setup) String() string {
 	return strings.Join(words, ", ")
 }
 
-// plan is a world before it is played.
+// plan is a world that has not been played yet.
 type plan struct {
 	seed  uint64
 	setup setup
@@ -221,7 +220,7 @@ func drawPlan(seed uint64, menu []menuItem, adjust func(*setup, *rand.Rand)) pla
 	return p
 }
 
-// drawStop lets some worlds end with a stop of the informer, whatever it does then.
+// drawStop makes some worlds end with a stop of the informer in any state.
 func (p *plan) drawStop() {
 	if r := rand.New(rand.NewPCG(p.seed, 3)); r.IntN(3) == 0 && !p.setup.tenants { //nolint:gosec // a test
 		p.steps = append(p.steps, step{op: stop, seed: r.Uint64()})
@@ -262,7 +261,7 @@ func newSetup(r *rand.Rand) setup {
 		s.namespaces, s.zones = 1, 2+r.IntN(2)
 	}
 	if s.recurs {
-		s.names = min(s.names, 4) // so that each object changes more often
+		s.names = min(s.names, 4) // makes each object change more often
 	}
 	if s.lease {
 		s.namespaces, s.frail, s.page = 1, false, 0 // the factory sets the options

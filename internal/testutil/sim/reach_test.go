@@ -14,11 +14,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// coverageWorlds is the number of worlds, from the first on, that together reach everything.
+// coverageWorlds is the number of worlds, starting with the first, that together reach everything.
 const coverageWorlds = 300
 
-// wantReached returns everything that some world must reach: all operations, faults, kinds of
-// handlers and events of an informer.
+// wantReached returns everything that some world must reach: all operations, faults, kinds of handlers
+// and events of an informer.
 func wantReached(t *testing.T) (all []string) {
 	t.Helper()
 	want := func(sort string, what any) {
@@ -55,8 +55,8 @@ func wantReached(t *testing.T) (all []string) {
 	}
 	for _, name := range reflectorEvents(t) {
 		switch name {
-		case "Undecodable": // the worlds' sources have objects, not bytes
-		case "SelectorRefused", "ClientDecoded": // these worlds have no shares, and no client that decodes what is packed
+		case "Undecodable": // the worlds' sources send objects, not bytes
+		case "SelectorRefused", "ClientDecoded": // these worlds have neither shares nor a client that decodes packed objects
 		default:
 			want("event", "reflector."+name)
 		}
@@ -67,8 +67,8 @@ func wantReached(t *testing.T) (all []string) {
 	return all
 }
 
-// reflectorEvents returns the names of the reflector's events, from its code: a new event needs a
-// world in which it occurs.
+// reflectorEvents returns the names of the reflector's events, from its code. A new event needs a world
+// in which it occurs.
 func reflectorEvents(t *testing.T) (names []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../../../reflector/event.go", nil, parser.SkipObjectResolution)

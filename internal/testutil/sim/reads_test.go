@@ -7,11 +7,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// During a burst of changes, goroutines read the objects in all ways, one after the other, as fast as
-// they can. No read of a goroutine may show an older object than one of its earlier reads.
+// During a burst of changes, goroutines read the objects in all ways, one after another, as fast as they
+// can. A goroutine must never see an older object than in an earlier read.
 
-// A burst has this many readers, with so many rounds each: a fixed number, since the scheduler
-// decides when the changes are applied.
+// The number of readers and the number of rounds of each reader. These are fixed, because the scheduler
+// decides when changes are applied.
 const (
 	readers    = 2
 	readRounds = 150
@@ -21,7 +21,7 @@ const (
 func (w *world) readDuring(do func()) {
 	var reading sync.WaitGroup
 	defer reading.Wait()
-	if w.informer != nil && w.zones == 0 { // else the store itself may go back, to the object of another source
+	if w.informer != nil && w.zones == 0 { // otherwise the store itself may go back to the object of another source
 		for range readers {
 			reading.Go(func() { newReader(w).run() })
 		}
@@ -29,12 +29,12 @@ func (w *world) readDuring(do func()) {
 	do()
 }
 
-// reader is one goroutine's knowledge of the objects from its reads so far.
+// reader is what a goroutine knows about the objects from its earlier reads.
 type reader struct {
 	w    *world
 	seen map[key]mark // the newest version of each object
 	gone map[key]bool // objects that a later read has not found
-	kept []*pod       // what the mutant shows as the present list
+	kept []*pod       // the list that the mutant returns
 }
 
 func newReader(w *world) *reader { return &reader{w: w, seen: map[key]mark{}, gone: map[key]bool{}} }
@@ -55,8 +55,8 @@ func (r *reader) run() {
 	}
 }
 
-// under reads an index value, which a read has just shown to be an object's: the version that is not
-// under it any more is over.
+// under reads an index value that a read has just shown for an object. If the object is no longer there,
+// that version is over.
 func (r *reader) under(x *indexer.Indexer[*pod], k key, node string) {
 	for p := range x.By("node", node) {
 		if keyOf(p) == k {
@@ -68,7 +68,7 @@ func (r *reader) under(x *indexer.Indexer[*pod], k key, node string) {
 	r.seen[k] = mark{m.epoch, m.serial + 1}
 }
 
-// list notes a list of all objects.
+// list records a list of all objects.
 func (r *reader) list(all []*pod) {
 	if r.kept == nil {
 		r.kept = all
@@ -86,7 +86,7 @@ func (r *reader) list(all []*pod) {
 	}
 }
 
-// found notes an object that a read shows.
+// found records an object that a read has returned.
 func (r *reader) found(by string, p *pod) {
 	k, m := keyOf(p), markOf(p)
 	switch {

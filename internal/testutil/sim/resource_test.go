@@ -64,14 +64,15 @@ const (
 	denials
 )
 
-// resource is a custom resource that the server serves, denies or lacks. Only the driver uses it, but for code.
+// resource is a custom resource that the server serves, denies or lacks. Only the driver uses it, except
+// for code.
 type resource struct {
-	exists bool // it is not removed
+	exists bool // the resource is not removed
 	denial denial
-	open   bool         // set by a mutant: nothing is denied
-	code   atomic.Int32 // the status of requests, 0 if they are served
-	missed bool         // it was removed, and its watches have missed the deletions
-	kept   map[key]mark // the cache's content since no deletion can be proved, nil otherwise
+	open   bool         // set by a mutant: all requests are admitted
+	code   atomic.Int32 // the status code of requests, or 0 if they are served
+	missed bool         // the resource was removed, and its watches have missed the deletions
+	kept   map[key]mark // the cache's content since deletions cannot be proved; nil otherwise
 }
 
 // define creates or deletes the resource.
@@ -87,7 +88,7 @@ func (c *resource) define(exists bool) {
 	}
 }
 
-// deny denies requests from now on, or admits them.
+// deny denies or admits requests from now on.
 func (c *resource) deny(d denial) {
 	c.denial = d
 	c.define(c.exists)
@@ -96,7 +97,7 @@ func (c *resource) deny(d denial) {
 	}
 }
 
-// unproved reports whether a client cannot know what was deleted.
+// unproved reports whether a client cannot know which objects were deleted.
 func (c *resource) unproved() bool {
 	return c.denial != admitted || !c.exists && c.missed
 }
@@ -104,7 +105,7 @@ func (c *resource) unproved() bool {
 // lacksResource reports whether the world's resource is removed.
 func (w *world) lacksResource() bool { return w.resource != nil && !w.resource.exists }
 
-// served returns the error of a request if it is denied, or if the resource is removed.
+// served returns an error if requests are denied or the resource is removed.
 func (s *source) served() error {
 	if s.w.resource == nil {
 		return nil
@@ -134,7 +135,7 @@ func (w *world) changeResource(s step, r *rand.Rand) {
 	w.reach("operation", s.op)
 }
 
-// takeResource removes the resource and its objects. If seen is set, the watches see the deletions.
+// takeResource removes the resource and its objects. If seen is set, the watches send the deletions.
 func (w *world) takeResource(seen bool) {
 	for _, s := range w.sources {
 		s.forgetList()
@@ -157,7 +158,7 @@ func (w *world) deletesAll() {
 	synctest.Wait()
 }
 
-// cutWatches ends all watches of the resource. They are opened again only if it is served.
+// cutWatches ends all watches of the resource. They are reopened only if it is served.
 func (w *world) cutWatches() {
 	for _, s := range w.sources {
 		s.recordCause()
@@ -180,7 +181,7 @@ func unproved(w *world) (problems []string) {
 	}
 	for k, m := range c.kept {
 		if _, ok := w.informer.Indexer().Get(k); !ok {
-			problems = append(problems, fmt.Sprintf("the cache lacks %v@%v, and nobody has seen it deleted", k, m))
+			problems = append(problems, fmt.Sprintf("the cache lacks %v@%v, but its deletion was not seen", k, m))
 		}
 	}
 	c.kept = w.cached
@@ -194,7 +195,7 @@ func presence(w *world) (problems []string) {
 	}
 	since := w.statusOf(w.informer).NotServedSince
 	if missing := !w.resource.exists; missing == since.IsZero() {
-		problems = append(problems, fmt.Sprintf("it is missing: %v, since %v", missing, since))
+		problems = append(problems, fmt.Sprintf("the status says missing: %v, since %v", missing, since))
 	}
 	return problems
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// restoreServer takes the server down for n seconds and brings it back with another history,
-// without the last n+2 changes. The informer has to find out by itself. It cannot if the cache is
-// not at the end of the old history, or if the new history reaches the same length before the
-// informer sees it; so the step avoids both. It also leaves out sources that neither stream nor
-// have sent a bookmark: like those of fake clients, their watches are silent.
+// restoreServer takes the server down for n seconds and brings it back with another history, without the
+// last n+2 changes. The informer has to notice. It cannot if the cache is not at the end of the old
+// history, or if the new history becomes as long as the old one before the informer sees it. The step
+// avoids both cases. It also skips sources that neither stream nor have sent a bookmark, because their
+// watches are silent, like those of fake clients.
 func (w *world) restoreServer(s step, r *rand.Rand) {
 	if !w.running || len(w.model.log) < s.n+3 {
 		return
@@ -33,7 +33,7 @@ func (w *world) restoreServer(s step, r *rand.Rand) {
 	}
 	w.send(w.model.randomChange(r, w.setup))
 	if w.version() == before {
-		panic("the world is wrong: the new history is as long")
+		panic("the world is invalid: the new history is as long as the old one")
 	}
 	time.Sleep(time.Duration(s.n) * time.Second)
 	w.down(w.mutant.staysDown)
@@ -49,7 +49,7 @@ func (w *world) marked() bool {
 	return !slices.ContainsFunc(w.sources, func(s *source) bool { return !s.marked.Load() })
 }
 
-// down makes the server unreachable for the sources, or reachable again.
+// down makes the server reachable or unreachable for the sources.
 func (w *world) down(is bool) {
 	for _, s := range w.sources {
 		s.recordCause()
@@ -59,7 +59,7 @@ func (w *world) down(is bool) {
 	}
 }
 
-// catchesUp sends bookmarks until the cache is at the server's version.
+// catchesUp sends bookmarks until the cache has the server's version.
 func (w *world) catchesUp() {
 	began, bound := time.Now(), w.bound()
 	for w.server.Bookmark(); ; w.server.Bookmark() {
@@ -68,7 +68,7 @@ func (w *world) catchesUp() {
 			return
 		}
 		if time.Since(began) > bound {
-			w.fault("catches up", "at version %s, the cache is at %s", w.version(), w.informer.Indexer().Version())
+			w.fault("catches up", "the server is at version %s, but the cache is at %s", w.version(), w.informer.Indexer().Version())
 			return
 		}
 		time.Sleep(time.Second)

@@ -19,8 +19,8 @@ var sorts = []struct {
 	{"tenants", newTenantPlan},
 }
 
-// worlds returns how many worlds of each sort to play, if the flag does not say so. Under the race detector a world
-// takes ten times as long.
+// worlds returns how many worlds of each sort to play if the flag does not say so. Under the race
+// detector a world takes ten times as long.
 func worlds(raced, long bool) uint64 {
 	switch {
 	case *seedsFlag > 0:
@@ -35,8 +35,7 @@ func worlds(raced, long bool) uint64 {
 	return 100
 }
 
-// TestWorlds plays one world of each sort for each seed. The package comment says how to play a
-// world again.
+// TestWorlds plays one world of each sort for each seed. The package comment says how to replay a world.
 func TestWorlds(t *testing.T) {
 	seeds := worlds(tier.Raced(), tier.Long())
 	reached := map[string]int{}
@@ -55,7 +54,7 @@ func TestWorlds(t *testing.T) {
 	t.Log(reached)
 }
 
-// playSeed plays one world and returns the operations, faults and events it has reached. A failing
+// playSeed plays a world and returns the operations, faults and events that it has reached. A failing
 // world is shrunk.
 func playSeed(t *testing.T, p plan) (reached map[string]int) {
 	t.Helper()
@@ -72,7 +71,7 @@ func playSeed(t *testing.T, p plan) (reached map[string]int) {
 	return o.reached
 }
 
-// The same seed gives the same trace. Without it, no failure could be reproduced.
+// The same seed gives the same trace. Otherwise failures could not be reproduced.
 func TestTheSameSeedGivesTheSameTrace(t *testing.T) {
 	tier.SkipRaced(t)
 	for seed := range uint64(20) {

@@ -40,10 +40,10 @@ var failures = []error{
 	fmt.Errorf("reading the body: %w", io.ErrUnexpectedEOF),
 }
 
-// refused is the failure of requests to a server that is down.
+// refused is the index of the failure of requests to a server that is down.
 const refused = 1
 
-// watchErrors are the errors sent in watches.
+// watchErrors are the errors that watches send.
 var watchErrors = []*apierrors.StatusError{
 	apierrors.NewResourceExpired("too old"),
 	apierrors.NewInternalError(errors.New("broken")),
@@ -59,14 +59,14 @@ func tooLarge() error {
 	return err
 }
 
-// fault is a fault of one request.
+// fault is a fault of a single request.
 type fault struct {
 	op operation // failRequests, hangRequest, delayRequests; silentWatch, endWatchEarly and vanishingWatch for watches; noVersion for lists and streams
 	n  int
 }
 
-// appliesTo reports whether the fault applies to a watch, to a stream, to the first page of a list, or
-// to a later page.
+// appliesTo reports whether the fault applies to a watch, a stream, the first page of a list, or a later
+// page.
 func (f fault) appliesTo(isWatch, isStream, first bool) bool {
 	switch f.op {
 	case silentWatch, endWatchEarly, vanishingWatch:
@@ -77,15 +77,14 @@ func (f fault) appliesTo(isWatch, isStream, first bool) bool {
 	return true
 }
 
-// source stands between the server and the informer, and injects the faults that the driver has
-// chosen.
+// source is between the server and the informer. It injects the faults that the driver has chosen.
 type source struct {
 	w         *world
 	number    int
 	namespace string
 	selector  string // a label selector
 
-	marked atomic.Bool // a bookmark has come since the informer began
+	marked atomic.Bool // a bookmark was sent since the informer began
 
 	mu       sync.Mutex // guards the rest
 	inner    reflector.Source
@@ -146,7 +145,7 @@ func (s *source) queueFaults(faults ...fault) {
 	s.faults = append(s.faults, faults...)
 }
 
-// degrade makes all streams lossy, late or repeating, including the open streams.
+// degrade makes all streams, including open ones, lossy, late or repeating.
 func (s *source) degrade(by step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +160,7 @@ func (s *source) degrade(by step) {
 	}
 }
 
-// open returns the streams that are open.
+// open returns the open streams.
 func (s *source) open() []*stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +168,7 @@ func (s *source) open() []*stream {
 	return slices.Clone(s.streams)
 }
 
-// receiveRequest records a request, and takes its fault. A watch has the attempt added last.
+// receiveRequest records a request, and takes its fault. A watch belongs to the last attempt.
 func (s *source) receiveRequest(isWatch, isStream, first bool) (f fault, inner reflector.Source, healed chan struct{}, counted *attempt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +192,7 @@ func (s *source) receiveRequest(isWatch, isStream, first bool) (f fault, inner r
 	return f, s.inner, s.healing, counted
 }
 
-// offset returns the source's delay. No two sources act at the same moment, since then the
+// offset returns the source's delay. Two sources never act at the same moment, because then the
 // scheduler would decide their order.
 func (s *source) offset() time.Duration {
 	if s.w.script {
@@ -235,12 +234,12 @@ func (s *source) applyFault(ctx context.Context, f fault, healed chan struct{}) 
 // answer traces the result of a request, and counts errors.
 func (s *source) answer(ctx context.Context, request string, f fault, err error) {
 	if ctx.Err() != nil {
-		return // the informer has given up the request
+		return // the informer has abandoned the request
 	}
 	how := "ok"
 	if err != nil {
 		how = err.Error()
-		if !apierrors.IsInvalid(err) && !apierrors.IsNotFound(err) { // a refused stream and a missing resource are no failures
+		if !apierrors.IsInvalid(err) && !apierrors.IsNotFound(err) { // a refused stream and a missing resource are not failures
 			s.recordError(strings.HasPrefix(request, "stream"))
 		}
 	}
@@ -250,7 +249,7 @@ func (s *source) answer(ctx context.Context, request string, f fault, err error)
 	s.w.trace.add(fmt.Sprint("requests ", s.number), "%s: %s", request, how)
 }
 
-// recordCause records a reason for requests, given by the driver.
+// recordCause records that the driver has given a reason for requests.
 func (s *source) recordCause() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -269,7 +268,7 @@ func (s *source) recordPage(list *corev1.PodList, first bool) {
 	}
 }
 
-// holds reports whether a list completed at this moment has an object.
+// holds reports whether a list completed at this moment contains an object.
 func (s *source) holds(p *pod) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -277,7 +276,7 @@ func (s *source) holds(p *pod) bool {
 	return ok && s.listedAt.Equal(time.Now()) && (uid == p.UID || p.UID == "")
 }
 
-// forgetList discards the last list, since its objects are being deleted.
+// forgetList discards the last list, because its objects are being deleted.
 func (s *source) forgetList() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -316,8 +315,8 @@ func (s *source) expireWatches() {
 	}
 }
 
-// recordError records an error of a request or watch, or of the initial state of a stream: that may be
-// no error of the informer, since a list follows at once.
+// recordError records an error of a request, a watch, or the initial state of a stream. The last one may
+// not be an error of the informer, because a list follows at once.
 func (s *source) recordError(ofStream bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -375,8 +374,8 @@ func (s *source) list(ctx context.Context, o metav1.ListOptions, f fault, inner 
 	return list, nil
 }
 
-// suspicious reports whether an empty list without a version must be an error: the informer knows
-// that the server has versions.
+// suspicious reports whether an empty list without a version must be an error, because the informer
+// knows that the server has versions.
 func (s *source) suspicious(o metav1.ListOptions) bool {
 	return o.Continue != "" || o.ResourceVersion != "" && o.ResourceVersion != "0"
 }

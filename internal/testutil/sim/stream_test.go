@@ -19,11 +19,11 @@ type stream struct {
 	inner  watch.Interface
 	out    chan watch.Event
 
-	left   int         // events until the end; negative for no such end
-	silent atomic.Bool // half-open: no event comes any more, and no end
+	left   int         // the number of events until the end; negative for no limit
+	silent atomic.Bool // half-open: sends neither events nor an end
 
 	counted *attempt
-	initial bool // of a stream whose initial state is incomplete; only send uses it
+	initial bool // the initial state of the stream is incomplete; only send uses it
 
 	ctx    context.Context
 	inject chan watch.Event
@@ -72,7 +72,7 @@ func (w *stream) end() { w.once.Do(func() { close(w.cut) }) }
 
 func (w *stream) over() bool { return kit.Closed(w.ended) }
 
-// cutOrStopped reports whether no event may follow: an event after a lost event would be wrong.
+// cutOrStopped reports whether no event may follow, because an event after a lost event would be wrong.
 func (w *stream) cutOrStopped() bool { return kit.Closed(w.cut) || w.ctx.Err() != nil }
 
 func (w *stream) run() {
@@ -86,7 +86,7 @@ func (w *stream) run() {
 	defer close(w.out)
 	in := w.inner.ResultChan()
 	for w.left != 0 && !w.cutOrStopped() {
-		select { // the driver's events come first
+		select { // the driver's events have priority
 		case e := <-w.inject:
 			w.send(e)
 			continue
@@ -98,7 +98,7 @@ func (w *stream) run() {
 			case ok:
 				w.pass(e)
 			case w.silent.Load():
-				in = nil // a half-open watch does not see the end
+				in = nil // a half-open watch does not notice the end
 			default:
 				return
 			}
@@ -112,7 +112,7 @@ func (w *stream) run() {
 	}
 }
 
-// pass sends an event on never, once or twice.
+// pass sends an event zero times, once or twice.
 func (w *stream) pass(e watch.Event) {
 	s := w.source
 	if p, ok := e.Object.(*corev1.Pod); ok && e.Type != watch.Bookmark {
@@ -192,7 +192,7 @@ func (w *stream) endWithoutVersion() {
 	w.send(watch.Event{Type: watch.Bookmark, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}}})
 }
 
-// endsInitialState reports whether a bookmark ends the initial state of a stream.
+// endsInitialState reports whether an event is the bookmark that ends the initial state of a stream.
 func endsInitialState(e watch.Event) bool {
 	p, ok := e.Object.(*corev1.Pod)
 	return ok && p.Annotations[metav1.InitialEventsAnnotationKey] == "true"

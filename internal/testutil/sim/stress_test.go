@@ -18,10 +18,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// Garbage and races do not show in worlds: the worlds' records would keep garbage, and virtual time
-// leaves no room for races.
+// Worlds show neither garbage nor races: their records would keep garbage alive, and virtual time leaves
+// no room for races.
 
-// stressed is an informer of a server's pods, outside of a world.
+// stressed is an informer of a server's pods outside of a world.
 type stressed struct {
 	t        *testing.T
 	server   *informertest.Server
@@ -39,7 +39,7 @@ func newStressed(t *testing.T) *stressed {
 	return &stressed{t, server, i, func() { cancel(); require.NoError(t, wait()); server.Close() }}
 }
 
-// writes creates some pods, or updates each n times.
+// writes creates some pods, or updates each pod n times.
 func (s *stressed) writes(pods, n int) {
 	for round := range n {
 		for k := range pods {
@@ -54,8 +54,8 @@ func (s *stressed) writes(pods, n int) {
 	}
 }
 
-// A handler removed during a call keeps no later object alive. A handler that is not removed keeps
-// objects alive, which proves that the test can fail.
+// A handler that is removed during a call keeps no later objects alive. A handler that is not removed
+// does, which proves that the test can fail.
 func TestARemovedHandlerPinsNothing(t *testing.T) {
 	for _, delivery := range []informer.Delivery{informer.Every, informer.Latest} {
 		for _, removed := range []bool{true, false} {
@@ -94,15 +94,15 @@ func stuck(t *testing.T, delivery informer.Delivery, removed bool) {
 	require.Len(t, superseded, objects*(rounds+1))
 	switch left := alive(superseded); {
 	case removed:
-		require.LessOrEqual(t, left, 2, "the objects of the call that it is in")
+		require.LessOrEqual(t, left, 2, "the objects of its call in progress")
 	case delivery == informer.Every:
 		require.Greater(t, left, objects*rounds/2)
 	default:
-		require.GreaterOrEqual(t, left, objects-1, "what it saw last of each")
+		require.GreaterOrEqual(t, left, objects-1, "the last version of each object")
 	}
 }
 
-// alive returns the number of objects that are still reachable after some collections.
+// alive returns the number of objects that are still reachable after some garbage collections.
 func alive(objects []weak.Pointer[pod]) (n int) {
 	for range 10 {
 		runtime.GC()
@@ -117,8 +117,8 @@ func alive(objects []weak.Pointer[pod]) (n int) {
 	return n
 }
 
-// Backlog only reads, even at the moment when a handler becomes idle. Only the race detector shows
-// a write, and only without calls of Status: its lock would order the accesses.
+// Backlog only reads, even at the moment when a handler becomes idle. Only the race detector shows a
+// write, and only if Status is not called, because its lock would order the accesses.
 func TestAskingOnlyReads(t *testing.T) {
 	s := newStressed(t)
 	defer s.stop()

@@ -16,13 +16,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// The operations of users with leases on a factory's informers, and of the factory's owner.
+// The operations of users who lease a factory's informers, and of the factory's owner.
 const (
 	acquireLease operation = "rent"    // a tenant acquires an informer, with a handler of kind n
 	addToLease   operation = "hire"    // a handler of kind n is added through a lease
 	releaseLease operation = "vacate"  // a lease is released
-	startAgain   operation = "launch"  // Start with another context
-	endContext   operation = "expired" // a context given to Start ends
+	startAgain   operation = "launch"  // Start is called with another context
+	endContext   operation = "expired" // a context passed to Start ends
 	awaitFresh   operation = "freshen" // a tenant calls WaitFresh
 )
 
@@ -56,23 +56,23 @@ func newTenantPlan(seed uint64) plan {
 	})
 }
 
-// tenancy is a world whose informers belong to factories, one for each namespace. They live while
-// tenants have leases on them or have pinned them. Only the driver uses it.
+// tenancy is a world whose informers belong to factories, one per namespace. They live while tenants
+// lease or pin them. Only the driver uses it.
 type tenancy struct {
 	*world
 	factories map[string]*factory.Factory
-	wishes    map[string]*expectedInformer // the informers that the factories have
+	wishes    map[string]*expectedInformer // the expected informers of the factories
 	starts    []*started
 	tenants   []*tenant
 	fresh     []*freshWait
-	began     map[string]namespaceState // the state of a namespace before its informer's present run
+	began     map[string]namespaceState // the state of a namespace before its informer's current run
 }
 
-// tenant is a user of an informer, with a lease or a pin, and with handlers.
+// tenant is a user of an informer, with a lease or pin, and with handlers.
 type tenant struct {
 	namespace string
 	source    *source
-	uses      *expectedInformer    // perhaps replaced by another one since
+	uses      *expectedInformer    // may have been replaced since
 	lease     *factory.Lease[*pod] // nil for a pin
 	informer  *informer.Informer[*pod]
 	handlers  []*handler
@@ -88,7 +88,7 @@ func newTenancy(w *world) *tenancy {
 	return t
 }
 
-// play plays the whole world, or up to the first violation.
+// play plays the whole world, or until the first violation.
 func (t *tenancy) play() {
 	for i, s := range t.plan.steps {
 		t.trace.step("%d. %v", i, s)
@@ -155,7 +155,7 @@ func (t *tenancy) acquireLease(s step, of *source) {
 	t.addIndexAndHandler(one, s)
 }
 
-// latest returns the latest context given to Start that has not ended, or nil.
+// latest returns the latest context passed to Start that has not ended, or nil.
 func (t *tenancy) latest() *started {
 	if len(t.starts) == 0 {
 		return nil
@@ -169,7 +169,8 @@ func newTenant(of *source) *tenant {
 	return one
 }
 
-// addIndexAndHandler adds a handler for a new tenant, and the indexes if the informer has none yet.
+// addIndexAndHandler adds a handler for a new tenant. It also adds the indexes if the informer does not
+// have them.
 func (t *tenancy) addIndexAndHandler(one *tenant, s step) {
 	if !slices.Contains(one.informer.Indexer().Indexes(), "node") {
 		if err := one.informer.AddIndexes(t.indexed()...); err != nil {
@@ -180,12 +181,13 @@ func (t *tenancy) addIndexAndHandler(one *tenant, s step) {
 	t.addHandlerToLease(one, kindOf(s))
 }
 
-// addHandlerToLease adds a handler, or checks that an informer that has stopped takes none.
+// addHandlerToLease adds a handler. If the informer has stopped, it checks that the informer takes no
+// handlers.
 func (t *tenancy) addHandlerToLease(one *tenant, k kind) {
 	if one.uses.stopped() {
 		_, err := one.informer.HandleKeys(func(indexer.Key) {}, informer.HandlerOptions{})
 		if !errors.Is(err, informer.ErrStopped) {
-			t.fault("joins", "an informer of namespace %s has stopped, and takes a handler: %v", one.namespace, err)
+			t.fault("joins", "an informer of namespace %s has stopped, but takes a handler: %v", one.namespace, err)
 		}
 		return
 	}
@@ -194,7 +196,7 @@ func (t *tenancy) addHandlerToLease(one *tenant, k kind) {
 	}
 }
 
-// releaseLease releases a tenant's lease: its handlers get no more events.
+// releaseLease releases a tenant's lease. Its handlers get no more events.
 func (t *tenancy) releaseLease(one *tenant) {
 	t.tenants = slices.DeleteFunc(t.tenants, func(other *tenant) bool { return other == one })
 	t.vacate(one)
@@ -205,7 +207,7 @@ func (t *tenancy) releaseLease(one *tenant) {
 	t.checkLeft(one)
 }
 
-// checkLeft checks that the handlers of a tenant that has left end, and get no more events.
+// checkLeft checks that the handlers of a former tenant end and get no more events.
 func (t *tenancy) checkLeft(one *tenant) {
 	for _, a := range one.handlers {
 		a.unblock(false)
@@ -241,23 +243,23 @@ func (t *tenancy) checkStep() {
 		}
 		switch runs := ok && h.Status.Running && !h.Status.Stopped; {
 		case t.wanted(s.namespace) && !runs:
-			t.fault("tenants", "nothing runs for %+v of namespace %s", *t.wishes[s.namespace], s.namespace)
+			t.fault("tenants", "no informer runs for %+v of namespace %s", *t.wishes[s.namespace], s.namespace)
 		case !t.wanted(s.namespace) && (runs || len(s.open()) > 0):
-			t.fault("tenants", "the informer of namespace %s runs for nobody", s.namespace)
+			t.fault("tenants", "the informer of namespace %s runs without users", s.namespace)
 		}
 		switch w := t.wishes[s.namespace]; {
 		case w == nil && ok:
 			t.fault("held", "the informer of namespace %s is kept without users", s.namespace)
 		case w != nil && (!ok || h.Pinned != w.pinned || h.Users != w.users):
-			t.fault("held", "the informer of namespace %s is there: %v, pinned %v, with %d users, and not %+v", s.namespace, ok, h.Pinned, h.Users, *w)
+			t.fault("held", "the informer of namespace %s exists: %v, pinned %v, with %d users, want %+v", s.namespace, ok, h.Pinned, h.Users, *w)
 		}
 	}
 	t.checkFresh()
 }
 
-// namespaceState is the content of a namespace at some time.
+// namespaceState is the content of a namespace at a time.
 type namespaceState struct {
-	since int          // the number of changes before
+	since int          // the number of earlier changes
 	was   map[key]mark // the objects
 }
 
@@ -271,14 +273,15 @@ func (t *tenancy) now(namespace string) namespaceState {
 	return m
 }
 
-// freshWait is a call of WaitFresh. Its namespaceState is the oldest state that the call may return
-// with: the state at the call or, if the informer was running already, at the beginning of the run.
+// freshWait is a call of WaitFresh. Its namespaceState is the oldest state that the store may show when
+// the call returns: the state at the call or, if the informer was already running, at the beginning of
+// the run.
 type freshWait struct {
 	of *tenant
 	namespaceState
 	returned chan struct{}
 	err      error
-	found    map[key]mark // the store's content after the wait
+	found    map[key]mark // the content of the store after the wait
 }
 
 func (t *tenancy) awaitFresh(one *tenant) {
@@ -302,7 +305,8 @@ func (t *tenancy) awaitFresh(one *tenant) {
 	}()
 }
 
-// checkFresh compares the results of finished waits with the state at that time, and later.
+// checkFresh compares the results of finished waits with the state at the time of the call, and with
+// later states.
 func (t *tenancy) checkFresh() {
 	t.fresh = slices.DeleteFunc(t.fresh, func(f *freshWait) bool {
 		if !kit.Closed(f.returned) {
@@ -311,14 +315,14 @@ func (t *tenancy) checkFresh() {
 		if f.err == nil {
 			t.checkFreshWait(f)
 		} else if f.of.left.Err() == nil && !errors.Is(f.err, informer.ErrStopped) {
-			t.fault("fresh", "who waits for the state of now is told %v", f.err)
+			t.fault("fresh", "WaitFresh returns %v", f.err)
 		}
 		return true
 	})
 }
 
 func (t *tenancy) checkFreshWait(f *freshWait) {
-	may := map[key][]mark{} // the later states of an object; the zero mark for no object
+	may := map[key][]mark{} // later states of an object; the zero mark means no object
 	for _, c := range t.model.log[f.since:] {
 		k := keyOf(c.pod)
 		may[k] = append(may[k], markOf(c.pod))
@@ -336,7 +340,7 @@ func merged(a, b map[key]mark) map[key]mark {
 	return all
 }
 
-// settle ends the faults and waits until all running informers equal the server's state.
+// settle ends the faults, and waits until all running informers equal the server's state.
 func (t *tenancy) settle() {
 	for _, s := range t.sources {
 		s.heal()
@@ -354,7 +358,7 @@ func (t *tenancy) settle() {
 		t.fault("converges", "%s", what)
 	}
 	if t.waitsForState() {
-		t.fault("fresh", "somebody waits in vain for the state of now")
+		t.fault("fresh", "WaitFresh has not returned")
 	}
 	t.checkFresh()
 	for _, a := range t.handlers {
@@ -367,8 +371,7 @@ func (t *tenancy) waitsForState() bool {
 	return slices.ContainsFunc(t.fresh, func(f *freshWait) bool { return f.of.uses.runs() && !kit.Closed(f.returned) })
 }
 
-// differences returns the differences between the server and the running informers or their
-// handlers.
+// differences returns the differences between the server and the running informers or their handlers.
 func (t *tenancy) differences() (problems []string) {
 	for _, one := range t.tenants {
 		if !one.uses.runs() {
@@ -379,11 +382,11 @@ func (t *tenancy) differences() (problems []string) {
 			stored[keyOf(p)] = markOf(p)
 		}
 		if !maps.Equal(want, stored) {
-			problems = append(problems, fmt.Sprintf("namespace %s has %v, the server %v", one.namespace, stored, want))
+			problems = append(problems, fmt.Sprintf("namespace %s has %v, but the server has %v", one.namespace, stored, want))
 		}
 		for _, a := range one.handlers {
 			if known := a.knows(); a.reg.Backlog() == 0 && !kit.Closed(a.reg.Done()) && !maps.Equal(known, want) || !kit.Closed(a.reg.Done()) && a.inCall() {
-				problems = append(problems, fmt.Sprintf("%v of namespace %s knows %v, the server has %v", a, one.namespace, known, want))
+				problems = append(problems, fmt.Sprintf("%v of namespace %s knows %v, but the server has %v", a, one.namespace, known, want))
 			}
 		}
 	}
@@ -411,7 +414,7 @@ func (t *tenancy) leaveAtEnd(one *tenant) {
 	t.checkLeft(one)
 }
 
-// end compares everything once more, and releases all leases.
+// end compares everything again, and releases all leases.
 func (t *tenancy) end() {
 	t.trace.step("end")
 	if !t.failed() {

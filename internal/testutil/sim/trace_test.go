@@ -9,13 +9,13 @@ import (
 	"sync"
 )
 
-// trace is the history of a world, as text. Between two steps each source and each handler has a
-// section of its own, since the scheduler decides their order.
+// trace is the history of a world as text. Between two steps each source and each handler has its own
+// section, because the scheduler decides their order.
 type trace struct {
 	mu           sync.Mutex
-	sections     map[string][]string // since the last step
+	sections     map[string][]string // lines since the last step
 	text         strings.Builder
-	dropSections bool // only lines outside of sections are kept
+	dropSections bool // only keep lines outside of sections
 }
 
 // add adds a line to a section.
@@ -47,7 +47,7 @@ func (t *trace) step(format string, args ...any) {
 	}
 }
 
-// sortRuns sorts runs of initial adds, and of lost deletes, since their order is free.
+// sortRuns sorts runs of initial adds and of lost deletes, because their order is not defined.
 func sortRuns(lines []string) []string {
 	free := func(line string) bool { return strings.HasPrefix(line, "initial ") || strings.HasPrefix(line, "lost ") }
 	for i := 0; i < len(lines); {

@@ -16,8 +16,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the traces into the transcripts of testdata")
 
-// Each file of testdata is a world written by hand: a comment about its purpose, a setup, the
-// steps, and then the expected trace. The checkers run, too.
+// Each file of testdata is a handwritten world: a comment about its purpose, a setup, the steps, and the
+// expected trace. The checkers run as well.
 func TestTranscripts(t *testing.T) {
 	for _, file := range transcripts(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
@@ -97,6 +97,6 @@ func (s *setup) set(t *testing.T, word string) {
 	case "pages":
 		s.page, s.noCache = 2, true
 	default:
-		t.Fatalf("no such setup: %q", word)
+		t.Fatalf("unknown setup: %q", word)
 	}
 }

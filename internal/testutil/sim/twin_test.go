@@ -18,7 +18,7 @@ import (
 
 type constructor func(cache.ListerWatcher, runtime.Object, time.Duration, cache.Indexers) cache.SharedIndexInformer
 
-// twin is a world with one implementation of client-go's interface.
+// twin is a world with an implementation of client-go's interface.
 type twin struct {
 	*world
 	t         *testing.T
@@ -30,7 +30,7 @@ type twin struct {
 	errors    int // calls of the watch error handler
 }
 
-// newTwin returns a world with an informer that does not run yet. The caller is in a bubble.
+// newTwin returns a world whose informer does not run yet. The caller is in a bubble.
 func newTwin(t *testing.T, p plan, construct constructor, indexers cache.Indexers, transform cache.TransformFunc) *twin {
 	t.Helper()
 	w := &world{setup: p.setup, plan: p, model: newModel(), over: make(chan struct{}), reached: map[string]int{}}
@@ -40,7 +40,7 @@ func newTwin(t *testing.T, p plan, construct constructor, indexers cache.Indexer
 	lw := &cache.ListWatch{ListWithContextFunc: s.List, WatchFuncWithContext: s.Watch}
 	d := &twin{world: w, t: t, source: s, shared: construct(lw, &corev1.Pod{}, 0, indexers)}
 	require.NoError(t, d.shared.SetTransform(transform))
-	// The default handler sleeps by a clock other than the bubble's.
+	// The default handler sleeps by a clock outside of the bubble.
 	require.NoError(t, d.shared.SetWatchErrorHandler(func(*cache.Reflector, error) { d.errors++ }))
 	d.addHandler()
 	return d
@@ -71,7 +71,7 @@ func (d *twin) addHandler() {
 	d.recorders = append(d.recorders, h)
 }
 
-// removeHandler removes a handler other than the first. The step's seed selects it.
+// removeHandler removes a handler, but never the first one. The step's seed selects it.
 func (d *twin) removeHandler(s step) {
 	if n := len(d.recorders); n > 1 {
 		require.NoError(d.t, d.shared.RemoveEventHandler(d.recorders[1+int(s.seed%uint64(n-1))].reg))
@@ -91,7 +91,7 @@ func (d *twin) doStep(s step) {
 	synctest.Wait()
 }
 
-// stored returns the content of the store and its indexes.
+// stored returns the content of the store and of its indexes.
 func (d *twin) stored() (lines []string) {
 	store := d.shared.GetIndexer()
 	lines = append(lines, fmt.Sprint("all: ", spellAll(store.List())))
@@ -110,7 +110,7 @@ func (d *twin) stored() (lines []string) {
 	return lines
 }
 
-// spellAll describes objects, and whether they were transformed.
+// spellAll describes objects, and says whether they were transformed.
 func spellAll(objects []any) []string {
 	all := []string{}
 	for _, obj := range objects {
@@ -121,7 +121,7 @@ func spellAll(objects []any) []string {
 	return all
 }
 
-// recorder is a handler of client-go's interface that records its events by object.
+// recorder is a handler with client-go's interface that records its events by object.
 type recorder struct {
 	reg   cache.ResourceEventHandlerRegistration
 	again bool // records updates to the same version, too
@@ -153,8 +153,8 @@ func (h *recorder) OnAdd(obj any, initial bool) {
 	h.tell(obj, "is %s, added, initial %v", markOf(obj.(*pod)), initial)
 }
 
-// OnUpdate ignores updates to the same version: client-go delivers all objects after each list,
-// ours only the changed objects (D14).
+// OnUpdate ignores updates to the same version. After each list, client-go delivers all objects, but
+// this module only changed ones (D14).
 func (h *recorder) OnUpdate(old, obj any) {
 	if was, is := markOf(old.(*pod)), markOf(obj.(*pod)); was != is || h.again {
 		h.tell(obj, "is %s, updated from %s", is, was)

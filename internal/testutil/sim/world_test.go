@@ -24,9 +24,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// settleTime bounds the lag of a cache behind the server after the end of all faults: the last
-// back-off, and a silent watch after an outage. settleTimeHalfOpen is the bound with a half-open
-// watch, which the informer gives up after ten and a half minutes.
+// settleTime limits how long a cache may lag behind the server after the end of all faults, because of
+// the last back-off and a silent watch after an outage. settleTimeHalfOpen is the limit with a half-open
+// watch, which the informer abandons after ten and a half minutes.
 const (
 	settleTime         = 4 * time.Minute
 	settleTimeHalfOpen = 15 * time.Minute
@@ -42,20 +42,20 @@ var podScheme = func() *runtime.Scheme {
 // violation is the finding of a checker.
 type violation struct{ checker, what string }
 
-// world is a plan being played. Fields without a lock belong to the driver.
+// world is a plan while it is played. Fields without a lock belong to the driver.
 type world struct {
 	setup
 	plan        plan
 	mutant      mutant
-	script      bool // a transcript is played: its steps are small, so that nothing depends on the scheduler
+	script      bool // the world is a transcript, whose steps are small, so that nothing depends on the scheduler
 	model       *model
 	trace       trace
 	frozen      frozen[*pod]
 	alike       alike[*pod]
 	byHand      byHandKeys
-	rewritten   map[key]bool // objects that the running user write puts into the store as they are
+	rewritten   map[key]bool // objects that the current user write puts into the store unchanged
 	storage     informer.Storage
-	hot         map[key]*pod // what the mutant shows as the present objects
+	hot         map[key]*pod // the objects that the mutant returns
 	server      *informertest.Server
 	sources     []*source
 	resource    *resource // nil if the resource is always served
@@ -65,19 +65,19 @@ type world struct {
 	revision    int // the server's version
 	indexes     int // the number of added indexes
 	handlers    []*handler
-	cached      map[key]mark                            // the cache's content after the last step
+	cached      map[key]mark                            // the content of the cache after the last step
 	callsAtStop map[*handler]int64                      // each handler's calls when the informer was stopped
-	over        chan struct{}                           // closed at the very end
+	over        chan struct{}                           // closed at the end
 	began       time.Time                               // when the run began
 	waiters     []*waiter                               // calls of WaitDelivered
 	touched     map[key]bool                            // objects written by a user since the last comparison
 	everTouched map[key]bool                            // objects ever written by a user
 	removed     map[key]bool                            // objects removed by a user
-	listsSlowly bool                                    // users have written while lists were under way
-	handwrites  int                                     // the number of users' own objects
+	listsSlowly bool                                    // users have written while lists were in progress
+	handwrites  int                                     // the number of objects that users have made
 	observers   sync.WaitGroup                          // goroutines that read the status
-	onlooker    *kit.Onlooker                           // nil if no callback looks
-	shown       atomic.Pointer[informer.Informer[*pod]] // what callbacks look at
+	onlooker    *kit.Onlooker                           // nil if callbacks do not call Look
+	shown       atomic.Pointer[informer.Informer[*pod]] // the informer that callbacks read
 
 	mu         sync.Mutex
 	reached    map[string]int // operations, faults and events so far; guarded by mu
@@ -90,7 +90,7 @@ type world struct {
 func newWorld(p plan, s mutant) *world {
 	w := &world{setup: p.setup, plan: p, mutant: s, model: newModel(), alike: alike[*pod]{copied: (*pod).DeepCopy}, frozen: frozen[*pod]{fingerprint: fingerprint}, storage: p.setup.packed.storage(s.evictsNothing), hot: map[key]*pod{}, callsAtStop: map[*handler]int64{}, touched: map[key]bool{}, everTouched: map[key]bool{}, removed: map[key]bool{}, over: make(chan struct{}), reached: map[string]int{}}
 	w.reach("holds", w.packed)
-	w.trace.dropSections = p.setup.lease // its factory's back-offs are random
+	w.trace.dropSections = p.setup.lease // the factory's back-offs are random
 	for n := range w.sourceCount() {
 		w.sources = append(w.sources, newSource(w, n))
 	}
@@ -155,7 +155,7 @@ func (w *world) transformer() func(*pod) (*pod, error) {
 			case "panic":
 				panic(errFrail)
 			case "nil":
-				return nil, nil //nolint:nilnil // as a careless transform does
+				return nil, nil //nolint:nilnil // like a careless transform
 			}
 			if w.transform == renames {
 				alias(p)
@@ -171,7 +171,7 @@ var strips = map[string]func(*pod){
 	"strip":          func(p *pod) { p.UID, p.ResourceVersion, p.ManagedFields = "", "", nil },
 	"strip UIDs":     func(p *pod) { p.UID = "" },
 	"strip versions": func(p *pod) { p.ResourceVersion = "" },
-	"strip some": func(p *pod) { // of every other version
+	"strip some": func(p *pod) { // for every other version
 		if markOf(p).serial%2 == 0 {
 			p.UID, p.ResourceVersion = "", ""
 		}
@@ -239,12 +239,12 @@ func (w *world) failed() bool {
 	return len(w.violations) > 0
 }
 
-// play plays the whole world, or up to the first violation. The caller is in a bubble.
+// play plays the whole world, or until the first violation. The caller is in a bubble.
 func (w *world) play() {
 	w.fillByHand()
 	w.startInformer()
 	w.addHandler(kinds[0], false)
-	synctest.Wait() // its initial state comes before the first step
+	synctest.Wait() // the initial state comes before the first step
 	for i, s := range w.plan.steps {
 		w.trace.step("%d. %v", i, s)
 		w.do(s)
@@ -263,7 +263,7 @@ func (w *world) startInformer() {
 		s.marked.Store(false)
 	}
 	w.began = time.Now()
-	for _, a := range w.handlers { // before any is called
+	for _, a := range w.handlers { // before any handler is called
 		a.unblock(a.blocks)
 	}
 	w.informer = w.life.start()
@@ -306,7 +306,7 @@ func (w *world) settle() {
 	for _, a := range w.handlers {
 		a.unblock(false)
 	}
-	time.Sleep(time.Millisecond) // for requests about to be answered
+	time.Sleep(time.Millisecond) // for requests that are about to be answered
 	w.undoUserWrites()
 	began, bound := time.Now(), w.bound()
 	for synctest.Wait(); !w.settled() && time.Since(began) < bound; synctest.Wait() {
@@ -317,7 +317,7 @@ func (w *world) settle() {
 	}
 	if w.mutant.changesStored {
 		for p := range w.informer.Indexer().All() {
-			p.UID += "x" // a field without an index: else an invariant would break
+			p.UID += "x" // a field without an index, because otherwise an invariant would break
 		}
 	}
 	w.runCheckers(restCheckers)
@@ -330,7 +330,7 @@ func (w *world) settle() {
 	w.traceStore()
 }
 
-// bound returns how long the cache may lag behind, when silent streams are the only fault left.
+// bound returns how long the cache may lag behind if silent streams are the only remaining fault.
 func (w *world) bound() time.Duration {
 	for _, s := range w.sources {
 		for _, stream := range s.open() {
@@ -389,7 +389,7 @@ func (w *world) end() {
 	synctest.Wait()
 }
 
-// stopInformer stops the informer, which must end as soon as the handlers' calls return.
+// stopInformer stops the informer. It must end as soon as the handlers' calls return.
 func (w *world) stopInformer() {
 	if !w.running {
 		return
@@ -399,7 +399,7 @@ func (w *world) stopInformer() {
 	ended := w.life.stop()
 	synctest.Wait()
 	w.expectRunningUntil(ended)
-	for _, a := range w.handlers { // running calls may finish, but no call may begin
+	for _, a := range w.handlers { // calls in progress may finish, but no call may begin
 		w.callsAtStop[a] = a.calls.Load()
 		a.unblock(false)
 	}
@@ -408,7 +408,7 @@ func (w *world) stopInformer() {
 	}
 	w.within("it was stopped", "the informer", ended)
 	if _, err := w.informer.HandleKeys(func(indexer.Key) {}, informer.HandlerOptions{}); !errors.Is(err, informer.ErrStopped) {
-		w.fault("stops", "it has stopped, and takes a handler: %v", err)
+		w.fault("stops", "the informer has stopped, but takes a handler: %v", err)
 	}
 	synctest.Wait()
 	for _, a := range w.handlers {
@@ -419,7 +419,7 @@ func (w *world) stopInformer() {
 	w.runCheckers(stopCheckers)
 }
 
-// within waits for the end of something, which must come within a second.
+// within waits for the end of something, which must happen within a second.
 func (w *world) within(since string, what any, ended <-chan struct{}) {
 	select {
 	case <-ended:
@@ -455,7 +455,7 @@ func (w *world) addHandlerTo(of *informer.Informer[*pod], k kind, racing bool) *
 	}
 	resync := a.resync
 	if resync > 0 {
-		resync += time.Duration(a.id) // so that no two resyncs are due at the same moment
+		resync += time.Duration(a.id) // two resyncs must not be due at the same moment
 	}
 	ready := make(chan struct{})
 	var h informer.Handler[*pod] = informer.HandlerFunc[*pod](func(c event) {
@@ -477,10 +477,10 @@ func (w *world) addHandlerTo(of *informer.Informer[*pod], k kind, racing bool) *
 	return a
 }
 
-// removeHandler removes a handler, which then gets no more events.
+// removeHandler removes a handler. It gets no more events.
 func (w *world) removeHandler(a *handler) {
 	a.reg.Stop()
-	a.unblock(false) // its call returns, and no other follows
+	a.unblock(false) // its call returns, and no other call follows
 	w.within("it left", a, a.reg.Done())
 	a.left.Store(true)
 	if w.mutant.callsAfterLeave {
@@ -488,7 +488,7 @@ func (w *world) removeHandler(a *handler) {
 	}
 }
 
-// send makes a change on the server and records it. It does nothing while the resource is removed.
+// send makes a change on the server and records it. While the resource is removed, it does nothing.
 func (w *world) send(c change) {
 	if !w.lacksResource() {
 		w.commit(c)
@@ -513,7 +513,7 @@ func (w *world) commit(c change) {
 		err = w.server.Update(ctx, p)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("the world is wrong: %v", err))
+		panic(fmt.Sprintf("the world is invalid: %v", err))
 	}
 	w.revision++
 	w.model.record(c)

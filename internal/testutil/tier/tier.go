@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// Long reports whether to run everything, however long it takes.
+// Long reports whether to run all tests, regardless of the time.
 func Long() bool { return os.Getenv("TIDEMARK_LONG") == "1" }
 
-// SkipRaced leaves a test to the run without the race detector.
+// SkipRaced skips a test in the run with the race detector.
 func SkipRaced(t testing.TB) {
 	t.Helper()
 	if Raced() && !Long() {
-		t.Skip("make test runs it without the race detector: the detector would find nothing new in it")
+		t.Skip("make test runs it without the race detector, which would find nothing new in it")
 	}
 }
 

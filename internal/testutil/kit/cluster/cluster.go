@@ -15,14 +15,13 @@ func Namespace(i int) string { return fmt.Sprintf("team-%03d", i) }
 
 func nodeName(i int) string { return fmt.Sprintf("node-%03d.eu-central-1.compute.internal", i) }
 
-// Cluster makes the objects of one made-up cluster, each by its number. Its methods are safe for any
-// goroutine.
+// Cluster generates the objects of a cluster by their numbers. Its methods are safe for concurrent use.
 type Cluster struct {
 	seed  uint64
-	slots []slot // of the pods
+	slots []slot // the slots of the pods
 }
 
-// slot is a pod's owner, and its number among the owner's pods.
+// slot is a pod's owner, and its index among the owner's pods.
 type slot struct {
 	owner   *owner
 	ordinal int
@@ -37,7 +36,7 @@ func New(seed uint64, pods int) *Cluster {
 	}
 	next := make([]int, owners)
 	for i := range m.slots {
-		n := newChance(seed, "slot", i).skewed(owners) // some have ten times the pods of others
+		n := newChance(seed, "slot", i).skewed(owners) // some owners have ten times as many pods as others
 		m.slots[i] = slot{all[n], next[n]}
 		next[n]++
 	}

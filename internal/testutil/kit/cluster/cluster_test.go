@@ -53,7 +53,7 @@ func TestDatabasesHaveTheSizeOfRealOnes(t *testing.T) {
 	assert.InDelta(t, 4000, bytes/n, 1000)
 }
 
-// The definition has every field of the Go type: a server drops unknown fields.
+// The definition has every field of the Go type, because a server drops unknown fields.
 func TestDatabaseIsAsItsDefinitionSays(t *testing.T) {
 	var crd struct {
 		Spec struct {
@@ -77,7 +77,7 @@ type property struct {
 	Items                *property
 }
 
-// unknown returns the paths of the fields that the schema does not have.
+// unknown returns the paths of fields that are not in the schema.
 func (p property) unknown(path string, value any) (paths []string) {
 	switch value := value.(type) {
 	case map[string]any:

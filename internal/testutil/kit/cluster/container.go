@@ -42,7 +42,7 @@ func (c chance) container(app, division string) corev1.Container {
 	return withDefaults(container)
 }
 
-// sidecar is a further container, such as many workloads have.
+// sidecar is an additional container, which many workloads have.
 func (c chance) sidecar(name string) corev1.Container {
 	port := int32(c.between(15_000, 15_020))
 	return withDefaults(corev1.Container{
@@ -71,7 +71,7 @@ func (c chance) args(port int32) []string {
 	return args
 }
 
-// environment returns n variables, some of them from secrets and config maps.
+// environment returns n variables. Some come from secrets and config maps.
 func (c chance) environment(app string, n int) []corev1.EnvVar {
 	var env []corev1.EnvVar
 	for _, name := range some(c, n*7/10, settings) {
@@ -90,7 +90,7 @@ func (c chance) environment(app string, n int) []corev1.EnvVar {
 	return append(env, field("POD_IP", "status.podIP"))
 }
 
-// field returns a variable that the kubelet sets from a field of the pod.
+// field returns a variable that the kubelet sets to a field of the pod.
 func field(name, path string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path}}}
 }
@@ -143,7 +143,7 @@ func withDefaults(container corev1.Container) corev1.Container {
 	return container
 }
 
-// mount adds mounts of volumes to the containers.
+// mount mounts volumes into the containers.
 func mount(containers []corev1.Container, mounts ...corev1.VolumeMount) {
 	for i := range containers {
 		containers[i].VolumeMounts = append(slices.Clip(containers[i].VolumeMounts), mounts...)

@@ -12,8 +12,8 @@ import (
 //go:embed database_crd.yaml
 var DatabaseCRD []byte
 
-// variants is the number of different databases that people run: the databases of
-// one variant have the same spec, except for fields with their own names.
+// variants is the number of different databases. The databases of one variant have the same spec, except
+// for fields that contain their names.
 const variants = 200
 
 var (
@@ -105,7 +105,7 @@ func (c chance) nameDatabase(d *Database) {
 	}
 }
 
-// addDatabaseStatus adds the status that an operator writes.
+// addDatabaseStatus adds the status that an operator would write.
 func (c chance) addDatabaseStatus(d *Database) {
 	up := after(d.CreationTimestamp, c.between(30, 600))
 	d.Status = DatabaseStatus{

@@ -10,7 +10,7 @@ import (
 // DeepCopyObject makes Database a runtime.Object.
 func (d *Database) DeepCopyObject() runtime.Object { return d.DeepCopy() }
 
-// DeepCopy returns a copy that shares nothing.
+// DeepCopy returns a copy that shares no memory with d.
 func (d *Database) DeepCopy() *Database {
 	twin := &Database{TypeMeta: d.TypeMeta}
 	d.DeepCopyInto(&twin.ObjectMeta)
@@ -50,14 +50,14 @@ func (s DatabaseSpec) deepCopy() DatabaseSpec {
 	return s
 }
 
-// deepCopy copies times by value, since a time.Time never changes.
+// deepCopy copies times by value, because a time.Time never changes.
 func (s DatabaseStatus) deepCopy() DatabaseStatus {
 	s.Members, s.Conditions = slices.Clone(s.Members), slices.Clone(s.Conditions)
 	s.LastBackup = pointed(s.LastBackup)
 	return s
 }
 
-// pointed copies what a pointer points to.
+// pointed copies the value that a pointer points to.
 func pointed[T any](p *T) *T {
 	if p == nil {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Databases is the custom resource; database_crd.yaml has its definition.
+// Databases is the custom resource that database_crd.yaml defines.
 var Databases = schema.GroupVersionResource{Group: "data.example.com", Version: "v1", Resource: "databases"}
 
 // Database is the Go type of the custom resource.
@@ -89,7 +89,7 @@ type Destination struct {
 	Credentials SecretKey `json:"credentials"`
 }
 
-// Network says by which port and names clients reach the database.
+// Network is the port and the names by which clients reach the database.
 type Network struct {
 	Port           int32    `json:"port"`
 	TLSSecret      string   `json:"tlsSecret"`

@@ -12,25 +12,25 @@ type Object interface {
 	metav1.Object
 }
 
-// Kind is a kind, with the number of its objects.
+// Kind is a kind, and the number of its objects.
 type Kind struct {
 	Resource schema.GroupVersionResource
-	// Stored is the path of the objects in etcd, below /registry.
+	// Stored is the path of the objects in etcd below /registry.
 	Stored string
 	Count  int
 	// Make returns the i-th object.
 	Make func(i int) Object
 }
 
-// row is a kind, with the number of its objects in thousandths of the number of pods.
+// row is a kind. The number of its objects is in thousandths of the number of pods.
 type row struct {
 	group, version, resource string
-	stored                   string // the path in etcd; empty if it is the resource
+	stored                   string // the path in etcd; empty if it equals the resource
 	share                    int
 	object                   func(c chance, m metav1.ObjectMeta, i int) Object
 }
 
-// Kinds returns twenty kinds. The first are the pods, a third of all objects.
+// Kinds returns twenty kinds. The first one is the pods, with a third of all objects.
 func (m *Cluster) Kinds() []Kind {
 	kinds := []Kind{{
 		Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Stored: "pods", Count: m.Pods(),
@@ -82,7 +82,7 @@ func (m *Cluster) rows() []row {
 	}
 }
 
-// make returns the i-th object of a row, with metadata common to all kinds.
+// make returns the i-th object of a row, with the metadata common to all kinds.
 func (m *Cluster) make(r row, i int) Object {
 	c := newChance(m.seed, r.resource, i)
 	division := pick(c, divisions)

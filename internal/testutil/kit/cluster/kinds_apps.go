@@ -22,7 +22,7 @@ func (o *owner) own(m *metav1.ObjectMeta) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": o.app}}
 }
 
-// replicaSet returns a ReplicaSet of a deployment, most often an old one with few replicas.
+// replicaSet returns a ReplicaSet of a deployment. Most are old, with few replicas.
 func (m *Cluster) replicaSet(c chance, meta metav1.ObjectMeta, i int) Object {
 	o := newOwner(m.seed, replicaSet, i)
 	selector := o.own(&meta)

@@ -40,7 +40,8 @@ func secret(c chance, m metav1.ObjectMeta, _ int) Object {
 	return &corev1.Secret{TypeMeta: typed("Secret"), ObjectMeta: m, Type: corev1.SecretTypeOpaque, Data: data}
 }
 
-// service returns a headless service, since the kube-apiserver manages the addresses of all others.
+// service returns a headless service, because the kube-apiserver manages the addresses of other
+// services.
 func service(c chance, m metav1.ObjectMeta, _ int) Object {
 	return &corev1.Service{TypeMeta: typed("Service"), ObjectMeta: m, Spec: corev1.ServiceSpec{
 		Type: corev1.ServiceTypeClusterIP, ClusterIP: corev1.ClusterIPNone, ClusterIPs: []string{corev1.ClusterIPNone},

@@ -20,16 +20,16 @@ func (c chance) addManagers(pod *corev1.Pod, o *owner) {
 	}
 }
 
-// kubeletFields returns the fields of the status, except for the condition
-// PodScheduled, which belongs to the scheduler.
+// kubeletFields returns the fields of the status, except for the condition PodScheduled, which the
+// scheduler manages.
 func kubeletFields(pod *corev1.Pod) string {
 	status := pod.Status
 	status.Conditions = status.Conditions[:len(status.Conditions)-1]
 	return fieldsOf(map[string]any{"status": unstructured(&status)})
 }
 
-// controllerFields returns the fields that the controller has set in each pod of an
-// owner, with the server's defaults.
+// controllerFields returns the fields that the controller has set in each pod of an owner, including the
+// server's defaults.
 func (o *owner) controllerFields() string {
 	labels := maps.Clone(o.labels)
 	if o.kind == statefulSet {
@@ -48,18 +48,18 @@ func managed(manager, version, subresource string, at metav1.Time, fields string
 	}
 }
 
-// unstructured returns an object as its decoded JSON.
+// unstructured returns an object as decoded JSON.
 func unstructured(of any) map[string]any {
 	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(of)
 	if err != nil {
-		panic(err) // a slip in this package
+		panic(err) // a bug in this package
 	}
 	delete(m, "creationTimestamp")
 	return m
 }
 
-// keys are the fields that identify the items of a list, by the list's name. All
-// other lists are owned as a whole.
+// keys are the fields that identify the items of a list, by the name of the list. Other lists have one
+// owner as a whole.
 var keys = map[string][]string{
 	"containers": {"name"}, "initContainers": {"name"}, "volumes": {"name"}, "env": {"name"}, "imagePullSecrets": {"name"},
 	"ports": {"containerPort", "protocol"}, "volumeMounts": {"mountPath"}, "topologySpreadConstraints": {"topologyKey", "whenUnsatisfiable"},
@@ -67,7 +67,7 @@ var keys = map[string][]string{
 	"users": {"name"}, "schemas": {"name"},
 }
 
-// whole are the objects that are owned as a whole.
+// whole are the objects that have one owner as a whole.
 var whole = map[string]bool{
 	"nodeSelector": true, "labelSelector": true, "selector": true, "fieldRef": true, "configMapKeyRef": true, "secretKeyRef": true,
 	"requiredDuringSchedulingIgnoredDuringExecution": true,
@@ -77,7 +77,7 @@ var whole = map[string]bool{
 func fieldsOf(object map[string]any) string {
 	text, err := json.Marshal(fieldSet(object))
 	if err != nil {
-		panic(err) // a slip in this package
+		panic(err) // a bug in this package
 	}
 	return string(text)
 }
@@ -116,7 +116,7 @@ func fieldsBelow(name string, value any) map[string]any {
 	return map[string]any{}
 }
 
-// keyed reports whether all items of a list have the fields that identify them.
+// keyed reports whether all items of a list have their identifying fields.
 func keyed(list []any, by []string) bool {
 	for _, item := range list {
 		object, ok := item.(map[string]any)
@@ -130,7 +130,7 @@ func keyed(list []any, by []string) bool {
 	return by != nil
 }
 
-// itemKey returns the FieldsV1 name of an item of a list.
+// itemKey returns the name of a list item in FieldsV1.
 func itemKey(item map[string]any, by []string) string {
 	key := map[string]any{}
 	for _, name := range by {
@@ -138,7 +138,7 @@ func itemKey(item map[string]any, by []string) string {
 	}
 	text, err := json.Marshal(key)
 	if err != nil {
-		panic(err) // a slip in this package
+		panic(err) // a bug in this package
 	}
 	return fmt.Sprintf("k:%s", text)
 }

@@ -12,13 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// owner is a workload, with the fields common to its pods.
+// owner is a workload, and the fields that its pods have in common.
 type owner struct {
 	kind      schema.GroupVersionKind
 	namespace string
 	app       string // the application's name
 	name      string // the owner's own name
-	hash      string // of a ReplicaSet's template
+	hash      string // the hash of a ReplicaSet's template
 	uid       types.UID
 	born      metav1.Time
 	day       int
@@ -36,7 +36,7 @@ var (
 	job         = batchv1.SchemeGroupVersion.WithKind("Job")
 )
 
-// kindOf returns the kind of the i-th workload: of twenty, thirteen are ReplicaSets.
+// kindOf returns the kind of the i-th workload. Thirteen of twenty are ReplicaSets.
 func kindOf(i int) schema.GroupVersionKind {
 	switch i % 20 {
 	case 3, 9, 16:

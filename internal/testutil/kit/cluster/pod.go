@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Pod returns the i-th pod, as the server has it once the pod runs: the template
-// of its owner, with the fields of admission, the scheduler and a kubelet.
+// Pod returns the i-th pod as the server returns it when the pod is running: the template of its owner,
+// plus the fields of admission, the scheduler and a kubelet.
 func (m *Cluster) Pod(i int) *corev1.Pod {
 	c, slot := newChance(m.seed, "Pod", i), m.slots[i]
 	o := slot.owner
@@ -30,7 +30,7 @@ func (m *Cluster) Pod(i int) *corev1.Pod {
 	return pod
 }
 
-// name names a pod as its kind of controller does.
+// name names a pod like the controllers of its kind do.
 func (c chance) name(pod *corev1.Pod, slot slot, i int) {
 	switch o := slot.owner; o.kind {
 	case statefulSet:
@@ -85,7 +85,7 @@ func (c chance) admit(spec *corev1.PodSpec) {
 	}
 }
 
-// annotate adds annotations such as some network plugins write.
+// annotate adds annotations like those of some network plugins.
 func (c chance) annotate(pod *corev1.Pod) {
 	if len(pod.Annotations) < 4 {
 		return

@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// addStatus adds the status that a kubelet writes.
+// addStatus adds the status that a kubelet would write.
 func (c chance) addStatus(pod *corev1.Pod) {
 	start := after(pod.CreationTimestamp, c.IntN(3))
 	ip := fmt.Sprintf("10.%d.%d.%d", 64+c.IntN(64), c.IntN(256), c.between(1, 254))
@@ -78,7 +78,7 @@ func (c chance) terminated(id, reason string, code int32, started metav1.Time) c
 	}}
 }
 
-// imageID returns the ID of an image, the same on all nodes.
+// imageID returns the ID of an image. It is the same on all nodes.
 func imageID(image string) string {
 	return "registry.example.com/resolved@sha256:" + newChance(0, image, 0).hex(64)
 }

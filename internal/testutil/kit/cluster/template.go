@@ -51,7 +51,7 @@ func (c chance) podSecurity() *corev1.PodSecurityContext {
 	}
 }
 
-// addVolumes adds the volumes of the template, with their mounts.
+// addVolumes adds the volumes of the template, and mounts them.
 func (c chance) addVolumes(spec *corev1.PodSpec, o *owner) {
 	add := func(name, path string, source corev1.VolumeSource) {
 		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: source})

@@ -11,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Unique returns the i-th of the pods that share nothing: it has the shape of
-// [Cluster.Pod]'s, but each string, map key, amount and time is made up anew. Not all
-// values are valid, but a kube-apiserver does not validate the objects of etcd.
+// Unique returns the i-th of the pods that share nothing. It has the structure of [Cluster.Pod]'s
+// result, but each string, map key, amount and time is unique. Some values are invalid, but a
+// kube-apiserver does not validate the objects in etcd.
 func (m *Cluster) Unique(i int) *corev1.Pod {
 	pod := m.Pod(i)
 	kind, namespace := pod.TypeMeta, pod.Namespace
@@ -23,8 +23,8 @@ func (m *Cluster) Unique(i int) *corev1.Pod {
 	return pod
 }
 
-// scramble replaces the strings, map keys, amounts and times in a value, and keeps
-// their form and length. Plain numbers and booleans, such as a port, stay.
+// scramble replaces the strings, map keys, amounts and times in a value. It keeps their format and
+// length. Plain numbers and booleans, such as ports, do not change.
 func (c chance) scramble(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -42,8 +42,7 @@ func (c chance) scramble(v reflect.Value) {
 	}
 }
 
-// scramblePointer replaces numbers too, since a store could share equal numbers behind
-// pointers.
+// scramblePointer also replaces numbers, because a store could share equal numbers behind pointers.
 func (c chance) scramblePointer(v reflect.Value) {
 	switch {
 	case v.IsNil():
@@ -69,8 +68,7 @@ func (c chance) scrambleStruct(v reflect.Value) {
 	}
 }
 
-// scrambleMap visits the keys in sorted order: the order of a map is different in
-// each run.
+// scrambleMap visits the keys in sorted order, because the order of a map is different in each run.
 func (c chance) scrambleMap(v reflect.Value) {
 	if v.IsNil() {
 		return
@@ -88,8 +86,8 @@ func (c chance) scrambleMap(v reflect.Value) {
 	v.Set(made)
 }
 
-// like returns a random string of the same length, but of at least eight characters,
-// so that no string comes up twice.
+// like returns a random string of the same length, but of at least eight characters, so that no string
+// occurs twice.
 func (c chance) like(text string) string {
 	if text == "" {
 		return ""
@@ -99,7 +97,7 @@ func (c chance) like(text string) string {
 
 var fieldName = regexp.MustCompile(`f:[^"\\]+|\\"[^"\\]+\\":\\"[^"\\]+\\"`)
 
-// likeFields returns a FieldsV1 of the same form, with other names.
+// likeFields returns a FieldsV1 with the same structure and other names.
 func (c chance) likeFields(fields string) string {
 	return fieldName.ReplaceAllStringFunc(fields, func(name string) string {
 		if strings.HasPrefix(name, "f:") {

@@ -28,7 +28,7 @@ var (
 	configNames = []string{"DB_HOST", "DB_PORT", "DB_NAME", "REDIS_URL", "KAFKA_BROKERS", "FEATURE_FLAGS_URL", "SENTRY_ENVIRONMENT", "CDN_BASE_URL"}
 )
 
-// settingNames returns the names of environment variables with a plain value.
+// settingNames returns the names of environment variables with plain values.
 func settingNames() []string {
 	names := []string{"LOG_LEVEL", "LOG_FORMAT", "ENVIRONMENT", "REGION", "CLUSTER_NAME", "PORT", "METRICS_PORT", "GOMEMLIMIT", "GOMAXPROCS", "JAVA_TOOL_OPTIONS",
 		"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES", "TZ", "NODE_ENV", "SPRING_PROFILES_ACTIVE", "HTTP_PROXY", "NO_PROXY"}
