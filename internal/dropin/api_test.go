@@ -16,8 +16,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "update the files of the exported API")
 
-// Two files record the API: api/tidemark.txt lists all exported names, and api/removed.txt the
-// declarations of the last release that are gone or changed.
+// Two files record the API: api/tidemark.txt lists all exported names, and api/removed.txt lists the
+// declarations of the last release that were removed or changed.
 const (
 	exportedFile = root + "/api/tidemark.txt"
 	removedFile  = root + "/api/removed.txt"
@@ -26,7 +26,7 @@ const (
 	removedHead  = "# Declarations of the last release that are gone or changed, as `make api` writes them.\n# CHANGELOG names each under \"Breaking\". A release empties this file.\n"
 )
 
-// exportedAPI lists the API of the packages that users can import.
+// exportedAPI lists the API of all packages that users can import.
 func exportedAPI(t *testing.T) []string {
 	t.Helper()
 	all := load(t, "./...")
@@ -49,7 +49,7 @@ func TestAPIIsWrittenDown(t *testing.T) {
 		write(t, exportedFile, exportedHead, now)
 	}
 	for _, line := range without(read(t, exportedFile), now) {
-		t.Errorf("gone or changed: %s", line)
+		t.Errorf("removed or changed: %s", line)
 	}
 	for _, line := range without(now, read(t, exportedFile)) {
 		t.Errorf("new: %s", line)
@@ -59,11 +59,11 @@ func TestAPIIsWrittenDown(t *testing.T) {
 	}
 }
 
-// CHANGELOG names each declaration that is gone or changed since the last release.
+// CHANGELOG names each declaration that was removed or changed since the last release.
 func TestBreakingChangesAreInTheChangelog(t *testing.T) {
 	text := changelog(t)
 	if !released(text) {
-		require.Empty(t, read(t, removedFile), "what was never released cannot be removed: run make api")
+		require.Empty(t, read(t, removedFile), "declarations that were never released cannot be removed: run make api")
 		t.Skip("there is no release yet")
 	}
 	for _, name := range unmentioned(read(t, removedFile), text) {
@@ -81,14 +81,14 @@ func changelog(t *testing.T) string {
 	return string(text)
 }
 
-// released reports whether there is a release: each has a section "## [0.37.0]" in the changelog. Until the
-// first one, exported names may go without a trace.
+// released reports whether there is a release. Each has a section "## [0.37.0]" in the changelog. Before
+// the first release, exported names may disappear without a record.
 func released(changelog string) bool {
 	return regexp.MustCompile(`(?m)^## \[\d`).MatchString(changelog)
 }
 
-// removed returns the lines for api/removed.txt: its previous lines and the lines gone from the
-// API, except lines that are back.
+// removed returns the lines for api/removed.txt: its previous lines and the lines that were removed from
+// the API, except lines that are back.
 func removed(before, was, now []string) []string {
 	gone := without(append(without(was, now), before...), now)
 	slices.Sort(gone)
@@ -110,7 +110,7 @@ func without(lines, others []string) []string {
 	return rest
 }
 
-// unmentioned returns the subjects of lines that the changelog does not name.
+// unmentioned returns the subjects of lines that are not in the changelog.
 func unmentioned(lines []string, changelog string) []string {
 	_, text, _ := strings.Cut(changelog, "\n## [Unreleased]\n")
 	text, _, _ = strings.Cut(text, "\n## ")

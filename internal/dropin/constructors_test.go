@@ -10,7 +10,7 @@ import (
 )
 
 // constructors are the constructors that informer-gen generates for each kind, and the generic functions
-// that replace them. A typed one returns a typed view of the same informer.
+// that replace them. A typed function returns a typed view of the same informer.
 var constructors = []struct{ before, after, generic string }{
 	{"NewTypedFiltered", "Informer", "NewFilteredInformer"},
 	{"NewTyped", "InformerWithOptions", "NewInformerWithOptions"},
@@ -22,7 +22,7 @@ var constructors = []struct{ before, after, generic string }{
 
 var indexers = regexp.MustCompile(`[\w/.-]+\.\w*Indexers`)
 
-// Every generated constructor has a generic one with the same parameters in package factory.
+// For every generated constructor, package factory has a generic one with the same parameters.
 func TestGeneratedConstructorsHaveGenericOnes(t *testing.T) {
 	loaded := load(t, module+"/factory", "k8s.io/client-go/informers/...")
 	generic := loaded[module+"/factory"].Scope()

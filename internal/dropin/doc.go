@@ -1,4 +1,4 @@
-// Package dropin tests the exported API of this repository: it compares the API with client-go's, name
-// by name, and with the API of the last release. It is a separate module, so that no user depends on
+// Package dropin tests the exported API of this repository. It compares the API with client-go's, name
+// by name, and with the API of the last release. It is a separate module, so that users do not depend on
 // its tools.
 package dropin

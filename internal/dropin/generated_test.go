@@ -39,8 +39,8 @@ func definitionClient(t *testing.T, ctx context.Context) clientset.Interface {
 	return client
 }
 
-// Accessors generated for a clientset other than client-go's work on our factory. It takes one line,
-// once their kinds are registered.
+// Accessors that were generated for a clientset other than client-go's work with our factory. This takes
+// one line after their kinds are registered.
 func TestGeneratedFactoryRunsOnOurs(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -74,10 +74,10 @@ func TestGeneratedFactoryRunsOnOurs(t *testing.T) {
 	require.Same(t, typed.Shared(), shared(t, accessor.Informer()))
 }
 
-// shared returns the informer behind client-go's typed one, and requires that it is ours.
+// shared returns the informer behind client-go's typed one, which must be ours.
 func shared(t *testing.T, i cache.SharedIndexInformer) informer.Shared {
 	t.Helper()
 	ours, ok := informer.SharedOf(i)
-	require.True(t, ok, "the informer is not of this module")
+	require.True(t, ok, "the informer is not one of this module")
 	return ours
 }

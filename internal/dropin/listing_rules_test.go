@@ -76,13 +76,13 @@ func TestSubjectOfALine(t *testing.T) {
 	}
 }
 
-// A declaration that is removed or changed needs a line in the changelog. A new one does not.
+// A declaration that is removed or changed needs a line in the changelog. A new declaration does not.
 func TestBreakingRulesCanFail(t *testing.T) {
 	was := []string{"pkg p, func A()", "pkg p, func B(int)", "pkg p, type I interface { M }", "pkg p, type I interface, M()"}
 	now := []string{"pkg p, func B(string)", "pkg p, func New()", "pkg p, type I interface { M, N }", "pkg p, type I interface, M()", "pkg p, type I interface, N()"}
 	gone := removed(nil, was, now)
 	require.Equal(t, []string{"pkg p, func A()", "pkg p, func B(int)", "pkg p, type I interface { M }"}, gone)
-	require.Equal(t, gone, removed(gone, now, now), "it stays told")
+	require.Equal(t, gone, removed(gone, now, now), "it stays recorded")
 	require.Equal(t, []string{"pkg p, func B(int)", "pkg p, type I interface { M }"}, removed(gone, now, append(now, "pkg p, func A()")), "what is back is not gone")
 
 	require.Equal(t, []string{"p.A", "p.B", "p.I"}, unmentioned(gone, "# Changelog\n\n## [Unreleased]\n\n### Changed\n\n- `p.A`, `p.B`, `p.I`\n"))

@@ -11,14 +11,13 @@ import (
 	"strings"
 )
 
-// A listing is the exported API of packages, one declaration a line. Names of parameters are left
-// out.
+// A listing is the exported API of packages, one declaration per line. It has no parameter names.
 //
 //	pkg informer, type Status struct, Objects int
 //	pkg informer, method (*Informer[T]) Status() informer.Status
 type listing struct {
 	lines []string
-	inner map[string]string // the public names of types of internal packages
+	inner map[string]string // the public names of internal packages' types
 }
 
 // listingOf returns the sorted lines of packages.
@@ -39,7 +38,7 @@ func listingOf(all map[string]*types.Package) []string {
 	return l.lines
 }
 
-// innerType matches the name of a type of an internal package.
+// innerType matches the name of a type in an internal package.
 var innerType = regexp.MustCompile(`[\w/]+/internal/\w+\.\w+`)
 
 func isInternal(p *types.Package) bool {
@@ -66,7 +65,7 @@ func (l *listing) object(p *types.Package, o types.Object) {
 func (l *listing) typeName(p *types.Package, o *types.TypeName) {
 	switch t := o.Type().(type) {
 	case *types.Alias:
-		if inner, ok := types.Unalias(t).(*types.Named); ok && isInternal(inner.Obj().Pkg()) { // its members are the user's
+		if inner, ok := types.Unalias(t).(*types.Named); ok && isInternal(inner.Obj().Pkg()) { // users can use its members
 			l.inner[shortPath(inner.Obj().Pkg())+"."+inner.Obj().Name()] = shortPath(p) + "." + o.Name()
 			l.defined(p, o.Name(), inner)
 			l.methods(p, inner)
@@ -129,8 +128,8 @@ func (l *listing) methods(p *types.Package, t *types.Named) {
 	}
 }
 
-// spellInterface writes the method names of an interface: a new method changes the line, because
-// implementations need it, too. The line also says if the interface is sealed or a constraint.
+// spellInterface writes the method names of an interface. A new method changes the line, because
+// implementations need it, too. The line also says whether the interface is sealed or a constraint.
 func spellInterface(i *types.Interface) string {
 	var parts []string
 	for m := range i.Methods() {
@@ -147,8 +146,8 @@ func spellInterface(i *types.Interface) string {
 	return strings.Join(parts, ", ")
 }
 
-// spell writes a type. It names packages of this module by their path within it, and others by
-// the last two elements of their path.
+// spell writes a type. It names packages of this module by their path in the module, and others by the
+// last two elements of their path.
 func spell(t types.Type) string {
 	switch t := t.(type) {
 	case *types.Signature:
@@ -203,8 +202,7 @@ func spellList(list *types.TypeParamList, spell func(*types.TypeParam) string) s
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// shortPath returns the path of a package within this module, or the last two elements of another
-// path.
+// shortPath returns the path of a package in this module, or the last two elements of another path.
 func shortPath(p *types.Package) string {
 	if p == nil {
 		return ""
@@ -216,7 +214,7 @@ func shortPath(p *types.Package) string {
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
-// subject returns the name that a line declares: informer.Status, informer.Status.Objects.
+// subject returns the name that a line declares, such as informer.Status or informer.Status.Objects.
 func subject(line string) string {
 	pkg, declaration, _ := strings.Cut(strings.TrimPrefix(line, "pkg "), ", ")
 	pkg = pkg[strings.LastIndex(pkg, "/")+1:]
@@ -234,8 +232,8 @@ func subject(line string) string {
 	return pkg + "." + name
 }
 
-// memberName returns the name of a field, or of an interface's method. An embedded field has the
-// name of its type.
+// memberName returns the name of a field or of an interface's method. An embedded field has the name of
+// its type.
 func memberName(member string) string {
 	of, embedded := strings.CutPrefix(member, "embedded ")
 	if !embedded {

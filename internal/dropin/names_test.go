@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	root   = "../.." // of the main module, relative to this package
+	root   = "../.." // the main module, relative to this package
 	module = "github.com/tidemark-k8s/tidemark"
 )
 
@@ -30,8 +30,8 @@ var standIns = map[string]string{
 	"k8s.io/client-go/metadata/metadatainformer":    module + "/factory/metadatainformer",
 }
 
-// load returns the types of packages as the main module sees them, by path. They come from the compiler's
-// export data, and share the types of imported packages.
+// load returns the types of packages as the main module sees them, by path. They come from the
+// compiler's export data, and share the types of imported packages.
 func load(t *testing.T, patterns ...string) map[string]*types.Package {
 	t.Helper()
 	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes, Dir: root, Context: t.Context()}, patterns...)
@@ -52,7 +52,7 @@ type exception struct {
 
 var exceptionLine = regexp.MustCompile(`^(\S+) (missing|type|signature): \S.*$`)
 
-// exceptions parses a list of exceptions: one a line, with a reason.
+// exceptions parses a list of exceptions, one per line, with reasons.
 func exceptions(t *testing.T, text string) []exception {
 	t.Helper()
 	var all []exception
@@ -68,8 +68,8 @@ func exceptions(t *testing.T, text string) []exception {
 	return all
 }
 
-// A program that replaces an import finds every name of client-go's package, with the same types. Each
-// difference is listed with its reason.
+// A program that replaces an import finds every name in client-go's package, with the same types. Each
+// difference is listed with a reason.
 func TestEveryNameOfClientgoIsHere(t *testing.T) {
 	var paths []string
 	for theirs, ours := range standIns {
@@ -91,12 +91,12 @@ func TestEveryNameOfClientgoIsHere(t *testing.T) {
 	require.NoError(t, err)
 	for _, e := range listed {
 		if _, name, _ := strings.Cut(e.name, "."); e.kind == missing && !strings.Contains(name, ".") {
-			require.Contains(t, string(migration), "`"+name+"`", "docs/migrating.md names everything that is missing")
+			require.Contains(t, string(migration), "`"+name+"`", "docs/migrating.md must name everything that is missing")
 		}
 	}
 }
 
-// judge returns the differences that are not listed, and the list entries without a difference.
+// judge returns the differences that are not listed, and the listed exceptions without a difference.
 func judge(found []difference, listed []exception) []string {
 	var problems []string
 	for _, d := range found {
@@ -113,7 +113,7 @@ func judge(found []difference, listed []exception) []string {
 	return problems
 }
 
-// world makes two packages of source text. The second may import the first.
+// world makes two packages from source text. The second one may import the first one.
 func world(t *testing.T, theirs, ours string) (*types.Package, *types.Package) {
 	t.Helper()
 	made := make(map[string]*types.Package)
@@ -131,7 +131,7 @@ func TestNameRulesCanFail(t *testing.T) {
 		"a generic function":    {"func F[T any](a T) {}", "func F[U any](a U) {}", ""},
 		"a function in a var":   {"func F(a int) {}", "var F = theirs.F", ""},
 		"a constant":            {"const C = 1", "const C = theirs.C", ""},
-		"what is not exported":  {"func f() {}; type t int", "", ""},
+		"an unexported name":    {"func f() {}; type t int", "", ""},
 		"no function":           {"func F() {}", "", "p.F missing: client-go has it"},
 		"no type":               {"type T int", "func T() {}", "p.T type: "},
 		"another constant":      {"const C = 1", "const C = 2", "p.C type: "},
@@ -186,7 +186,7 @@ const (
 	signature kind = "signature"
 )
 
-// difference is a difference between a package of ours and client-go's.
+// difference is a difference between our package and client-go's.
 type difference struct {
 	exception
 	detail string
@@ -194,12 +194,12 @@ type difference struct {
 
 // comparison finds the differences between two packages.
 type comparison struct {
-	pkg          string // the name of both
+	pkg          string // the name of both packages
 	theirs, ours *types.Package
 	found        []difference
 }
 
-// compare returns the differences between client-go's package and its replacement.
+// compare returns the differences between client-go's package and our replacement.
 func compare(pkg string, theirs, ours *types.Package) []difference {
 	c := &comparison{pkg: pkg, theirs: theirs, ours: ours}
 	for _, name := range theirs.Scope().Names() {
@@ -265,7 +265,7 @@ func sameType(theirs, ours *types.TypeName) bool {
 	return true
 }
 
-// function compares the parameters and results of a function. A result of another type must have the
+// function compares the parameters and results of a function. A result with another type must have the
 // members of client-go's type.
 func (c *comparison) function(name string, theirs *types.Signature, ours types.Type) {
 	o, ok := ours.(*types.Signature)
@@ -286,8 +286,8 @@ func (c *comparison) function(name string, theirs *types.Signature, ours types.T
 	}
 }
 
-// same reports whether two signatures are equal. It treats a type of ours as equal to client-go's type
-// of the same name, because the difference is reported once for the type.
+// same reports whether two signatures are equal. It treats our type as equal to client-go's type with
+// the same name, because the difference is reported once for the type.
 func (c *comparison) same(theirs, ours *types.Signature) bool {
 	if types.Identical(theirs, ours) {
 		return true

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// imported is an importer of the packages made so far.
+// imported is an importer for the packages made so far.
 type imported map[string]*types.Package
 
 func (i imported) Import(path string) (*types.Package, error) { return i[path], nil }
 
-// check makes a package of source text, which may import the known packages.
+// check makes a package from source text. It may import the known packages.
 func check(t *testing.T, path, text string, known map[string]*types.Package) *types.Package {
 	t.Helper()
 	imports := ""

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// metrics returns the names of all metrics, as the table in factory/metrics/README.md lists them.
-// The package factory/metrics tests that the table is complete. A summary has two series.
+// metrics returns the names of all metrics in the table of factory/metrics/README.md. Package
+// factory/metrics tests that the table is complete. A summary has two series.
 func metrics(t *testing.T) map[string]bool {
 	t.Helper()
 	readme, err := os.ReadFile(metricsFolder + "README.md")
@@ -31,7 +31,7 @@ func metrics(t *testing.T) map[string]bool {
 	return all
 }
 
-// Every metric that an alert or the dashboard asks for exists.
+// Every metric in the expressions of alerts and the dashboard exists.
 func TestExpressionsNameMetricsThatExist(t *testing.T) {
 	exists, asked := metrics(t), map[string]bool{}
 	for from, expr := range expressions(t) {
@@ -39,7 +39,7 @@ func TestExpressionsNameMetricsThatExist(t *testing.T) {
 		require.NoError(t, err, "%s: %s", from, expr)
 		parser.Inspect(parsed, func(n parser.Node, _ []parser.Node) error {
 			if s, ok := n.(*parser.VectorSelector); ok {
-				require.True(t, exists[s.Name], "%s asks for %s", from, s.Name)
+				require.True(t, exists[s.Name], "%s uses the unknown metric %s", from, s.Name)
 				asked[s.Name] = true
 			}
 			return nil
@@ -48,7 +48,7 @@ func TestExpressionsNameMetricsThatExist(t *testing.T) {
 	require.Greater(t, len(asked), 12, "of %v", slices.Sorted(maps.Keys(asked)))
 }
 
-// expressions returns all PromQL expressions, by the alert or the dashboard panel that has them.
+// expressions returns all PromQL expressions by the name of their alert or dashboard panel.
 func expressions(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}

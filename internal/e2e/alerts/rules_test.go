@@ -36,14 +36,14 @@ func definitions(t *testing.T) map[string]rulefmt.Rule {
 	return all
 }
 
-// Each case gives an alert series with one value a minute, in Prometheus' notation, and says
-// when the alert fires and when it does not.
+// Each case gives an alert a series with one value per minute, in Prometheus' notation. It says when the
+// alert fires and when it does not.
 func TestAlerts(t *testing.T) {
 	const of = `resource="pods", scope="in shop", instance="a"`
 	for _, c := range []struct {
 		alert, series string
-		quiet         []time.Duration // when it must not fire
-		firing        time.Duration   // when it must; 0 for never
+		quiet         []time.Duration // when the alert must not fire
+		firing        time.Duration   // when the alert must fire; 0 for never
 		summary       string
 	}{
 		{
@@ -90,7 +90,7 @@ func TestAlerts(t *testing.T) {
 			tidemark_informer_relists_total{cause="failure", ` + of + `} 0+0.3x60`,
 			[]time.Duration{8 * time.Minute}, 40 * time.Minute, "a reads all pods in shop again and again.",
 		},
-		{ // leases that are acquired again and again are the program's own business
+		{ // repeatedly acquired leases are not a problem
 			"InformerRelists", `tidemark_informer_relists_total{cause="start", ` + of + `} 0+1x60`,
 			[]time.Duration{40 * time.Minute}, 0, "",
 		},
@@ -109,7 +109,7 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// Each alert says how bad it is, what has happened, and what to do.
+// Each alert says how severe it is, what has happened, and what to do.
 func TestEachAlertSaysWhatToDo(t *testing.T) {
 	for name, r := range definitions(t) {
 		require.Contains(t, []string{"warning", "critical"}, r.Labels["severity"], name)
@@ -118,8 +118,8 @@ func TestEachAlertSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// play evaluates an alert once a minute for an hour, and returns the summaries of the firing
-// alerts by time.
+// play evaluates an alert once a minute for an hour. It returns the summaries of the firing alerts by
+// time.
 func play(t *testing.T, r rulefmt.Rule, series string) map[time.Duration][]string {
 	t.Helper()
 	storage := promqltest.LoadedStorage(t, "load 1m\n\t"+series)

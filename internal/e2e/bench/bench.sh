@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs the benchmarks of a folder some rounds, each in a new process, and makes a table of the medians:
+# Runs several rounds of a folder's benchmarks, each in a new process, and makes a table of the medians:
 #
 #	bench.sh FOLDER FILE [flags of the test binary]
 #
-# It writes the tables into the FILE, seen from the FOLDER; with flags it prints them instead. ROUNDS is the number of
-# rounds. OUTPUT names a file that gets the benchmarks' own output, to be kept.
+# It writes the tables to FILE, relative to FOLDER. With flags, it prints them instead. ROUNDS is the number of
+# rounds. OUTPUT names a file for the output of the benchmarks.
 set -euo pipefail
 : "${GO:=go}" "${ROUNDS:=5}" "${2:?which folder, and which file?}"
 tools=$(cd "$(dirname "$0")" && pwd)/tools/go.mod

@@ -14,10 +14,10 @@ import (
 type counter struct {
 	tally
 	want           tally
-	added, updated chan struct{} // get a value with the last wanted call
+	added, updated chan struct{} // get a value with the last expected call
 
-	each     func()            // unless nil, is called with each update
-	more     bool              // check accepts more updates than wanted
+	each     func()            // called for each update, unless nil
+	more     bool              // check accepts more updates than expected
 	resync   time.Duration     // the handler's resync period
 	delivery informer.Delivery // for tidemark's own informer
 
@@ -56,7 +56,7 @@ func (c *counter) update() {
 
 func (c *counter) delete() { c.deletes++ }
 
-// check compares the calls with the wanted calls, after the informer's end.
+// check compares the calls with the expected calls, after the end of the informer.
 func (c *counter) check(t testing.TB) {
 	if c.more {
 		c.updates = min(c.updates, c.want.updates)
@@ -64,7 +64,7 @@ func (c *counter) check(t testing.TB) {
 	require.Equal(t, c.want, c.tally, "the calls of a handler")
 }
 
-// shared returns a handler as users of client-go write it.
+// shared returns a handler with client-go's interface.
 func (c *counter) shared() cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(any) { c.add() },
@@ -73,7 +73,7 @@ func (c *counter) shared() cache.ResourceEventHandler {
 	}
 }
 
-// counting returns a handler as users of tidemark write it.
+// counting returns a handler with tidemark's interface.
 func counting[T informer.Object](c *counter) informer.Handler[T] {
 	return informer.Funcs[T]{
 		Added:   func(T) { c.add() },

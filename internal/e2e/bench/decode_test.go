@@ -24,25 +24,25 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 )
 
-// decode decodes an object, or the pods of a list.
+// decode decodes an object, or the pods in a list.
 type decode func(data []byte) (any, error)
 
-// decoding has encoded objects as a server sends them, and the decoder of each library.
+// decoding has encoded objects as a server sends them, and the decoders of both libraries.
 type decoding struct {
 	bodies [][]byte
 	bare   [][]byte // bodies without their envelopes, for tidemark; nil if there are no envelopes
 	theirs decode
-	// ours returns a new decoder, and a function that counts the objects that it leaves to
-	// client-go's decoder.
+	// ours returns a new decoder, and a function that counts the objects that it leaves to client-go's
+	// decoder.
 	ours func() (of decode, left func() uint64)
 }
 
 // made is the cluster whose objects are decoded.
 var made = sync.OnceValue(func() *cluster.Cluster { return cluster.New(1, min(8000, *objects)) })
 
-// BenchmarkDecode measures the decoding of one object, or list, on one goroutine. Each decoder has
-// decoded one half of the objects before, and is measured with the other half: tidemark's table
-// then has the values that the objects share, as it has after the list before a watch.
+// BenchmarkDecode measures the decoding of an object or list on one goroutine. Before the measurement,
+// each decoder decodes one half of the objects. It is measured with the other half. Then tidemark's
+// table has the shared values, as in a watch after a list.
 func BenchmarkDecode(b *testing.B) {
 	for _, work := range []struct {
 		name string
@@ -100,7 +100,7 @@ func (d decoding) all(b *testing.B, bodies [][]byte, of decode) {
 	}
 }
 
-// agree fails unless both decoders make the same objects.
+// agree fails unless both decoders make equal objects.
 func (d decoding) agree(t testing.TB) {
 	of, _ := d.ours()
 	for i, data := range d.forOurs()[:min(len(d.bodies), 100)] {
@@ -111,7 +111,7 @@ func (d decoding) agree(t testing.TB) {
 		if list, ok := theirs.(*corev1.PodList); ok {
 			theirs = pointers(list)
 		}
-		require.True(t, equality.Semantic.DeepEqual(theirs, ours), "the decoders make different objects of the same bytes")
+		require.True(t, equality.Semantic.DeepEqual(theirs, ours), "the decoders make different objects from the same bytes")
 	}
 }
 
@@ -129,7 +129,7 @@ func codec(s runtime.Serializer) (runtime.Encoder, runtime.Decoder) {
 	return of.EncoderForVersion(s, corev1.SchemeGroupVersion), of.DecoderToVersion(s, corev1.SchemeGroupVersion)
 }
 
-// inProtobuf returns pods as a watch brings them, each in an envelope.
+// inProtobuf returns pods as a watch sends them, each in an envelope.
 func inProtobuf(pod func(i int) *corev1.Pod) (decoding, error) {
 	encoder, decoder := codec(protobuf.NewSerializer(scheme.Scheme, scheme.Scheme))
 	bodies, err := written(made().Pods(), func(i int) ([]byte, error) { return runtime.Encode(encoder, pod(i)) })
@@ -172,7 +172,7 @@ func asUnstructured() (decoding, error) {
 }
 
 // asType returns the same custom resources for decoders into their Go type. client-go's decoder is
-// measured without a client's search for the kind.
+// measured without the client's search for the kind.
 func asType() (decoding, error) {
 	bodies, err := databases()
 	return decoding{
@@ -192,7 +192,7 @@ func databases() ([][]byte, error) {
 	return written(made().Pods(), func(i int) ([]byte, error) { return utiljson.Marshal(made().Database(i)) })
 }
 
-// asList returns lists of pods in JSON, the default of clients.
+// asList returns lists of pods in JSON, the clients' default.
 func asList() (decoding, error) {
 	encoder, decoder := codec(json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, json.SerializerOptions{}))
 	each := made().Pods() / 8
@@ -213,7 +213,7 @@ func asList() (decoding, error) {
 	}, err
 }
 
-// itemByItem decodes the items of a list, as they arrive.
+// itemByItem decodes the items of a list as they arrive.
 func itemByItem(body []byte, d *jsondecode.Typed) (pods []*corev1.Pod, err error) {
 	list := jsondecode.NewList(bytes.NewReader(body))
 	for {

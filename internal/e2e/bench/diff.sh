@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Compares this tidemark with the tidemark of another revision: diff.sh REF [flags of a test binary].
-# Each side runs its own benchmarks, by turns, and rows are paired by name. REF's side takes today's
-# benchmark files where REF has files of these names and they compile there, so that what is measured is
-# the same. ROUNDS is the number of rounds of each side.
+# Compares tidemark with another revision of it: diff.sh REF [flags of a test binary].
+# Each side runs its own benchmarks, in turns. Rows are paired by name. REF's side uses the current
+# benchmark files if REF has files with these names and they compile there, so that both sides measure
+# the same. ROUNDS is the number of rounds per side.
 #
-# The last lines list the rows that are worse: those whose difference benchstat calls significant.
+# The last lines list the rows that are worse, with a difference that benchstat calls significant.
 set -euo pipefail
 : "${1:?which revision? make bench-diff REF=main~1}" "${GO:=go}" "${ROUNDS:=10}"
 cd "$(dirname "$0")"
@@ -20,7 +20,7 @@ for file in *_test.go; do
 	if [ -e "$theirs/$file" ]; then cp "$file" "$theirs/$file"; fi
 done
 if ! (cd "$theirs" && $GO test -c -o "$tmp/bench-old" . 2>/dev/null); then
-	echo "bench-diff: today's benchmarks do not compile at $ref: its own are run there" >&2
+	echo "bench-diff: the current benchmarks do not compile at $ref, which runs its own ones" >&2
 	git -C "$tmp/tree" restore .
 	(cd "$theirs" && $GO test -c -o "$tmp/bench-old" .)
 fi
@@ -35,7 +35,7 @@ grep -q '^Benchmark' "$tmp/new" || { echo "bench-diff: no benchmark has run" >&2
 benchstat() { $GO tool -modfile=tools/go.mod benchstat "$@" "old=$tmp/old" "new=$tmp/new"; }
 benchstat
 
-# A unit of which more is better has a name that ends in /s.
+# If more is better, the name of the unit ends in /s.
 echo
 benchstat -format csv 2>/dev/null | awk -F, '
 	$2 ~ /^old/ { getline; unit = $2 }

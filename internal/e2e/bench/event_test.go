@@ -29,7 +29,7 @@ func BenchmarkEvent(b *testing.B) {
 	}
 }
 
-// BenchmarkEventInspected measures the same with an inspector of the informer.
+// BenchmarkEventInspected measures the same with an inspector on the informer.
 func BenchmarkEventInspected(b *testing.B) {
 	pods := stream{newInspectedPods, podList(perGroup), podEvents(perGroup)}
 	for _, handlers := range []int{1, 16} {
@@ -60,7 +60,7 @@ func (st stream) deliver(b *testing.B, impl string, handlers int) {
 	})
 
 	last := st.events[(b.N-1)%len(st.events)].Object
-	require.Same(b, last, s.get(keyOf(b, last)), "the store does not hold the last object")
+	require.Same(b, last, s.get(keyOf(b, last)), "the store does not have the last object")
 	s.stop()
 }
 
@@ -70,7 +70,7 @@ func keyOf(b *testing.B, obj runtime.Object) indexer.Key {
 	return indexer.Key{Namespace: m.GetNamespace(), Name: m.GetName()}
 }
 
-// podEvents makes changes of a number of pods, in turn.
+// podEvents changes a number of pods in turn.
 func podEvents(pods int) []watch.Event {
 	c := &changer{list: podList(pods)}
 	all := make([]watch.Event, *events)
@@ -98,7 +98,7 @@ func unstructuredStream(b *testing.B) stream {
 	return stream{newUnstructured, list, played}
 }
 
-// revised returns a copy with another version. It shares everything else.
+// revised returns a copy with another version. It shares all other fields.
 func revised(object *unstructured.Unstructured, version string) *unstructured.Unstructured {
 	copied := &unstructured.Unstructured{Object: maps.Clone(object.Object)}
 	copied.Object["metadata"] = maps.Clone(object.Object["metadata"].(map[string]any))

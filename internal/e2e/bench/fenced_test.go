@@ -23,8 +23,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// BenchmarkEventFenced measures one MODIFIED event from the bytes of the watch to the handler, while
-// the watch has not brought some of the program's own writes yet.
+// BenchmarkEventFenced measures one MODIFIED event from the bytes of the watch to the handler, while the
+// watch has not sent some of the program's own writes yet.
 func BenchmarkEventFenced(b *testing.B) {
 	pods := newPodServer(b, podList(perGroup), podEvents(perGroup))
 	for _, fences := range []int{0, 1000} {
@@ -32,8 +32,8 @@ func BenchmarkEventFenced(b *testing.B) {
 	}
 }
 
-// podServer is a server of pods in JSON. Its watch sends the events of a benchmark, and no event for a pod that
-// a client creates.
+// podServer is a server of pods in JSON. Its watch sends the events of a benchmark, but no event for a
+// pod that a client creates.
 type podServer struct {
 	list   []byte
 	events [][]byte
@@ -87,7 +87,7 @@ func (s *podServer) deliver(b *testing.B, fences int) {
 type playing struct {
 	*podServer
 	begun chan struct{}
-	left  int // of the events, once they have begun
+	left  int // the number of events left, once they have begun
 
 	mu   sync.Mutex
 	made int
@@ -110,7 +110,7 @@ func (p *playing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: code, Header: http.Header{"Content-Type": {runtime.ContentTypeJSON}}, Body: body, ContentLength: -1, Request: r}, nil
 }
 
-// create returns the created pod, at a version far behind those of the events.
+// create returns the created pod with a version far after those of the events.
 func (p *playing) create(body io.Reader) ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,8 +129,8 @@ func (p *playing) create(body io.Reader) ([]byte, error) {
 type playedEvents struct {
 	*playing
 	ctx  context.Context
-	next int    // in the events
-	rest []byte // of the event before it
+	next int    // the index of the next event
+	rest []byte // the rest of the previous event
 }
 
 func (e *playedEvents) Read(into []byte) (n int, err error) {

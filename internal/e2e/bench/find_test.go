@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// askable returns pods in 100 namespaces, of 50 apps and 10 tiers, on 100 nodes. Nine of ten are of the production,
-// and nine of ten are managed.
+// askable returns pods in 100 namespaces, of 50 apps and 10 tiers, on 100 nodes. Nine of ten are
+// production pods, and nine of ten are managed.
 func askable(n int) []*corev1.Pod {
 	list := podList(n)
 	pods := make([]*corev1.Pod, n)
@@ -33,7 +33,7 @@ func askable(n int) []*corev1.Pod {
 	return pods
 }
 
-// A question is what Find answers with some queries, and what a program of client-go does by hand.
+// A question is answered by Find with queries, or by handwritten code in a client-go program.
 type question struct {
 	name    string
 	queries []indexer.Query
@@ -46,9 +46,9 @@ type clientgoPods struct {
 	lister corelisters.PodLister
 }
 
-// filtered returns the pods of an index that meet a condition.
+// filtered returns the pods in an index that meet a condition.
 func (c clientgoPods) filtered(index, value string, meets func(*corev1.Pod) bool) (pods []*corev1.Pod) {
-	found, _ := c.ByIndex(index, value) // fails only without the index
+	found, _ := c.ByIndex(index, value) // only a missing index is an error
 	for _, obj := range found {
 		if p := obj.(*corev1.Pod); meets(p) {
 			pods = append(pods, p)
@@ -57,7 +57,7 @@ func (c clientgoPods) filtered(index, value string, meets func(*corev1.Pod) bool
 	return pods
 }
 
-// merged returns the pods of several lists, each once.
+// merged returns the pods in several lists, each one once.
 func merged(lists ...[]*corev1.Pod) []*corev1.Pod {
 	all := map[types.UID]*corev1.Pod{}
 	for _, list := range lists {
@@ -68,14 +68,14 @@ func merged(lists ...[]*corev1.Pod) []*corev1.Pod {
 	return slices.Collect(maps.Values(all))
 }
 
-// composite is an index for one query alone: by namespace, app and node.
+// composite is an index for a single query: by namespace, app and node.
 func composite(p *corev1.Pod) string {
 	return p.Namespace + "/" + p.Labels["app"] + "/" + p.Spec.NodeName
 }
 
 const someNode, someTier = "node-014", "tier-3"
 
-// questionsOf returns the questions. Each is asked for what some pod is.
+// questionsOf returns the questions. Each one matches an existing pod.
 func questionsOf(like *corev1.Pod) []question {
 	app, node := like.Labels["app"], like.Spec.NodeName
 	onNode := func(node string) map[string]string { return map[string]string{"node": node} }
@@ -102,16 +102,16 @@ func questionsOf(like *corev1.Pod) []question {
 			return merged(ready(c), c.filtered("tier-node", someTier+someNode, everyPod), team(c))
 		}},
 		{"many", []indexer.Query{{Labels: most}}, func(c clientgoPods) []*corev1.Pod {
-			pods, _ := c.lister.List(most) // returns no error
+			pods, _ := c.lister.List(most) // never returns an error
 			return pods
 		}},
 	}
 }
 
-// findable are the indexes that the questions need; those of the composite rows are client-go's alone.
+// findable are the indexes that the questions need. Only client-go has those of the composite rows.
 var findable = map[string]func(*corev1.Pod) string{"node": func(p *corev1.Pod) string { return p.Spec.NodeName }}
 
-// BenchmarkFind measures compound queries: by hand with client-go, and with Find.
+// BenchmarkFind measures compound queries: handwritten with client-go, and with Find.
 func BenchmarkFind(b *testing.B) {
 	pods := askable(*objects)
 	indexers := indexersOf(findable)
@@ -133,14 +133,14 @@ func BenchmarkFind(b *testing.B) {
 		require.NotZero(b, want, q.name)
 		b.Run(q.name+"/impl="+clientgo, asking(want, func() int { return len(q.byHand(theirs)) }))
 		b.Run(q.name+"/impl="+typed, asking(want, func() int {
-			found, _ := ours.Find(q.queries...) // fails only without the index
+			found, _ := ours.Find(q.queries...) // only a missing index is an error
 			return found.Len()
 		}))
 	}
 }
 
-// asking returns a benchmark of a question that has some number of answers. It is asked a few times before: selectors
-// get an index by asking.
+// asking returns a benchmark of a question with a number of answers. The question is first asked a few
+// times, because selectors get their index after some queries.
 func asking(want int, ask func() int) func(b *testing.B) {
 	return func(b *testing.B) {
 		for range 4 {

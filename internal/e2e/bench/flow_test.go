@@ -11,10 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// flowRate is the number of events a second during a measurement.
+// flowRate is the number of events per second during a measurement.
 const flowRate = 10_000
 
-// flow is changes of pods at an even rate, with the times of their sending and of their arrival at a handler.
+// flow changes pods at a constant rate. It records when events are sent and when they arrive at a
+// handler.
 type flow struct {
 	b       testing.TB
 	changer *changer
@@ -22,7 +23,7 @@ type flow struct {
 	mu         sync.Mutex
 	sent, came []time.Time
 	awaited    int           // the number of arrivals to wait for
-	reached    chan struct{} // closed after the awaited arrivals; nil if nobody waits
+	reached    chan struct{} // closed after the awaited arrivals; nil if nothing waits
 }
 
 func newFlow(b testing.TB, list *corev1.PodList) *flow {
@@ -49,8 +50,8 @@ func (f *flow) send(to *feedWatch) {
 	to.events <- e
 }
 
-// during sends events while work runs, and returns after the arrival of the last event. After a
-// late wake-up it sends all overdue events at once.
+// during sends events while work runs, and returns after the last event has arrived. After a late
+// wake-up it sends all overdue events at once.
 func (f *flow) during(to *feedWatch, work func()) {
 	start, sent := time.Now(), 0
 	each(func(int) {
@@ -61,7 +62,7 @@ func (f *flow) during(to *feedWatch, work func()) {
 	f.await(0)
 }
 
-// await waits until all events sent so far have arrived, and more events after them.
+// await waits until all sent events, and more events after them, have arrived.
 func (f *flow) await(more int) {
 	f.mu.Lock()
 	f.awaited = len(f.sent) + more
@@ -75,7 +76,7 @@ func (f *flow) await(more int) {
 	await(f.b, reached)
 }
 
-// longest returns the longest time from the sending of an event to its arrival.
+// longest returns the longest time between sending an event and its arrival.
 func (f *flow) longest() (longest time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// BenchmarkForeign measures what one event costs that is not in the share of the process: tidemark reads its uid and
-// its version, and decides; client-go decodes it.
+// BenchmarkForeign measures an event outside of the process's share. tidemark reads its uid and version,
+// and decides. client-go decodes it.
 func BenchmarkForeign(b *testing.B) {
 	for _, work := range []struct {
 		name string
@@ -33,7 +33,7 @@ func BenchmarkForeign(b *testing.B) {
 		of := sync.OnceValue(func() decoding {
 			d, err := work.make()
 			require.NoError(b, err)
-			few := min(len(d.bodies), 64) // they stay in the processor's caches, as bytes are that have just been read
+			few := min(len(d.bodies), 64) // they stay in the CPU's caches, like bytes that were just read
 			d.bodies, d.bare = d.bodies[:few], d.bare[:min(len(d.bare), few)]
 			for i, data := range d.forOurs() {
 				obj, err := d.theirs(d.bodies[i])
@@ -63,7 +63,7 @@ func BenchmarkForeign(b *testing.B) {
 			measure(b, func() {
 				for n := range b.N {
 					uid, _, ok := work.read(bodies[n%len(bodies)])
-					if ok && share.Has("", types.UID(unsafe.String(unsafe.SliceData(uid), len(uid)))) { // as the reflector does
+					if ok && share.Has("", types.UID(unsafe.String(unsafe.SliceData(uid), len(uid)))) { // as in the reflector
 						own++
 					}
 				}
@@ -73,7 +73,7 @@ func BenchmarkForeign(b *testing.B) {
 	}
 }
 
-// inOrder returns custom resources as a server sends them: with their keys in order, so that the uid comes behind the
+// inOrder returns custom resources as a server sends them: with sorted keys, so that the uid follows the
 // managed fields.
 func inOrder() (decoding, error) {
 	d, err := asUnstructured()

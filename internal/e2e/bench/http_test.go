@@ -25,8 +25,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// BenchmarkIdleHTTP measures the heap of 400 idle informers of few objects each, which read one server by
-// HTTP/2. The server runs in the same process, and its part counts for both libraries.
+// BenchmarkIdleHTTP measures the heap of 400 idle informers with few objects each, which read one server
+// by HTTP/2. The server runs in the same process, and its heap counts for both libraries.
 func BenchmarkIdleHTTP(b *testing.B) {
 	const informers, pods = 400, 10
 	server := streamServer{podList(pods)}.serve()
@@ -46,17 +46,17 @@ func BenchmarkIdleHTTP(b *testing.B) {
 					all[i] = start(b, newHTTPPods(impl, client, fmt.Sprint("team-", i)), newCounter(tally{adds: pods}))
 					all[i].awaitAdds()
 				}
-				beside := heapAtRest() - before
+				extra := heapAtRest() - before
 				for _, s := range all {
 					s.stop()
 				}
-				return beside / informers
+				return extra / informers
 			})
 		})
 	}
 }
 
-// newHTTPPods makes an informer of a namespace of a server.
+// newHTTPPods makes an informer of a namespace on a server.
 func newHTTPPods(impl string, client kubernetes.Interface, namespace string) subject {
 	if impl == typed {
 		source := reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(namespace), corev1.SchemeGroupVersion.WithResource("pods"))
@@ -66,7 +66,7 @@ func newHTTPPods(impl string, client kubernetes.Interface, namespace string) sub
 	return shared{made, corelisters.NewPodLister(made.GetIndexer())}
 }
 
-// streamServer streams some pods, and then nothing more.
+// streamServer streams some pods, and then sends nothing more.
 type streamServer struct{ pods *corev1.PodList }
 
 func (s streamServer) serve() *httptest.Server {
@@ -97,7 +97,7 @@ func (s streamServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			panic(err)
 		}
-		_ = to.Encode(&metav1.WatchEvent{Type: string(event), Object: runtime.RawExtension{Raw: raw}}) // the client may be gone
+		_ = to.Encode(&metav1.WatchEvent{Type: string(event), Object: runtime.RawExtension{Raw: raw}}) // the client may have disconnected
 	}
 	for _, pod := range s.pods.Items {
 		send(watch.Added, pod)

@@ -26,7 +26,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// The implementations, by their names in benchmarks.
+// The names of the implementations in benchmarks.
 const (
 	clientgo    = "client-go"    // cache.NewSharedIndexInformer
 	typed       = "typed"        // informer.New
@@ -49,7 +49,7 @@ type subject interface {
 	get(indexer.Key) any
 }
 
-// shared is client-go's informer, or tidemark's behind client-go's interface.
+// shared is client-go's informer, or tidemark's with client-go's interface.
 type shared struct {
 	cache.SharedIndexInformer
 	lister corelisters.PodLister
@@ -66,11 +66,11 @@ func (s shared) run(ctx context.Context) error {
 }
 
 func (s shared) get(key indexer.Key) any {
-	obj, _, _ := s.GetIndexer().GetByKey(key.String()) // it returns no error
+	obj, _, _ := s.GetIndexer().GetByKey(key.String()) // never returns an error
 	return obj
 }
 
-// own is tidemark's informer by the typed API.
+// own is tidemark's informer with the typed API.
 type own[T informer.Object] struct{ *informer.Informer[T] }
 
 func (s own[T]) handle(c *counter) error {
@@ -85,7 +85,7 @@ func (s own[T]) get(key indexer.Key) any {
 	return obj
 }
 
-// maker makes an informer of a source.
+// maker makes an informer that reads a source.
 type maker func(impl string, from origin) subject
 
 func newPods(impl string, from origin) subject {
@@ -106,7 +106,7 @@ func newInspectedPods(impl string, from origin) subject {
 	return s
 }
 
-// newResyncingPods makes an informer whose handlers may ask for resyncs.
+// newResyncingPods makes an informer whose handlers can have resyncs.
 func newResyncingPods(impl string, from origin) subject {
 	return newSubject[*corev1.Pod](impl, from, &corev1.Pod{}, resyncPeriod)
 }
@@ -133,7 +133,7 @@ func byNamespace() cache.Indexers {
 	return cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
 }
 
-// newFactoryPods makes an informer and a lister with a factory of client-go or of tidemark.
+// newFactoryPods makes an informer and a lister with client-go's or tidemark's factory.
 func newFactoryPods(impl string, from origin) subject {
 	var f informers.SharedInformerFactory
 	if impl == clientgo {
@@ -197,7 +197,7 @@ func (r *started) join(c *counter) {
 	require.NoError(r.b, r.handle(c))
 }
 
-// awaitAdds waits until each handler has got its wanted adds.
+// awaitAdds waits until each handler has received its expected adds.
 func (r *started) awaitAdds() {
 	for _, c := range r.counters {
 		if c.want.adds > 0 {
@@ -206,7 +206,7 @@ func (r *started) awaitAdds() {
 	}
 }
 
-// awaitUpdates waits until each handler has got its wanted updates.
+// awaitUpdates waits until each handler has received its expected updates.
 func (r *started) awaitUpdates() {
 	for _, c := range r.counters {
 		if c.want.updates > 0 {
@@ -215,13 +215,13 @@ func (r *started) awaitUpdates() {
 	}
 }
 
-// awaitSync waits until each handler has got the initial state, and returns the informer's watch.
+// awaitSync waits until each handler has received the initial state, and returns the informer's watch.
 func (r *started) awaitSync(opened <-chan *feedWatch) *feedWatch {
 	r.awaitAdds()
 	return await(r.b, opened)
 }
 
-// stop ends the informer, and compares the handlers' calls with the wanted calls.
+// stop stops the informer, and compares the handlers' calls with the expected calls.
 func (r *started) stop() {
 	r.cancel()
 	require.NoError(r.b, await(r.b, r.ended))
@@ -238,7 +238,7 @@ func await[T any](b testing.TB, from <-chan T) (v T) {
 	select {
 	case v = <-from:
 	case <-timer.C:
-		b.Fatalf("nothing happens for %v", patience)
+		b.Fatalf("no result after %v", patience)
 	}
 	return v
 }

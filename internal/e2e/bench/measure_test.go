@@ -13,18 +13,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// section measures a part of a benchmark: the time and the allocations with the benchmark's timer,
-// and the processor time with getrusage. A benchmark may have many sections in a row.
+// section measures a part of a benchmark: time and allocations with the benchmark's timer, and CPU time
+// with getrusage. A benchmark may have many sections in a row.
 type section struct {
 	b     *testing.B
-	began time.Duration // the processor time so far, at the beginning of the section
-	cpu   time.Duration // of the sections that have ended
+	began time.Duration // the CPU time at the beginning of the section
+	cpu   time.Duration // the CPU time of ended sections
 	warm  bool          // the next section is not measured
 }
 
-// rounds yields once more than the benchmark has operations. The first round is not measured: it
-// gets the memory from the system that later rounds reuse, and otherwise the first implementation
-// would pay for it.
+// rounds yields once more than the benchmark has operations. The first round is not measured: it gets
+// memory from the system that later rounds reuse. Otherwise the first implementation would pay for it.
 func (s *section) rounds(yield func() bool) {
 	for i := range 1 + s.b.N {
 		s.warm = i == 0
@@ -34,7 +33,7 @@ func (s *section) rounds(yield func() bool) {
 	}
 }
 
-// newSection stops the benchmark's timer: the setup is not measured.
+// newSection stops the benchmark's timer, so that the setup is not measured.
 func newSection(b *testing.B) *section {
 	b.StopTimer()
 	b.ResetTimer()
@@ -42,8 +41,8 @@ func newSection(b *testing.B) *section {
 	return &section{b: b}
 }
 
-// begin begins to measure, with a heap without garbage. The second collection frees what a sync.Pool held
-// of the round before; otherwise a section would need new memory from the system.
+// begin starts measuring, with a heap without garbage. The second collection frees the contents of
+// sync.Pools from the previous round. Otherwise a section would need new memory from the system.
 func (s *section) begin() {
 	runtime.GC()
 	runtime.GC()
@@ -54,7 +53,7 @@ func (s *section) begin() {
 	s.b.StartTimer()
 }
 
-// end ends the measuring.
+// end stops measuring.
 func (s *section) end() {
 	if s.warm {
 		return
@@ -64,7 +63,7 @@ func (s *section) end() {
 	s.b.ReportMetric(float64(s.cpu)/float64(s.b.N), "cpu-ns/op")
 }
 
-// measure measures one section, in which the benchmark does all its N operations.
+// measure measures one section in which the benchmark does all its N operations.
 func measure(b *testing.B, work func()) {
 	s := newSection(b)
 	s.begin()
@@ -72,26 +71,26 @@ func measure(b *testing.B, work func()) {
 	s.end()
 }
 
-// measureAgain does the work once before it measures it. The measured work reuses the memory of
-// the first: otherwise a read that allocates would be measured with the system's time for new
-// memory.
+// measureAgain does the work once before it measures it. The measured work reuses the memory of the
+// first run. Otherwise, for a read that allocates, the system's time for new memory would be measured,
+// too.
 func measureAgain(b *testing.B, work func()) {
 	b.StopTimer()
 	work()
 	measure(b, work)
 }
 
-// count reports the mean of a figure over all iterations, instead of their time.
+// count reports the mean of a figure over all iterations instead of their time.
 func count(b *testing.B, unit string, figure func() float64) {
 	sum := 0.0
 	for range b.N {
 		sum += figure()
 	}
-	b.ReportMetric(0, "ns/op") // not reported
+	b.ReportMetric(0, "ns/op") // do not report it
 	b.ReportMetric(sum/float64(b.N), unit)
 }
 
-// cpuTime returns the processor time of the process so far.
+// cpuTime returns the CPU time of the process.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -100,8 +99,8 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// goroutinesAtRest returns the number of goroutines once it does not change any more, since some
-// goroutines end soon.
+// goroutinesAtRest returns the number of goroutines when it no longer changes, because some goroutines
+// end soon.
 func goroutinesAtRest() int {
 	const same, pause = 50, time.Millisecond
 	n, seen := runtime.NumGoroutine(), 0
@@ -115,7 +114,7 @@ func goroutinesAtRest() int {
 	return n
 }
 
-// heapAtRest returns the bytes in use once the number of goroutines does not change any more.
+// heapAtRest returns the used bytes of the heap when the number of goroutines no longer changes.
 func heapAtRest() float64 {
 	goroutinesAtRest()
 	runtime.GC()
@@ -125,8 +124,8 @@ func heapAtRest() float64 {
 	return float64(stats.HeapAlloc)
 }
 
-// sizeOfCopies returns the bytes of shallow copies of all items of a list. Each informer holds
-// such copies: benchmarks of memory subtract them.
+// sizeOfCopies returns the size of shallow copies of all items in a list. Each informer has such copies,
+// and benchmarks of memory subtract them.
 func sizeOfCopies(list *corev1.PodList) float64 {
 	copies := make([]*corev1.Pod, len(list.Items))
 	before := heapAtRest()
@@ -140,11 +139,11 @@ func sizeOfCopies(list *corev1.PodList) float64 {
 	return after - before
 }
 
-// pace is the time between two samples.
+// pace is the interval between two samples.
 const pace = 100 * time.Microsecond
 
-// peakWhile returns the most bytes in use while work runs. The collector runs whenever the heap has grown
-// by 5 %, so that garbage does not count as need.
+// peakWhile returns the peak heap use while work runs. The collector runs whenever the heap has grown by
+// 5 %, so that garbage does not count.
 func peakWhile(work func()) float64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	runtime.GC()
@@ -153,7 +152,7 @@ func peakWhile(work func()) float64 {
 	return max(most, inUse())
 }
 
-// inUse returns the bytes of the heap, garbage included. Unlike ReadMemStats, it does not stop the
+// inUse returns the size of the heap, including garbage. Unlike ReadMemStats, it does not stop the
 // world.
 func inUse() float64 {
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
@@ -161,7 +160,7 @@ func inUse() float64 {
 	return float64(s[0].Value.Uint64())
 }
 
-// each makes calls with pauses, on a goroutine of its own, while work runs.
+// each makes calls with pauses on its own goroutine while work runs.
 func each(call func(i int), work func()) {
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -181,13 +180,13 @@ func each(call func(i int), work func()) {
 	<-ended
 }
 
-// latencies are the durations of calls made at even intervals.
+// latencies are the durations of calls at regular intervals.
 type latencies []time.Duration
 
 // callWhile makes calls while work runs, and returns their durations.
 //
-// A slow call delays the calls that were due meanwhile: each of them counts too, with the rest of
-// the wait. Otherwise a lock held for a second would be one slow call among thousands of fast ones
+// A slow call delays the calls that are due meanwhile. Each of these counts, too, with the rest of the
+// wait. Otherwise a lock held for a second would be one slow call among thousands of fast ones
 // (coordinated omission).
 func callWhile(call func(i int), work func()) latencies {
 	var taken latencies
@@ -200,8 +199,8 @@ func callWhile(call func(i int), work func()) latencies {
 	return taken.evenly(time.Since(start))
 }
 
-// evenly adds the calls that slow calls delayed, and sorts all calls. inAll is the time of all
-// calls and of the pauses between them.
+// evenly adds the calls that slow calls have delayed, and sorts all calls. inAll is the total time of
+// the calls and of the pauses between them.
 func (l latencies) evenly(inAll time.Duration) latencies {
 	for _, d := range l {
 		inAll -= d
@@ -217,7 +216,7 @@ func (l latencies) evenly(inAll time.Duration) latencies {
 	return all
 }
 
-// quantile returns the duration that a share of the sorted calls does not exceed.
+// quantile returns the duration that a given share of the sorted calls does not exceed.
 func (l latencies) quantile(share float64) time.Duration {
 	return l[min(int(share*float64(len(l))), len(l)-1)]
 }
@@ -239,7 +238,7 @@ func TestPeakIsTheMostInUseAtOnce(t *testing.T) {
 	before := heapAtRest()
 
 	most := peakWhile(func() {
-		for range blocks { // one block at a time is live: all others are garbage
+		for range blocks { // only one block at a time is live, and all others are garbage
 			b := make([]byte, block)
 			b[0] = 1
 			runtime.KeepAlive(b)

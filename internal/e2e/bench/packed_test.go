@@ -32,23 +32,24 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// Further implementations, for packed stores.
+// Additional implementations, for packed stores.
 const (
 	packed     = "packed"      // informer.New with a budget of 0
 	packedKeys = "packed-keys" // the same, with HandleKeys
-	packedHot  = "packed-hot"  // with a budget that holds everything
-	packedAged = "packed-aged" // with a budget of 0, after rollouts
+	packedHot  = "packed-hot"  // the same, with a budget for all objects
+	packedAged = "packed-aged" // the same as packed, after rollouts
 )
 
-// compare runs a benchmark for two implementations, which stand in the columns of client-go and of the typed API.
+// compare runs a benchmark for two implementations. They are in the columns of client-go and of the
+// typed API.
 func compare(b *testing.B, name, theirs, ours string, f func(b *testing.B, impl string)) {
 	b.Run(name+"/impl="+clientgo, func(b *testing.B) { f(b, theirs) })
 	b.Run(name+"/impl="+typed, func(b *testing.B) { f(b, ours) })
 }
 
-// podStream answers a watch of all pods with a stream of n pods in protobuf, each made when it is sent, so that
-// the server holds nothing; or with the events that were encoded before. Then rollouts may follow, each of which
-// replaces all pods. It is an http.RoundTripper.
+// podStream answers a watch of all pods with a stream of n pods in protobuf. It makes each pod when it
+// sends it, so that the server needs no memory, or sends events that were encoded before. Then rollouts
+// may follow. Each one replaces all pods. podStream is an http.RoundTripper.
 type podStream struct {
 	n        int
 	pod      func(i int) *corev1.Pod
@@ -71,7 +72,7 @@ func (s *podStream) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// stream writes the initial state, and the bookmark behind it.
+// stream writes the initial state and its bookmark.
 func (s *podStream) stream(w io.Writer, initial bool) {
 	if !initial {
 		return
@@ -99,7 +100,7 @@ func (s *podStream) stream(w io.Writer, initial bool) {
 	}
 }
 
-// writeEvent writes an event as a kube-apiserver does: a frame with its length.
+// writeEvent writes an event like a kube-apiserver: a frame with its length.
 func writeEvent(w io.Writer, typ string, pod *corev1.Pod) error {
 	raw, err := pod.Marshal()
 	if err != nil {
@@ -131,7 +132,7 @@ type packedWorld struct {
 
 var podResource = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 
-// read starts an informer, and waits until its handler has got all pods, of all rollouts.
+// read starts an informer, and waits until its handler has received all pods of all rollouts.
 func (s *podStream) read(b *testing.B, impl string) packedWorld {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -167,12 +168,12 @@ func (s *podStream) read(b *testing.B, impl string) packedWorld {
 	return w
 }
 
-// owned returns pods in the order of a server, each so many with one owner.
+// owned returns pods in the order of a server. each is the number of pods per owner.
 func owned(each int) func(i int) *corev1.Pod {
 	return func(i int) *corev1.Pod { return kit.RunningPod(fmt.Sprintf("%05d", i/each), i) }
 }
 
-// rollout returns the pods of a rollout, five of each owner. They have new names, and something new in common.
+// rollout returns the pods of a rollout, five per owner. They have new names, and new common fields.
 func rollout(n int) func(i int) *corev1.Pod {
 	hash := func(of ...any) string { return fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, of...))) }
 	template := hash(n)[:10]
@@ -189,8 +190,8 @@ func rollout(n int) func(i int) *corev1.Pod {
 	}
 }
 
-// BenchmarkPackedHeap measures the heap for each pod, all included, of an informer that has read 500 pods of each
-// owner, five of each, and pods that share nothing; and of one that has lived through 50 rollouts, beside a new one.
+// BenchmarkPackedHeap measures the total heap per pod: of an informer that has read 500 pods per owner,
+// five pods per owner, or pods that share nothing, and of one after 50 rollouts compared with a new one.
 func BenchmarkPackedHeap(b *testing.B) {
 	for _, pods := range []struct {
 		name string
@@ -202,15 +203,15 @@ func BenchmarkPackedHeap(b *testing.B) {
 		{"unique", min(8000, *objects), func(i int) *corev1.Pod { return made().Unique(i) }},
 	} {
 		compare(b, pods.name, clientgo, packed, func(b *testing.B, impl string) {
-			made() // it is not the informer's
+			made() // this memory is not the informer's
 			count(b, "B/object", func() float64 {
 				s := &podStream{n: pods.n, pod: pods.pod}
 				before := heapAtRest()
 				w := s.read(b, impl)
-				beside := heapAtRest() - before
+				extra := heapAtRest() - before
 				runtime.KeepAlive(w)
 				w.stop()
-				return beside / float64(s.n)
+				return extra / float64(s.n)
 			})
 		})
 	}
@@ -226,19 +227,20 @@ func BenchmarkPackedHeap(b *testing.B) {
 			}
 			before := heapAtRest()
 			w := s.read(b, packed)
-			beside := heapAtRest() - before
+			extra := heapAtRest() - before
 			runtime.KeepAlive(w)
 			w.stop()
-			return beside / float64(s.n)
+			return extra / float64(s.n)
 		})
 	})
 }
 
-// BenchmarkPackedMillion measures the heap of an informer that holds a million pods packed, and the peak of the
-// process's memory, server included, with a limit of 950 MiB. It is the only benchmark of its run, with -objects 1000000.
+// BenchmarkPackedMillion measures the heap of an informer with a million packed pods, and the peak
+// memory of the process, including the server, with a limit of 950 MiB. It must be the only benchmark of
+// its run, with -objects 1000000.
 func BenchmarkPackedMillion(b *testing.B) {
 	if *objects < 1_000_000 {
-		b.Skip("with -objects 1000000 alone")
+		b.Skip("only with -objects 1000000")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(950 << 20))
@@ -251,8 +253,8 @@ func BenchmarkPackedMillion(b *testing.B) {
 	w.stop()
 }
 
-// BenchmarkPackedSync measures the processor time until a handler has got 100 pods of each owner, or their keys:
-// by client-go and from a packed store, and by a shared store and from a packed one.
+// BenchmarkPackedSync measures the CPU time until a handler has received 100 pods per owner, or their
+// keys: from client-go and from a packed store, and from a shared store and from a packed one.
 func BenchmarkPackedSync(b *testing.B) {
 	for _, c := range []struct{ name, theirs, ours string }{
 		{"objects", clientgo, packed},
@@ -275,8 +277,8 @@ func BenchmarkPackedSync(b *testing.B) {
 	}
 }
 
-// BenchmarkPackedGet measures a read of a pod: of one that is not decoded, against Unmarshal of its bytes, and of
-// one that is, against a shared store's.
+// BenchmarkPackedGet measures reading a pod: one that is not decoded, compared with Unmarshal of its
+// bytes, and one that is decoded, compared with a shared store.
 func BenchmarkPackedGet(b *testing.B) {
 	pod := owned(100)
 	keys := make([]indexer.Key, min(20_000, *objects))

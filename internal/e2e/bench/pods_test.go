@@ -13,18 +13,18 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// perGroup is the number of pods of a namespace, and of an app.
+// perGroup is the number of pods per namespace, and per app.
 const perGroup = 1000
 
-// firstVersion is the resourceVersion of the first object, high enough that all
-// versions have the same length.
+// firstVersion is the resourceVersion of the first object. It is high enough that all versions have the
+// same length.
 const firstVersion = 100_000_000
 
 func version(n int) string { return strconv.Itoa(firstVersion + n) }
 
-// population makes n pods: perGroup in each namespace, and perGroup of each app,
-// over all namespaces. The first app is x. The pods are small, but have the usual
-// fields; the pods of an app share the spec and the owners.
+// population makes n pods: perGroup in each namespace, and perGroup of each app, across all namespaces.
+// The first app is x. The pods are small, but have the usual fields. The pods of an app share the spec
+// and the owners.
 type population struct {
 	n, groups  int
 	specs      []corev1.PodSpec          // by app
@@ -40,7 +40,7 @@ func populate(n int) *population {
 	return p
 }
 
-// fill fills in the i-th pod, at a version.
+// fill fills in the i-th pod with a version.
 func (p *population) fill(pod *corev1.Pod, i int, version string) {
 	app := i / p.groups % p.groups
 	pod.ObjectMeta = metav1.ObjectMeta{
@@ -68,7 +68,7 @@ func podList(n int) *corev1.PodList {
 	return list
 }
 
-// nodeName is the node of the i-th pod.
+// nodeName returns the node of the i-th pod.
 func nodeName(i int) string { return fmt.Sprintf("node-%04d", i%500) }
 
 var created = metav1.NewTime(time.Unix(1_700_000_000, 0))
@@ -109,8 +109,8 @@ func podConditions() []corev1.PodCondition {
 	return []corev1.PodCondition{scheduled, ready}
 }
 
-// later returns a copy of a list in which one object in every is newer, and the
-// number of newer objects.
+// later returns a copy of a list in which one of every objects is newer, and the number of newer
+// objects.
 func later(list *corev1.PodList, every int) (*corev1.PodList, int) {
 	next := *list
 	next.Items = slices.Clone(list.Items)
@@ -123,8 +123,8 @@ func later(list *corev1.PodList, every int) (*corev1.PodList, int) {
 	return &next, changed
 }
 
-// changer makes events that change the pods of a list in turn. Each event has an
-// object of its own, and a higher version than the events before it.
+// changer makes events that change the pods of a list in turn. Each event has its own object, with a
+// higher version than all earlier events.
 type changer struct {
 	list *corev1.PodList
 	made int

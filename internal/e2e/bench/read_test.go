@@ -13,22 +13,22 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// questions are the queries of a store, with the right answers.
+// questions are the queries for a store, with the correct answers.
 type questions struct {
 	keys       []indexer.Key
 	spelled    []string // the same keys in client-go's form
 	namespaces []string
-	sizes      []int // the number of objects of each namespace
+	sizes      []int // the number of objects in each namespace
 	objects    int
 	app        labels.Selector // equality
 	ofApp      int
-	operators  labels.Selector // all operators but equality
+	operators  labels.Selector // all operators except equality
 	ofOperator int
 	inEach     []int // the number of objects of operators, by namespace
 }
 
-// newQuestions makes queries about a list, in random order. The keys are copies of the objects'
-// strings, so that equal keys have different addresses.
+// newQuestions makes queries about a list in random order. The keys are copies of the objects' strings,
+// so that equal keys have different addresses.
 func newQuestions(b *testing.B, list *corev1.PodList) *questions {
 	operators, err := labels.Parse("app in (x,app-001),tier notin (frontend,cache),pod-template-hash")
 	require.NoError(b, err)
@@ -54,7 +54,7 @@ func newQuestions(b *testing.B, list *corev1.PodList) *questions {
 	return q
 }
 
-// BenchmarkRead measures the reading of an informer.
+// BenchmarkRead measures reads from an informer.
 func BenchmarkRead(b *testing.B) {
 	readEach(b, newPods, everyone, func(r *readers, run func(name string, read func(*testing.B))) {
 		run("get", r.gets(1))
@@ -71,8 +71,8 @@ func BenchmarkRead(b *testing.B) {
 	})
 }
 
-// BenchmarkLister measures the reading by the lister of a factory: a client-go program gets
-// tidemark's by the change of an import.
+// BenchmarkLister measures reads by a factory's lister. A client-go program gets tidemark's lister by
+// changing an import.
 func BenchmarkLister(b *testing.B) {
 	readEach(b, newFactoryPods, []string{clientgo, clientgoAPI}, func(r *readers, run func(name string, read func(*testing.B))) {
 		run("get", r.gets(1))
@@ -107,7 +107,7 @@ type readers struct {
 	flow     *flow
 }
 
-// started returns the informer, in its initial state.
+// started returns the informer with its initial state.
 func (r *readers) started(b *testing.B) subject {
 	if r.informer == nil {
 		r.flow = newFlow(b, r.pods)
@@ -161,8 +161,8 @@ func (r *readers) gets(some int) func(b *testing.B) {
 	}
 }
 
-// getsContended gets one object with two goroutines, while a writer changes pods at an even rate.
-// The reported time is the time of a Get on one goroutine.
+// getsContended gets one object on two goroutines, while a writer changes pods at a constant rate. The
+// reported time is that of a Get on one goroutine.
 func (r *readers) getsContended(b *testing.B) {
 	loop := r.get(b, 1)
 	r.flow.during(r.watch, func() {
@@ -176,7 +176,7 @@ func (r *readers) getsContended(b *testing.B) {
 	})
 }
 
-// getsByKey gets all objects in random order, by a key from the indexer.
+// getsByKey gets all objects in random order by a key from the indexer.
 func (r *readers) getsByKey(b *testing.B) {
 	found := 0
 	switch s := r.started(b).(type) {
@@ -202,7 +202,7 @@ func (r *readers) getsByKey(b *testing.B) {
 	require.Equal(b, b.N, found)
 }
 
-// list returns a function that lists a namespace, or all namespaces for "".
+// list returns a function that lists a namespace, or all namespaces if it is "".
 func (r *readers) list(b *testing.B) func(namespace string, of labels.Selector) ([]*corev1.Pod, error) {
 	switch s := r.started(b).(type) {
 	case shared:
@@ -224,7 +224,7 @@ func (r *readers) list(b *testing.B) func(namespace string, of labels.Selector) 
 	panic("unknown kind of informer")
 }
 
-// lists lists namespaces in turn by a selector, and checks the numbers of objects.
+// lists lists namespaces in turn by a selector, and checks the number of objects.
 func (r *readers) lists(namespaces []string, of labels.Selector, want []int) func(b *testing.B) {
 	return func(b *testing.B) {
 		list := r.list(b)
@@ -239,7 +239,7 @@ func (r *readers) lists(namespaces []string, of labels.Selector, want []int) fun
 	}
 }
 
-// ranges ranges over the objects of the namespaces in turn. Through client-go's API it lists them.
+// ranges ranges over the objects of the namespaces in turn. With client-go's API it lists them.
 func (r *readers) ranges(b *testing.B) {
 	var in func(namespace string) (found int)
 	if s, ok := r.started(b).(own[*corev1.Pod]); ok {
@@ -269,7 +269,7 @@ func (r *readers) ranges(b *testing.B) {
 	})
 }
 
-// after returns the index after j of n, and 0 after the last.
+// after returns the index after j of n. After the last one it returns 0.
 func after(j, n int) int {
 	if j++; j < n {
 		return j

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer/refs"
 )
 
-// referring returns pods with 11 references each. Ten pods share a Secret.
+// referring returns pods with 11 references each. Every ten pods share a Secret.
 func referring(n int) []*corev1.Pod {
 	list := podList(n)
 	pods := make([]*corev1.Pod, n)
@@ -36,7 +36,7 @@ func referring(n int) []*corev1.Pod {
 	return pods
 }
 
-// ownersByHand and referencesByHand are index functions as programs of client-go write them.
+// ownersByHand and referencesByHand are handwritten index functions of client-go programs.
 func ownersByHand(obj any) (uids []string, _ error) {
 	for _, owner := range obj.(*corev1.Pod).OwnerReferences {
 		uids = append(uids, string(owner.UID))
@@ -72,15 +72,15 @@ func referencesByHand(obj any) (values []string, _ error) {
 	return values, nil
 }
 
-// BenchmarkRefs measures an update of a pod that refers to the same as before, with both relations and with neither,
-// and the question which pods refer to a Secret.
+// BenchmarkRefs measures an update of a pod whose references do not change, with both relations and with
+// neither. It also measures finding the pods that refer to a Secret.
 func BenchmarkRefs(b *testing.B) {
 	pods := referring(*objects)
 	indexers := byNamespace()
 	indexers[refs.OwnerIndex], indexers[refs.ReferenceIndex] = ownersByHand, referencesByHand
 	x, bare := cache.NewIndexer(cache.MetaNamespaceKeyFunc, indexers), cache.NewIndexer(cache.MetaNamespaceKeyFunc, byNamespace())
 	w, bareWriter := writerOf(b, nil, refs.ByOwner[any](), refs.ByReference[any]()), writerOf(b, nil)
-	of := func(x cache.Indexer) func(*corev1.Pod) { return func(p *corev1.Pod) { _ = x.Update(p) } } // fails only without a key
+	of := func(x cache.Indexer) func(*corev1.Pod) { return func(p *corev1.Pod) { _ = x.Update(p) } } // only a missing key is an error
 	to := func(w *indexer.Writer) func(*corev1.Pod) { return func(p *corev1.Pod) { put(w, p) } }
 	for _, u := range []struct {
 		name string
@@ -108,11 +108,11 @@ func BenchmarkRefs(b *testing.B) {
 	known, err := x.ByIndex(refs.ReferenceIndex, value)
 	require.NoError(b, err)
 	b.Run("referring/impl="+clientgo, asking(len(known), func() int {
-		found, _ := x.ByIndex(refs.ReferenceIndex, value) // fails only without the index
+		found, _ := x.ByIndex(refs.ReferenceIndex, value) // only a missing index is an error
 		return len(found)
 	}))
 	b.Run("referring/impl="+typed, asking(10, func() int {
-		found, _ := w.Indexer().Find(query) // likewise
+		found, _ := w.Indexer().Find(query) // only a missing index is an error
 		return found.Len()
 	}))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// BenchmarkMemory measures an idle informer's memory for each object, without the objects.
+// BenchmarkMemory measures an idle informer's memory per object, without the objects.
 func BenchmarkMemory(b *testing.B) {
 	list := podList(*objects)
 	copies := sizeOfCopies(list)
@@ -20,21 +20,21 @@ func BenchmarkMemory(b *testing.B) {
 			f := newFeed(list)
 			s := start(b, newPods(impl, f), newCounter(tally{adds: len(list.Items)}))
 			s.awaitSync(f.opened)
-			beside := heapAtRest() - before - copies
+			extra := heapAtRest() - before - copies
 			runtime.KeepAlive(list)
 			s.stop()
-			return beside / float64(len(list.Items))
+			return extra / float64(len(list.Items))
 		})
 	})
 }
 
-// BenchmarkStuck measures an informer's memory, without the objects, while one of its two handlers
-// does not return from its first update: for each event or, with Latest delivery, for each object.
-// client-go and tidemark's client-go API have no Latest.
+// BenchmarkStuck measures an informer's memory, without the objects, while one of its two handlers does
+// not return from its first update: per event or, with Latest delivery, per object. client-go and
+// tidemark's client-go API have no Latest.
 func BenchmarkStuck(b *testing.B) {
-	const rounds = 5 // the events are repeated, since as many new objects would not fit into memory
+	const rounds = 5 // the events are repeated, because as many new objects would not fit into memory
 	list := podList(perGroup)
-	copies := sizeOfCopies(list) // of the objects before the events: handlers get them as old objects
+	copies := sizeOfCopies(list) // of the objects before the events, which handlers get as old objects
 	events := podEvents(perGroup)
 	n := rounds * len(events)
 	byEach(b, "every", everyone, func(b *testing.B, impl string) {
@@ -71,16 +71,17 @@ func stuck(b *testing.B, impl string, delivery informer.Delivery, events []watch
 	}()
 	await(b, free.updated)
 
-	beside := heapAtRest() - before - copies
+	extra := heapAtRest() - before - copies
 
 	runtime.KeepAlive(list)
 	close(release)
 	await(b, held.updated)
 	s.stop()
-	return max(beside, 1)
+	return max(extra, 1)
 }
 
-// BenchmarkGoroutines counts the goroutines of an idle informer with ten handlers. The source has none.
+// BenchmarkGoroutines counts the goroutines of an idle informer with ten handlers. The source has no
+// goroutines.
 func BenchmarkGoroutines(b *testing.B) {
 	list := podList(10)
 	byEach(b, "idle", everyone, func(b *testing.B, impl string) {
@@ -96,8 +97,8 @@ func BenchmarkGoroutines(b *testing.B) {
 	})
 }
 
-// BenchmarkIdle measures the memory and goroutines of 200 informers, without the objects, each
-// with one handler and few objects, as in a large operator.
+// BenchmarkIdle measures the memory, without the objects, and the goroutines of 200 informers, each with
+// one handler and few objects, as in a large operator.
 func BenchmarkIdle(b *testing.B) {
 	const informers = 200
 	list := podList(10)
@@ -114,12 +115,12 @@ func BenchmarkIdle(b *testing.B) {
 				all[k].awaitSync(f.opened)
 			}
 			goroutines += float64(goroutinesAtRest() - running)
-			beside := heapAtRest() - before - informers*copies
+			extra := heapAtRest() - before - informers*copies
 			runtime.KeepAlive(list)
 			for _, s := range all {
 				s.stop()
 			}
-			return beside
+			return extra
 		})
 		b.ReportMetric(goroutines/float64(b.N), "goroutines")
 	})

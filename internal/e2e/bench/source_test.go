@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	errWatches = errors.New("the informer asks for watch after watch")
+	errWatches = errors.New("the informer opens too many watches")
 	errLists   = errors.New("the informer lists without a reason")
 )
 
@@ -29,12 +29,12 @@ type origin interface {
 	Streaming() reflector.Streaming
 }
 
-// feed is a source in memory. Its lists share their items: no informer changes or keeps an item.
-// Its watches bring the events that a benchmark plays.
+// feed is a source in memory. Its lists share their items, because informers neither change nor keep an
+// item. Its watches send the events that a benchmark plays.
 type feed struct {
 	list   atomic.Pointer[runtime.Object]
-	opened chan *feedWatch // the watches, in the order of the requests
-	buffer int             // of the watches, in events
+	opened chan *feedWatch // the watches in the order of the requests
+	buffer int             // the number of events that watches buffer
 }
 
 // mostWatches is the largest number of watches that an informer opens in a benchmark.
@@ -46,7 +46,7 @@ func newFeed(list runtime.Object) *feed {
 	return f
 }
 
-// answer sets the next list. With nil the list becomes garbage.
+// answer sets the next list. answer(nil) makes the list garbage.
 func (f *feed) answer(list runtime.Object) { f.list.Store(&list) }
 
 func (f *feed) List(context.Context, metav1.ListOptions) (runtime.Object, error) {
@@ -79,7 +79,7 @@ func open(opened chan<- *feedWatch, buffer int) (*feedWatch, error) {
 // Streaming makes informers list.
 func (*feed) Streaming() reflector.Streaming { return reflector.StreamingUnsupported }
 
-// watchBuffer is the number of events that a watch buffers, as a connection does.
+// watchBuffer is the number of events that a watch buffers, like a connection.
 const watchBuffer = 1024
 
 type feedWatch struct {
@@ -92,7 +92,7 @@ func (w *feedWatch) ResultChan() <-chan watch.Event { return w.events }
 // Stop must not be called while events are played.
 func (w *feedWatch) Stop() { w.once.Do(func() { close(w.events) }) }
 
-// play sends n events, and begins with the first again after the last.
+// play sends n events. After the last event it continues with the first one.
 func (w *feedWatch) play(events []watch.Event, n int) {
 	for n > 0 {
 		for _, e := range events[:min(n, len(events))] {
@@ -109,12 +109,12 @@ func (w *feedWatch) expire() {
 	}}
 }
 
-// paged is a source that makes its objects anew for each request, as a decoder does, so that all
-// memory in use is the informer's. It sends its state in pages, or in a stream.
+// paged is a source that makes new objects for each request, like a decoder, so that all used memory is
+// the informer's. It sends its state in pages or in a stream.
 type paged struct {
 	pods   *population
 	stream bool
-	second atomic.Bool // sends the second state, in which one object in oneIn is newer
+	second atomic.Bool // send the second state, in which one object in oneIn is newer
 	opened chan *feedWatch
 }
 

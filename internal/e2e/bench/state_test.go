@@ -13,11 +13,10 @@ import (
 	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 )
 
-// oneIn is the number of objects for each changed object of a relist.
+// oneIn is the number of objects per changed object in a relist.
 const oneIn = 100
 
-// BenchmarkSync measures the time from the making of an informer to the last add of the initial
-// state.
+// BenchmarkSync measures the time from making an informer to the last add of the initial state.
 func BenchmarkSync(b *testing.B) {
 	list := podList(*objects)
 	byEach(b, "memory", everyone, func(b *testing.B, impl string) {
@@ -36,8 +35,8 @@ func BenchmarkSync(b *testing.B) {
 }
 
 // BenchmarkRelist measures the time from the end of a watch with 410 to the last event of the
-// difference. client-go waits before it lists, so that only the processor times can be compared;
-// its handlers get an update of each object.
+// difference. client-go waits before it lists, so that only the CPU times can be compared. Its handlers
+// get an update of each object.
 func BenchmarkRelist(b *testing.B) {
 	list := podList(*objects)
 	next, changed := later(list, oneIn)
@@ -53,13 +52,13 @@ func BenchmarkRelist(b *testing.B) {
 			s.awaitUpdates()
 			m.end()
 
-			await(b, f.opened) // before the stop: the informer is about to ask for the watch
+			await(b, f.opened) // await it before the stop, because the informer is about to open the watch
 			s.stop()
 		}
 	})
 }
 
-// updatesOf returns the updates of a relist: client-go updates all objects.
+// updatesOf returns the number of updates in a relist: client-go updates all objects.
 func updatesOf(impl string, changed, all int) int {
 	if impl == clientgo {
 		return all
@@ -67,8 +66,8 @@ func updatesOf(impl string, changed, all int) int {
 	return changed
 }
 
-// BenchmarkRelistPeak measures the most memory in use during a relist, as a multiple of the use
-// before it. The source makes its objects anew each time, and keeps none.
+// BenchmarkRelistPeak measures the peak memory use during a relist, as a multiple of the use before. The
+// source makes new objects each time, and keeps none.
 func BenchmarkRelistPeak(b *testing.B) {
 	pods := populate(*objects)
 	for _, name := range []string{"pages", "stream"} {
@@ -91,15 +90,15 @@ func peak(b *testing.B, impl string, from *paged) float64 {
 		s.awaitUpdates()
 	}) - before
 
-	await(b, from.opened) // before the stop: the informer is about to ask for the watch
+	await(b, from.opened) // await it before the stop, because the informer is about to open the watch
 	s.stop()
 	return most / steady
 }
 
-// BenchmarkJoin measures the longest time of an event to the first handler, while a second handler
-// joins and gets the adds of all objects.
+// BenchmarkJoin measures the longest time of an event to the first handler, while a second handler is
+// added and gets the adds of all objects.
 func BenchmarkJoin(b *testing.B) {
-	const aside = 100 // events before and after the join
+	const aside = 100 // the number of events before and after the second handler is added
 	list := podList(*objects)
 	want := tally{adds: len(list.Items)}
 	byEach(b, "memory", everyone, func(b *testing.B, impl string) {
@@ -131,9 +130,9 @@ func BenchmarkJoin(b *testing.B) {
 // resyncPeriod is the shortest period that client-go accepts.
 const resyncPeriod = time.Second
 
-// BenchmarkResync measures the processor time of a resync of one of eight handlers: the process's
-// time between the ends of two resyncs, during which nothing else happens. The other handlers must
-// get no event.
+// BenchmarkResync measures the CPU time of a resync for one of eight handlers. It is the CPU time of the
+// process between the ends of two resyncs, during which nothing else happens. The other handlers must
+// get no events.
 func BenchmarkResync(b *testing.B) {
 	const handlers = 8
 	list := podList(*objects)
@@ -152,7 +151,7 @@ func BenchmarkResync(b *testing.B) {
 	})
 }
 
-// timeResyncs makes a counter want two resyncs, and record the processor time at the end of each.
+// timeResyncs makes a counter expect two resyncs, and record the CPU time at the end of each one.
 func (c *counter) timeResyncs(objects int, ends *[2]time.Duration) {
 	c.resync, c.more, c.want.updates = resyncPeriod, true, len(ends)*objects
 	c.each = func() {
@@ -162,8 +161,8 @@ func (c *counter) timeResyncs(objects int, ends *[2]time.Duration) {
 	}
 }
 
-// BenchmarkReplace measures the 99th percentile of Get while newer objects replace all objects.
-// The stores of client-go's API have Replace; for the typed API an informer relists.
+// BenchmarkReplace measures the 99th percentile of Get while newer objects replace all objects. The
+// stores of client-go's API have Replace. For the typed API, an informer relists.
 func BenchmarkReplace(b *testing.B) {
 	first := podList(*objects)
 	second, _ := later(first, 1)

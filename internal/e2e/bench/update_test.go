@@ -11,7 +11,7 @@ import (
 	tidecache "github.com/tidemark-k8s/tidemark/informer/cache"
 )
 
-// indexed are the indexes beside the index by namespace.
+// indexed are the indexes in addition to the index by namespace.
 var indexed = map[string]func(*corev1.Pod) string{
 	"node":  func(p *corev1.Pod) string { return p.Spec.NodeName },
 	"app":   func(p *corev1.Pod) string { return p.Labels["app"] },
@@ -21,11 +21,11 @@ var indexed = map[string]func(*corev1.Pod) string{
 // store is a store with the indexes of indexed, without an informer.
 type store struct {
 	update func(*corev1.Pod) error
-	onNode func(name string) int // the number of pods of a node
+	onNode func(name string) int // the number of pods on a node
 }
 
-// BenchmarkUpdate measures the update of a pod that has moved to another node: one value of four indexes
-// changes.
+// BenchmarkUpdate measures the update of a pod that has moved to another node. The value of one of four
+// indexes changes.
 func BenchmarkUpdate(b *testing.B) {
 	var states [2][]*corev1.Pod
 	for n := range states {
@@ -37,7 +37,7 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 	for _, impl := range everyone {
 		m := &moves{store: newStore(b, impl), states: states}
-		for range 2 { // the first state, and the second
+		for range 2 { // the first state and the second one
 			m.move(b, len(states[0]))
 		}
 		b.Run("one-of-four-indexes/impl="+impl, func(b *testing.B) { measure(b, func() { m.move(b, b.N) }) })
@@ -47,7 +47,7 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 }
 
-// moves moves the pods of a store to their next nodes and back, one after the other.
+// moves moves the pods of a store to other nodes and back, one after another.
 type moves struct {
 	store
 	states [2][]*corev1.Pod
@@ -55,7 +55,7 @@ type moves struct {
 	last   *corev1.Pod
 }
 
-// next returns the next pod to be put.
+// next returns the next pod to store.
 func (m *moves) next() *corev1.Pod {
 	n := len(m.states[0])
 	return m.states[m.made/n%2][m.made%n]
@@ -83,7 +83,7 @@ func newStore(b *testing.B, impl string) store {
 
 func clientgoIndexers() cache.Indexers { return indexersOf(indexed) }
 
-// indexersOf returns some indexes beside the index by namespace.
+// indexersOf returns some indexes in addition to the index by namespace.
 func indexersOf(indexed map[string]func(*corev1.Pod) string) cache.Indexers {
 	indexers := byNamespace()
 	for name, value := range indexed {
@@ -96,13 +96,14 @@ func ofIndexer(x cache.Indexer) store {
 	return store{
 		update: func(p *corev1.Pod) error { return x.Update(p) },
 		onNode: func(name string) int {
-			pods, _ := x.ByIndex("node", name) // fails only without the index
+			pods, _ := x.ByIndex("node", name) // only a missing index is an error
 			return len(pods)
 		},
 	}
 }
 
-// writerOf returns the writer of a store of pods, with some indexes beside the index by namespace.
+// writerOf returns the writer of a store of pods, with some indexes in addition to the index by
+// namespace.
 func writerOf(b *testing.B, indexed map[string]func(*corev1.Pod) string, more ...indexer.Index[any]) *indexer.Writer {
 	o := indexer.Options{
 		Indexes: append(more, indexer.Index[any]{Name: indexer.NamespaceIndex, ByNamespace: true}),
@@ -131,7 +132,7 @@ func ofWriter(b *testing.B) store {
 			return nil
 		},
 		onNode: func(name string) int {
-			pods, _ := w.Indexer().Lookup("node", name) // fails only without the index
+			pods, _ := w.Indexer().Lookup("node", name) // only a missing index is an error
 			return pods.Len()
 		},
 	}

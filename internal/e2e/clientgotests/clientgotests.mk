@@ -1,4 +1,4 @@
-# client-go's own tests on this module; see doc.go beside this file. The root Makefile
+# client-go's own tests on this module; see doc.go in this folder. The root Makefile
 # includes it.
 
 clientgotests_dir := $(dir $(lastword $(MAKEFILE_LIST)))

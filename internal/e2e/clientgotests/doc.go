@@ -1,11 +1,10 @@
-// Command clientgotests runs client-go's own tests of the packages that this module has
-// under client-go's names, on this module and, as a control, on client-go.
+// Command clientgotests runs client-go's own tests on this module, for the packages that this module has
+// under client-go's names. As a control it also runs them on client-go.
 //
 //	make test-clientgo
 //
-// The sources come from the module cache. An overlay of the go command turns the tests
-// that use nothing unexported into tests of an external test package, so that no file
-// of client-go is copied into this repository. Each test runs in a process of its own,
-// twice at most. A test that fails on this module must be listed in exceptions.go with
-// the reason, and a listed test must fail.
+// The sources come from the module cache. Tests that use nothing unexported become part of an external
+// test package, by an overlay of the go command. So no file of client-go is copied into this repository.
+// Each test runs in a separate process, and twice at most. A test that fails on this module must be
+// listed in exceptions.go with the reason, and a listed test must fail.
 package main

@@ -2,19 +2,19 @@ package main
 
 import "strings"
 
-// exceptions are the tests and subtests of client-go that do not pass on this module, by
-// folder and name, each with its reason.
+// exceptions are client-go's tests and subtests that do not pass on this module, by folder and name,
+// with the reasons.
 var exceptions = map[string]string{
 	"tools/cache.TestSharedInformerTransformer": "D7: its transform renames the objects, which quarantines them",
-	"tools/cache.TestEventPanics/many":          "D16: a handler that has panicked goes on without a pause, and the test wants one of a second after each panic",
+	"tools/cache.TestEventPanics/many":          "D16: a handler continues without a pause after a panic, but the test expects a second after each panic",
 	"tools/cache.TestWatchList/check_if_stopping_a_watcher_before_sync_results_in_creating_a_new_watch-list_request": "D12: a list follows a stream " +
-		"that ends before its end bookmark, and the test has none",
+		"that ends before its end bookmark, but the test has no list",
 }
 
-const stopped = "D8: the test ends the context when its last event has left a channel, and what has not been written by then is dropped"
+const stopped = "D8: the test ends the context when its last event has left a channel, so that events that are not yet written are dropped"
 
-// races are the tests whose result depends on the order in which goroutines run, by folder
-// and name, each with its reason.
+// races are the tests whose result depends on the order in which goroutines run, by folder and name,
+// with the reasons.
 var races = map[string]string{
 	"tools/cache.TestWatchList/prove_that_the_reflector_is_synced_after_receiving_a_bookmark_event":                                  stopped,
 	"tools/cache.TestWatchList/checks_if_the_reflector_retries_429":                                                                  stopped,

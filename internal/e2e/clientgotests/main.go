@@ -12,8 +12,8 @@ import (
 
 const clientgo = "k8s.io/client-go/"
 
-// folders are the packages of client-go whose tests run, each with the package of this
-// module that takes its place.
+// folders are the packages of client-go whose tests run, and the packages of this module that replace
+// them.
 var folders = []folder{
 	{"tools/cache", "github.com/tidemark-k8s/tidemark/informer/cache"},
 	{"dynamic/dynamicinformer", "github.com/tidemark-k8s/tidemark/factory/dynamicinformer"},
@@ -21,10 +21,10 @@ var folders = []folder{
 	{"listers/extensions/v1beta1", "k8s.io/client-go/listers/extensions/v1beta1"}, // over our stores
 }
 
-// folder is a package of client-go, by its path in client-go, and the import path of ours.
+// folder is the path of a package in client-go, and the import path of our replacement.
 type folder struct{ path, ours string }
 
-// target is the library that tests run on: this module, or client-go itself.
+// target is the library that the tests run on: this module or client-go.
 type target string
 
 const (
@@ -32,7 +32,7 @@ const (
 	control  target = "control"
 )
 
-// place returns the import path that replaces client-go's import path in a test of a target.
+// place returns the import path that replaces client-go's import path in a target's tests.
 func (t target) place(path string) string {
 	for _, f := range folders {
 		if t == tidemark && path == clientgo+f.path {
@@ -43,8 +43,8 @@ func (t target) place(path string) string {
 }
 
 func main() {
-	only := flag.String("run", "", "run only the tests whose name contains this, and compare nothing")
-	leaveOut := flag.Bool("leaveout", false, "do not report test files that do not compile, since a pre-release may import what cannot be downloaded")
+	only := flag.String("run", "", "run only tests whose name contains this text, and compare nothing")
+	leaveOut := flag.Bool("leaveout", false, "do not report test files that do not compile, because a pre-release may import modules that cannot be downloaded")
 	flag.Parse()
 	problems, err := runAll(*only, *leaveOut)
 	if err != nil {
@@ -113,8 +113,8 @@ func controlProblems(f folder, o outcome) (problems []string) {
 	return problems
 }
 
-// compare reports the failed tests that are not listed, and the listed tests that did not
-// fail. The tests in races may fail or pass.
+// compare reports unlisted tests that failed, and listed tests that did not fail. The tests in races may
+// fail or pass.
 func compare(failed, listed, races map[string]string) (problems []string) {
 	for name, why := range failed {
 		if listed[name] == "" && races[name] == "" {
@@ -123,7 +123,7 @@ func compare(failed, listed, races map[string]string) (problems []string) {
 	}
 	for name := range listed {
 		if _, ok := failed[name]; !ok {
-			problems = append(problems, name+" is an exception, and does not fail")
+			problems = append(problems, name+" is listed as an exception, but does not fail")
 		}
 	}
 	slices.Sort(problems)

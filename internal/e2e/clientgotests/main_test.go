@@ -11,11 +11,11 @@ func TestComparisonCanFail(t *testing.T) {
 	failed := map[string]string{"a": "broke", "b": "broke"}
 	require.Empty(t, compare(failed, map[string]string{"a": "why"}, map[string]string{"b": "why", "c": "why"}))
 	require.Equal(t, []string{"b fails, and is no exception:\n\tbroke"}, compare(failed, map[string]string{"a": "why"}, nil))
-	require.Equal(t, []string{"c is an exception, and does not fail"},
+	require.Equal(t, []string{"c is listed as an exception, but does not fail"},
 		compare(failed, map[string]string{"a": "why", "b": "why", "c": "why"}, nil))
 }
 
-// A unit that needs something unexported is left out, and so is every unit that needs it.
+// A unit that needs something unexported is left out, and so is every unit that needs such a unit.
 func TestWhatNeedsTheUnexportedIsLeftOut(t *testing.T) {
 	s, err := load(folders[0])
 	require.NoError(t, err)
@@ -26,9 +26,9 @@ func TestWhatNeedsTheUnexportedIsLeftOut(t *testing.T) {
 		}
 	}
 	require.Greater(t, s.tests(fromOutside), 80)
-	require.False(t, inside["TestWatchList"], "what is exported")
-	require.False(t, inside["TestIndexer"], "a stand-in for a type")
-	require.True(t, inside["TestListenerResyncPeriods"], "by way of a helper")
+	require.False(t, inside["TestWatchList"], "it uses only exported names")
+	require.False(t, inside["TestIndexer"], "an interface replaces its type")
+	require.True(t, inside["TestListenerResyncPeriods"], "it uses a helper")
 }
 
 func TestFilesThatDoNotCompile(t *testing.T) {

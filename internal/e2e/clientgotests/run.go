@@ -17,9 +17,9 @@ import (
 // outcome is the result of a folder's tests on a target.
 type outcome struct {
 	passed int
-	failed map[string]string // output of the failed tests and subtests, by name
-	broken map[string]string // error of the tests that do not compile, by name
-	units  map[*unit]string  // error of all units that do not compile, helpers too
+	failed map[string]string // the output of failed tests and subtests, by name
+	broken map[string]string // the errors of tests that do not compile, by name
+	units  map[*unit]string  // the errors of all units that do not compile, including helpers
 }
 
 // all yields the tests that did not pass, with the reason.
@@ -35,7 +35,7 @@ func (o outcome) all() iter.Seq2[string, string] {
 	}
 }
 
-// runOn builds the tests for a target and runs each test whose name contains the text only.
+// runOn builds the tests for a target, and runs each test whose name contains only.
 func runOn(s *source, t target, work, only string) (outcome, error) {
 	o := outcome{failed: make(map[string]string), broken: make(map[string]string)}
 	b := &build{source: s, target: t, work: filepath.Join(work, s.path), broken: make(map[*unit]string)}
@@ -86,8 +86,8 @@ func runOn(s *source, t target, work, only string) (outcome, error) {
 	return o, nil
 }
 
-// repeats returns how often a test that fails is run again: some depend on the clock, and a busy
-// machine fails them several times. What fails on client-go itself says nothing of this module.
+// repeats returns how often a failed test is repeated. Some tests depend on the clock, and fail several
+// times on a busy machine. A failure on client-go itself says nothing about this module.
 func (t target) repeats(test string) int {
 	switch {
 	case t == control:
@@ -99,7 +99,7 @@ func (t target) repeats(test string) int {
 	}
 }
 
-// dir is the folder in which the tests expect to run.
+// dir is the folder that the tests expect to run in.
 func (s *source) dir() string { return filepath.Dir(s.files[0].name) }
 
 // build makes a binary of the tests that compile.
@@ -110,8 +110,9 @@ type build struct {
 	broken map[*unit]string // why a unit does not compile
 }
 
-// maxBuilds bounds the builds, each without the units that failed to compile before. Few
-// builds are enough, since a helper that is left out takes the units that need it along.
+// maxBuilds limits the number of builds. Each build leaves out the units that failed to compile in the
+// previous one. A few builds are enough, because a helper is left out together with the units that need
+// it.
 const maxBuilds = 20
 
 func (b *build) build() (binary string, err error) {
@@ -150,8 +151,8 @@ func (b *build) files() (files []written) {
 	return files
 }
 
-// overlay writes the files, with an overlay that makes them a package of this module for
-// the go command.
+// overlay writes the files, and an overlay with which the go command treats them as a package of this
+// module.
 func (b *build) overlay(files []written) (name, pkg string, err error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -174,11 +175,11 @@ func (b *build) overlay(files []written) (name, pkg string, err error) {
 	return name, pkg, os.WriteFile(name, text, 0o644)
 }
 
-// compileError matches a line in which the compiler reports an error of a test file.
+// compileError matches a line in which the compiler reports an error in a test file.
 var compileError = regexp.MustCompile(`(?m)^\S*?([\w.-]+_test\.go):(\d+):\d+: (.*)$`)
 
-// leaveOut leaves out each unit with a compile error, and each unit that needs such a unit.
-// It returns false if it left out none.
+// leaveOut leaves out each unit with a compile error, and each unit that needs such a unit. It returns
+// false if there is none.
 func (b *build) leaveOut(files []written, said []byte) bool {
 	before := len(b.broken)
 	for _, m := range compileError.FindAllSubmatch(said, -1) {
@@ -195,14 +196,14 @@ func (b *build) leaveOut(files []written, said []byte) bool {
 	return len(b.broken) > before
 }
 
-// testTimeout bounds one test.
+// testTimeout limits the time of a test.
 const testTimeout = "60s"
 
 // verdict matches the line that ends a test.
 var verdict = regexp.MustCompile(`(?m)^\s*--- (PASS|FAIL|SKIP): (\S+)`)
 
-// runTest runs one test in a process of its own, and returns the output of the test if it
-// failed, or of its failed subtests if it has any.
+// runTest runs a test in a separate process. If the test fails, runTest returns its output, or the
+// output of its failed subtests.
 func runTest(binary, dir, name string) map[string]string {
 	cmd := exec.Command(binary, "-test.run=^"+name+"$", "-test.v", "-test.timeout="+testTimeout)
 	cmd.Dir = dir
@@ -213,8 +214,8 @@ func runTest(binary, dir, name string) map[string]string {
 	return verdicts(said, name)
 }
 
-// verdicts returns the failed tests and subtests in a test's output, without the parents of
-// failed subtests.
+// verdicts returns the failed tests and subtests in the output of a test, without the parents of failed
+// subtests.
 func verdicts(said []byte, name string) map[string]string {
 	failed := make(map[string]string)
 	for _, m := range verdict.FindAllSubmatch(said, -1) {
@@ -227,7 +228,7 @@ func verdicts(said []byte, name string) map[string]string {
 			delete(failed, n[:i])
 		}
 	}
-	if len(failed) == 0 { // it crashed, or left goroutines
+	if len(failed) == 0 { // the test crashed or left goroutines behind
 		failed[name] = tail(said)
 	}
 	return failed

@@ -20,12 +20,12 @@ type source struct {
 	pkg   *packages.Package
 	files []*file
 	units []*unit
-	owner map[types.Object]*unit // the unit that declares an object of the tests
+	owner map[types.Object]*unit // the units that declare the tests' objects
 
-	broken map[string]string // the error of each test file that does not compile, by name: these files are left out
+	broken map[string]string // the errors of test files that do not compile and are left out, by name
 }
 
-// file is one file of tests.
+// file is a test file.
 type file struct {
 	name  string
 	ast   *ast.File
@@ -33,7 +33,7 @@ type file struct {
 	units []*unit
 }
 
-// unit is a declaration of a test file that stays or goes as a whole.
+// unit is a declaration in a test file that is kept or left out as a whole.
 type unit struct {
 	decl  ast.Decl
 	file  *file
@@ -80,15 +80,15 @@ func load(f folder) (*source, error) {
 		if err := s.findBroken(); err != nil {
 			return nil, err
 		}
-		if err := s.cut(); err != nil || len(s.files)+len(s.broken) > 0 { // the tests may be in the package or in an external test package
+		if err := s.cut(); err != nil || len(s.files)+len(s.broken) > 0 { // the tests are in the package or in an external test package
 			return s, err
 		}
 	}
 	return nil, errNoTests
 }
 
-// findBroken finds the test files that do not compile. It returns an error of any other file. An import that fails is
-// an error of the first file that has it.
+// findBroken finds the test files that do not compile. It returns an error in any other file. A failing
+// import is an error of the first file that has it.
 func (s *source) findBroken() error {
 	for _, e := range s.pkg.Errors {
 		name, _, _ := strings.Cut(e.Pos, ":")
@@ -107,7 +107,7 @@ func (s *source) findBroken() error {
 	return nil
 }
 
-// cut finds the units, and the units that each needs.
+// cut finds the units, and the units that each one needs.
 func (s *source) cut() error {
 	for _, syntax := range s.pkg.Syntax {
 		name := s.pkg.Fset.Position(syntax.Pos()).Filename
@@ -133,7 +133,7 @@ func (s *source) cut() error {
 
 func isTestFile(name string) bool { return strings.HasSuffix(name, "_test.go") }
 
-// add adds a declaration, other than of imports, as a unit.
+// add adds a declaration as a unit, unless it is an import.
 func (s *source) add(f *file, d ast.Decl) {
 	if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT {
 		return
@@ -163,7 +163,7 @@ func kindOf(name string) kind {
 	return helper
 }
 
-// declared returns the names of the package and of methods that a declaration declares.
+// declared returns the names of packages and methods that a declaration declares.
 func declared(d ast.Decl) (names []*ast.Ident) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -181,8 +181,8 @@ func declared(d ast.Decl) (names []*ast.Ident) {
 	return names
 }
 
-// examine finds the units that a unit uses. A type needs its methods, since an interface
-// may need them.
+// examine finds the units that a unit uses. A type needs its methods, because an interface may need
+// them.
 func (s *source) examine(u *unit) {
 	ast.Inspect(u.decl, func(n ast.Node) bool {
 		if s.standIn(n) != "" {
@@ -206,12 +206,12 @@ func (s *source) examine(u *unit) {
 	})
 }
 
-// standIns are the exported interfaces that replace unexported types: most tests only assert
-// such a type, and then call methods of the interface.
+// standIns are the exported interfaces that replace unexported types. Most tests only convert to such a
+// type and call methods of the interface.
 var standIns = map[string]string{"sharedIndexInformer": "SharedIndexInformer"}
 
-// standIn returns the interface that replaces a node, if the node is a pointer to one of
-// the types in standIns, or else "".
+// standIn returns the interface that replaces a node if the node is a pointer to a type in standIns.
+// Otherwise it returns "".
 func (s *source) standIn(n ast.Node) string {
 	star, ok := n.(*ast.StarExpr)
 	if !ok {
@@ -241,8 +241,8 @@ func origin(obj types.Object) types.Object {
 	return obj
 }
 
-// isPackages reports whether an object is declared outside of functions by the package
-// itself, not by its tests.
+// isPackages reports whether an object is declared at package level by the package itself, not by its
+// tests.
 func (s *source) isPackages(obj types.Object) bool {
 	if obj == nil || obj.Pkg() != s.pkg.Types || isTestFile(s.pkg.Fset.Position(obj.Pos()).Filename) {
 		return false
@@ -256,7 +256,7 @@ func isMethod(obj types.Object) bool {
 	return ok && fn.Signature().Recv() != nil
 }
 
-// spread gives a property to each unit that needs a unit with the property.
+// spread passes a property on to each unit that needs a unit with the property.
 func (s *source) spread(has func(*unit) bool, give func(u, from *unit)) {
 	for more := true; more; {
 		more = false
@@ -277,14 +277,14 @@ func (s *source) spread(has func(*unit) bool, give func(u, from *unit)) {
 func all(*unit) bool           { return true }
 func fromOutside(u *unit) bool { return u.uses == exportedOnly }
 
-// leaveOut leaves out for good the units that do not compile in an external test package.
+// leaveOut permanently leaves out the units that do not compile in an external test package.
 func (s *source) leaveOut(broken map[*unit]string) {
 	for u := range broken {
 		u.uses = unexported
 	}
 }
 
-// tests counts the chosen units that are tests.
+// tests counts the selected units that are tests.
 func (s *source) tests(chosen func(*unit) bool) (n int) {
 	for _, u := range s.units {
 		if u.kind == aTest && chosen(u) {

@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// tested is the name by which the transformed tests import the package.
+// tested is the name under which the transformed tests import the package.
 const tested = "testedpackage"
 
 // written is a transformed file, with the lines of its units.
@@ -55,7 +55,7 @@ func (s *source) write(f *file, t target, kept func(*unit) bool) written {
 	return w
 }
 
-// head returns the package clause with the imports.
+// head returns the package clause and the imports.
 func (s *source) head(imports map[string]string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "package %s_test\n\nimport (\n", s.pkg.Name)
@@ -66,8 +66,8 @@ func (s *source) head(imports map[string]string) []byte {
 	return b.Bytes()
 }
 
-// rewrite returns the text of a unit in which exported names of the package have the
-// package's name in front, and adds the packages that the text needs to imports.
+// rewrite returns the text of a unit with the package's name before exported names of the package. It
+// adds the packages that the text needs to imports.
 func (s *source) rewrite(u *unit, imports map[string]string, t target) []byte {
 	var out bytes.Buffer
 	at, end := s.offset(u.decl), s.pkg.Fset.Position(u.decl.End()).Offset
@@ -104,8 +104,8 @@ func (s *source) rewrite(u *unit, imports map[string]string, t target) []byte {
 	return out.Bytes()
 }
 
-// byHand are the result types that have another name in this module, by their name in
-// client-go. docs/migrating.md tells users to change them by hand.
+// byHand are result types with another name in this module, by their name in client-go.
+// docs/migrating.md tells users to change them by hand.
 var byHand = map[string]string{"Reflector": "StoreReflector"}
 
 // returns reports whether a unit is a function and a name is part of its result list.

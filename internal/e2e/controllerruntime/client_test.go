@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// A manager's client reads typed objects and metadata from the cache, and all
-// others from the server. It writes to the server, and the cache sees the writes.
+// A manager's client reads typed objects and metadata from the cache, and other objects from the server.
+// It writes to the server, and the cache shows the writes.
 func TestDelegatingClient(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		r.create(t, pod("a", "one", "web"))
@@ -46,6 +46,6 @@ func TestDelegatingClient(t *testing.T) {
 		require.True(t, controllerutil.RemoveFinalizer(&p, "example.com/hold"))
 		require.NoError(t, c.Update(t.Context(), &p))
 		await(t, "the deletion's end", func() bool { return apierrors.IsNotFound(c.Get(t.Context(), key, &p)) })
-		assert.Equal(t, 2, asked(), "all of it came by the cache's watch")
+		assert.Equal(t, 2, asked(), "the cache's watch sent all changes")
 	})
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// waiting writes pods with the label app and reads them back, by a client whose reads wait for the writes before
-// them (EnableReadYourWritesConsistency).
+// waiting writes pods with the label app and reads them back through a client whose reads wait for
+// earlier writes (EnableReadYourWritesConsistency).
 type waiting struct {
 	t *testing.T
 	client.Client
 }
 
-// wrote checks the pod's last write, and reads the pod, which is in the cache or not.
+// wrote checks the last write of a pod, and reads the pod. cached says whether it must be in the cache.
 func (w waiting) wrote(p *corev1.Pod, err error, cached bool) {
 	w.t.Helper()
 	require.NoError(w.t, err)
@@ -42,7 +42,7 @@ func (w waiting) wrote(p *corev1.Pod, err error, cached bool) {
 	require.Len(w.t, list.Items, 1)
 }
 
-// Reads that wait for the writes before them end after each sort of write that the cache's selector lets them
+// Reads that wait for earlier writes return after each sort of write that the cache's selector lets them
 // see. With OwnWrites they do not even wait for the watch.
 func TestReadsThatWaitForWrites(t *testing.T) {
 	own := implementation{name: "own writes", make: informer.ForControllerRuntime, wrap: reflector.NewOwnWrites().Wire}
@@ -70,7 +70,8 @@ func TestReadsThatWaitForWrites(t *testing.T) {
 			require.NotNil(t, marked.DeletionTimestamp)
 			marked.Finalizers = nil
 			require.NoError(t, w.Update(ctx, &marked))
-			// The server answers the removal of the last finalizer with the version before it, for which no read waits.
+			// The server answers the removal of the last finalizer with the previous version, which no read
+			// waits for.
 			if i.name != own.name {
 				await(t, "the deletion", func() bool { return apierrors.IsNotFound(w.Get(ctx, client.ObjectKeyFromObject(p), &marked)) })
 			}

@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// flavour is a Go type in which a cache can hold a resource: typed, unstructured or metadata.
+// flavour is a kind of Go type that a cache uses for a resource: typed, unstructured or metadata.
 type flavour struct {
 	name   string
 	object func(schema.GroupVersionKind) client.Object
@@ -70,7 +70,7 @@ func listOf(k schema.GroupVersionKind) schema.GroupVersionKind {
 
 func (f flavour) pod() client.Object { return f.object(podKind) }
 
-// get reads a pod out of a cache.
+// get reads a pod from a cache.
 func (f flavour) get(t *testing.T, c cache.Cache, namespace, name string, o ...client.GetOption) client.Object {
 	t.Helper()
 	pod := f.pod()
@@ -78,13 +78,13 @@ func (f flavour) get(t *testing.T, c cache.Cache, namespace, name string, o ...c
 	return pod
 }
 
-// pods returns the keys of the pods that a cache lists, in order.
+// pods returns the sorted keys of the pods that a cache lists.
 func (f flavour) pods(t *testing.T, c cache.Cache, o ...client.ListOption) []string {
 	t.Helper()
 	return keys(f.items(t, c, o...))
 }
 
-// items lists pods out of a cache.
+// items lists the pods in a cache.
 func (f flavour) items(t *testing.T, c cache.Cache, o ...client.ListOption) []client.Object {
 	t.Helper()
 	list := f.list(podKind)
@@ -101,7 +101,7 @@ func (f flavour) items(t *testing.T, c cache.Cache, o ...client.ListOption) []cl
 // has waits until the cache lists exactly the wanted pods.
 func (f flavour) has(t *testing.T, c cache.Cache, want []string, o ...client.ListOption) {
 	t.Helper()
-	await(t, "the cache to have what it should", func() bool { return slices.Equal(f.pods(t, c, o...), want) })
+	await(t, "the expected content of the cache", func() bool { return slices.Equal(f.pods(t, c, o...), want) })
 }
 
 func keys(objects []client.Object) []string {
@@ -126,7 +126,7 @@ func node(name string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"name": name}}}
 }
 
-// A manager's informers have typed views, in each Go type that a resource is held in (D25).
+// A manager's informers have typed views, in each Go type that is used for a resource (D25).
 func TestTypedViewsOfAManagersInformers(t *testing.T) {
 	r := newRig(t, wired, informertest.Options{})
 	r.create(t, pod("a", "one", "web"))
@@ -140,7 +140,8 @@ func TestTypedViewsOfAManagersInformers(t *testing.T) {
 	}
 }
 
-// heldAs returns the number of objects of an informer's typed view, or -1 if it has none of this type.
+// heldAs returns the number of objects in an informer's typed view, or -1 if it has no view with this
+// type.
 func heldAs[T informer.Object](i toolscache.SharedIndexInformer) int {
 	if view, ok := informer.As[T](i); ok {
 		return view.Indexer().Len()

@@ -8,13 +8,13 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// gate is a proxy before the API server that can answer requests for pods itself.
+// gate is a proxy in front of the API server that can answer requests for pods itself.
 type gate struct {
 	server *informertest.Server
 
 	mu     sync.Mutex       // guards the rest
-	guard  http.HandlerFunc // answers requests for pods; nil for the server
-	goes   func()           // releases the requests that the guard holds; nil for none
+	guard  http.HandlerFunc // answers requests for pods; if nil, the server does
+	goes   func()           // releases the requests that the guard holds; may be nil
 	passes []*http.Request  // every request so far
 }
 
@@ -30,7 +30,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	guard(w, r)
 }
 
-// shut makes requests for pods wait until the gate opens or they are given up.
+// shut makes requests for pods wait until the gate opens or they are canceled.
 func (g *gate) shut() {
 	opened := make(chan struct{})
 	g.post(func() { close(opened) }, func(w http.ResponseWriter, r *http.Request) {
@@ -51,10 +51,10 @@ func (g *gate) refuse() {
 	})
 }
 
-// open lets everything pass again.
+// open lets all requests pass again.
 func (g *gate) open() { g.post(nil, nil) }
 
-// post replaces the guard, and calls goes when the next guard replaces this one.
+// post replaces the guard. When the next guard replaces this one, post calls goes.
 func (g *gate) post(goes func(), guard http.HandlerFunc) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -65,7 +65,7 @@ func (g *gate) post(goes func(), guard http.HandlerFunc) {
 	g.goes, g.guard = goes, guard
 }
 
-// requests returns the requests that ask for pods.
+// requests returns the requests for pods.
 func (g *gate) requests() []*http.Request {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// change is one call of a handler.
+// change is a call of a handler.
 type change struct {
 	verb     string
 	key      string
@@ -52,7 +52,7 @@ func (r *recorder) keep(c change) {
 	r.changes = append(r.changes, c)
 }
 
-// told returns the changes recorded so far.
+// told returns the recorded changes.
 func (r *recorder) told() []change {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,7 +76,7 @@ func handle(t *testing.T, i cache.Informer) (*recorder, toolscache.ResourceEvent
 	return told, registration
 }
 
-// informerOf returns the informer of a flavour of pods, synced.
+// informerOf returns the synced informer for a flavour of pods.
 func informerOf(t *testing.T, c cache.Cache, f flavour) cache.Informer {
 	t.Helper()
 	i, err := c.GetInformer(t.Context(), f.pod())
@@ -137,9 +137,8 @@ func TestHandlerAddedAfterTheStart(t *testing.T) {
 	})
 }
 
-// Metadata objects have their kind in a handler too, as unstructured objects do.
-// controller-runtime writes the kind into each object of a watch before the
-// informer sees the object.
+// A handler gets metadata objects with their kind, like unstructured objects. controller-runtime writes
+// the kind into each object of a watch before the informer gets it.
 func TestHandlersAreToldTheKind(t *testing.T) {
 	for _, f := range []flavour{generic, metadataOnly} {
 		t.Run(f.name, func(t *testing.T) {
@@ -171,7 +170,7 @@ func TestHandlersOfOneInformerShareIt(t *testing.T) {
 		require.NoError(t, err)
 		receive(t, same.HasSyncedChecker().Done())
 		r.create(t, pod("a", "one", "web"))
-		one.next(t, 1) // a handler registered twice is called twice
+		one.next(t, 1) // a handler that is added twice is called twice
 		two.next(t, 0)
 		r.watches(t, 1)
 	})
@@ -208,7 +207,7 @@ func TestHandlerIsNotAddedToWhatHasStopped(t *testing.T) {
 	})
 }
 
-// With a SyncPeriod, handlers get every object again from time to time.
+// With a SyncPeriod, handlers periodically get every object again.
 func TestSyncPeriod(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		r.create(t, pod("a", "one", "web"))
@@ -221,9 +220,8 @@ func TestSyncPeriod(t *testing.T) {
 	})
 }
 
-// A watch that expires while objects change is followed by a new list. Both
-// informers tell handlers of the changed objects; client-go's sends an update
-// for every unchanged object too (D14).
+// A watch that expires while objects change is followed by a new list. Both informers deliver the
+// changed objects. client-go's also sends an update for every unchanged object (D14).
 func TestRelist(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		stays, changes, goes := pod("a", "stays", "web"), pod("a", "changes", "web"), pod("a", "goes", "web")

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// byApp indexes pods of any flavour by the label app, and byLetters by the letters of their name.
+// byApp indexes pods of any flavour by the label app, and byLetters by the letters of their names.
 func byApp(o client.Object) []string     { return []string{o.GetLabels()["app"]} }
 func byLetters(o client.Object) []string { return strings.Split(o.GetName(), "") }
 
@@ -90,7 +90,7 @@ func TestIndexOfClusterScopedObjects(t *testing.T) {
 	})
 }
 
-// Indexes may be added while objects change and are read.
+// Indexes can be added while objects change and are read.
 func TestIndexIsAddedWhileObjectsChange(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		c := r.started(t, cache.Options{})

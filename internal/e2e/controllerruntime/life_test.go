@@ -13,16 +13,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// collect returns a watch error handler that puts the errors into a channel.
+// collect returns a watch error handler that sends the errors to a channel.
 func collect(into chan<- error) toolscache.WatchErrorHandlerWithContext {
 	return func(ctx context.Context, r *toolscache.Reflector, err error) {
 		if r == nil || ctx == nil {
-			panic("a watch error handler is given a reflector and a context")
+			panic("a watch error handler must get a reflector and a context")
 		}
-		toolscache.DefaultWatchErrorHandler(ctx, r, err) // it reads the reflector's fields
+		toolscache.DefaultWatchErrorHandler(ctx, r, err) // reads the reflector's fields
 		select {
 		case into <- err:
-		default: // the test has seen enough of them
+		default: // the test has seen enough errors
 		}
 	}
 }
@@ -126,8 +126,8 @@ func TestWaitForCacheSyncEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// The watch error handler gets the error of a refused request. The cache syncs
-// once requests are answered.
+// The watch error handler gets the error of a refused request. The cache syncs when requests are
+// answered.
 func TestWatchErrorHandler(t *testing.T) {
 	eachFlavour(t, func(t *testing.T, r *rig, f flavour) {
 		r.create(t, pod("a", "one", "web"))
@@ -143,8 +143,8 @@ func TestWatchErrorHandler(t *testing.T) {
 	})
 }
 
-// Without bookmarks a server cannot mark the end of a stream's initial state.
-// Tidemark asks for a list then (D12); client-go waits for ever.
+// Without bookmarks a server cannot mark the end of a stream's initial state. Then tidemark lists (D12),
+// and client-go waits forever.
 func TestNoBookmarks(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		if !r.ours() {
@@ -157,9 +157,8 @@ func TestNoBookmarks(t *testing.T) {
 	})
 }
 
-// Both libraries get the initial state as a stream, and go on with the same
-// watch. controller-runtime's ListerWatcher does not say that it can stream;
-// both ask for a stream all the same.
+// Both libraries get the initial state as a stream, and continue with the same watch.
+// controller-runtime's ListerWatcher does not say that it can stream, but both try.
 func TestInitialStateIsStreamed(t *testing.T) {
 	eachFlavour(t, func(t *testing.T, r *rig, f flavour) {
 		r.create(t, pod("a", "one", "web"))

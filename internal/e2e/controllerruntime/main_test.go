@@ -8,9 +8,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// TestMain does not check for leaks: each test does, see checkLeaks.
+// TestMain does not check for leaks. Each test does, see checkLeaks.
 func TestMain(m *testing.M) {
-	klog.SetLogger(klog.Logger{}) // discards the errors that tests provoke
+	klog.SetLogger(klog.Logger{}) // discards the errors that tests cause
 	ctrl.SetLogger(klog.Logger{})
 	os.Exit(m.Run())
 }

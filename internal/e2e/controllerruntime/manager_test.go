@@ -27,14 +27,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// manager makes a manager whose caches are the rig's.
+// manager makes a manager whose caches use the rig's library.
 func (r *rig) manager(t *testing.T) manager.Manager {
 	t.Helper()
 	unnamed := true
 	o := manager.Options{
 		Scheme:     scheme.Scheme,
 		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: &unnamed}, // each test has its own
+		Controller: config.Controller{SkipNameValidation: &unnamed}, // the tests use the same names
 	}
 	o.Cache.NewInformer = r.informer
 	m, err := ctrl.NewManager(r.config, o)
@@ -56,7 +56,7 @@ func (r *rig) run(t *testing.T, m manager.Manager) {
 	})
 }
 
-// counter keeps status.replicas of a ReplicaSet at the number of its pods.
+// counter sets status.replicas of a ReplicaSet to the number of its pods.
 type counter struct{ client.Client }
 
 func (c counter) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
@@ -68,10 +68,10 @@ func (c counter) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	if err := c.List(ctx, &pods, client.InNamespace(request.Namespace), client.MatchingFields{"owner": request.Name}); err != nil {
 		return reconcile.Result{}, err
 	}
-	if set.Status.Replicas == int32(len(pods.Items)) { //nolint:gosec // a test has few
+	if set.Status.Replicas == int32(len(pods.Items)) { //nolint:gosec // a test has few pods
 		return reconcile.Result{}, nil
 	}
-	set.Status.Replicas = int32(len(pods.Items)) //nolint:gosec // a test has few
+	set.Status.Replicas = int32(len(pods.Items)) //nolint:gosec // a test has few pods
 	return reconcile.Result{}, c.Status().Update(ctx, &set)
 }
 
@@ -83,7 +83,7 @@ func byOwner(o client.Object) []string {
 	return nil
 }
 
-// A controller that owns pods uses events, indexes, reads and writes together.
+// A controller that owns pods combines events, indexes, reads and writes.
 func TestManagerReconciles(t *testing.T) {
 	for name, watched := range map[string]builder.OwnsOption{"typed": nil, "metadata": builder.OnlyMetadata} {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestManagerReconciles(t *testing.T) {
 				}
 				replicas(1)
 				r.create(t, owned("two"))
-				if watched == nil { // the index and the events belong to different informers
+				if watched == nil { // the index and the events come from different informers
 					replicas(2)
 					r.remove(t, one)
 					replicas(1)
@@ -129,8 +129,8 @@ func TestManagerReconciles(t *testing.T) {
 	}
 }
 
-// The events of objects that existed before the controller are marked as
-// initial, so that its queue can serve new events first.
+// Events of objects that existed before the controller are marked as initial, so that its queue can
+// prioritize new events.
 func TestInitialEventsAreMarked(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		r.create(t, pod("a", "old", "web"))
@@ -156,8 +156,8 @@ func TestInitialEventsAreMarked(t *testing.T) {
 	})
 }
 
-// A manager gives up when a controller's cache does not sync, whether the
-// server refuses or does not answer at all.
+// A manager gives up when a controller's cache does not sync, whether the server refuses requests or
+// does not answer.
 func TestCacheSyncTimeout(t *testing.T) {
 	for name, block := range map[string]func(*gate){"silence": (*gate).shut, "refusal": (*gate).refuse} {
 		t.Run(name, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestCacheSyncTimeout(t *testing.T) {
 	}
 }
 
-// A manager stops at any time, also where nothing has synced.
+// A manager can stop at any time, also before any cache has synced.
 func TestManagerStopsBeforeTheSync(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		r.gate.shut()

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// of returns a selector of the label app.
+// of returns a selector for the label app.
 func of(app string) labels.Selector { return labels.SelectorFromSet(labels.Set{"app": app}) }
 
 func TestDefaultNamespaces(t *testing.T) {
@@ -35,8 +35,8 @@ func TestDefaultNamespaces(t *testing.T) {
 	})
 }
 
-// An informer of several namespaces consists of several informers, and passes
-// every call on to each of them.
+// An informer for several namespaces consists of several informers, and passes every call to each of
+// them.
 func TestInformerOfNamespaces(t *testing.T) {
 	eachFlavour(t, func(t *testing.T, r *rig, f flavour) {
 		r.create(t, pod("a", "one", "web"), pod("b", "two", "web"), pod("c", "three", "web"))
@@ -59,7 +59,7 @@ func TestInformerOfNamespaces(t *testing.T) {
 	})
 }
 
-// Settings for all namespaces apply to the namespaces without settings of their own.
+// Settings for all namespaces apply to namespaces that have no settings.
 func TestAllOtherNamespaces(t *testing.T) {
 	eachFlavour(t, func(t *testing.T, r *rig, f flavour) {
 		r.create(t, pod("a", "web", "web"), pod("a", "db", "db"), pod("b", "web", "web"), pod("b", "db", "db"), pod("c", "web", "web"))
@@ -99,7 +99,7 @@ func TestSelectorsByObject(t *testing.T) {
 				if name != "label" {
 					return
 				}
-				moves.Labels["app"] = "other" // and so leaves the cache
+				moves.Labels["app"] = "other" // so that it leaves the cache
 				r.update(t, moves)
 				typed.has(t, cached, c.want[1:])
 			})

@@ -88,8 +88,8 @@ func TestClusterScopedObjectsHaveNoNamespace(t *testing.T) {
 	})
 }
 
-// A cache returns copies of objects unless copying is switched off for a call,
-// for a kind or for the cache. Then two reads share the object's maps and slices.
+// A cache returns copies of objects, unless copying is disabled for a call, a kind or the cache. Then
+// two reads share the object's maps and slices.
 func TestReadsCopy(t *testing.T) {
 	yes := true
 	for name, c := range map[string]struct {
@@ -147,7 +147,7 @@ func TestReadsBeforeTheStartFail(t *testing.T) {
 	})
 }
 
-// A read waits for its informer to sync, and no longer than its context lasts.
+// A read waits until its informer has synced, but no longer than its context allows.
 func TestReadsWaitForTheSync(t *testing.T) {
 	eachFlavour(t, func(t *testing.T, r *rig, f flavour) {
 		c := r.started(t, cache.Options{})
@@ -162,7 +162,7 @@ func TestReadsWaitForTheSync(t *testing.T) {
 	})
 }
 
-// A CRD without a Go type is read as unstructured objects or by its metadata.
+// Objects of a CRD without a Go type are read as unstructured objects or as metadata.
 func TestKindsWithoutGoType(t *testing.T) {
 	gvk := schema.GroupVersionKind{Group: "toys.example", Version: "v1", Kind: "Spinner"}
 	for _, f := range []flavour{generic, metadataOnly} {

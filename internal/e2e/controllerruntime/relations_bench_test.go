@@ -17,19 +17,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// The pods of the benchmark.
+// The benchmark's pods.
 const (
 	namespaces = 50
 	podsOfEach = 100
 )
 
-// BenchmarkReferrers finds the pods that refer to a Secret: by an index that the controller has written, in
-// client-go's informers and without copies, and by a view.
+// BenchmarkReferrers finds the pods that refer to a Secret: by a handwritten index in client-go's
+// informers, without copies, and by a view.
 func BenchmarkReferrers(b *testing.B) {
 	secret := func(i int) types.NamespacedName {
 		return types.NamespacedName{Namespace: fmt.Sprint("ns-", i%namespaces), Name: fmt.Sprint("secret-", i%6)}
 	}
-	var before []int // what the other way has found
+	var before []int // the result of the other way
 	for _, way := range []struct {
 		impl string
 		make func(b *testing.B) func(types.NamespacedName) int
@@ -52,7 +52,7 @@ func BenchmarkReferrers(b *testing.B) {
 	}
 }
 
-// populated returns a rig on client-go whose server has the pods.
+// populated returns a rig with client-go whose server has the pods.
 func populated(b *testing.B) *rig {
 	r, random := newRig(b, clientgo, informertest.Options{}), rand.New(rand.NewPCG(52, 0))
 	for n := range namespaces {
@@ -65,7 +65,7 @@ func populated(b *testing.B) *rig {
 	return r
 }
 
-// indexed returns a function that counts the pods that refer to a Secret, by bySecrets.
+// indexed returns a function that counts the pods that refer to a Secret by bySecrets.
 func indexed(b *testing.B) func(secret types.NamespacedName) int {
 	c := populated(b).started(b, cache.Options{DefaultUnsafeDisableDeepCopy: new(true)})
 	require.NoError(b, c.IndexField(b.Context(), &corev1.Pod{}, "secrets", bySecrets))
@@ -76,7 +76,7 @@ func indexed(b *testing.B) func(secret types.NamespacedName) int {
 	}
 }
 
-// viewed returns the same by a view.
+// viewed is like indexed, by a view.
 func viewed(b *testing.B) func(secret types.NamespacedName) int {
 	r, o := populated(b), cache.Options{}
 	config := rest.CopyConfig(r.config)
@@ -85,7 +85,7 @@ func viewed(b *testing.B) func(secret types.NamespacedName) int {
 	c, err := cache.New(config, o)
 	require.NoError(b, err)
 	b.Cleanup(r.start(b, c))
-	require.True(b, c.WaitForCacheSync(b.Context()), "it has been started")
+	require.True(b, c.WaitForCacheSync(b.Context()), "the cache must sync")
 	_, err = c.GetInformer(b.Context(), &corev1.Pod{})
 	require.NoError(b, err)
 	return func(secret types.NamespacedName) (n int) {

@@ -23,7 +23,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// bySecrets is the index function that each controller writes by hand.
+// bySecrets is the index function that a controller would otherwise have.
 func bySecrets(o client.Object) (names []string) {
 	p := o.(*corev1.Pod)
 	for _, v := range p.Spec.Volumes {
@@ -50,7 +50,7 @@ func bySecrets(o client.Object) (names []string) {
 	return slices.Compact(names)
 }
 
-// byHand maps a Secret to the pods that refer to it, by bySecrets.
+// byHand maps a Secret to the pods that refer to it by bySecrets.
 func byHand(ctx context.Context, c client.Reader, secret types.NamespacedName) (all []reconcile.Request, err error) {
 	var found corev1.PodList
 	err = c.List(ctx, &found, client.InNamespace(secret.Namespace), client.MatchingFields{"secrets": secret.Name})
@@ -60,7 +60,7 @@ func byHand(ctx context.Context, c client.Reader, secret types.NamespacedName) (
 	return all, err
 }
 
-// byRelation is byHand by the relation.
+// byRelation is like byHand, by the relation.
 func byRelation(x *indexer.Indexer[*corev1.Pod], secret types.NamespacedName) (all []reconcile.Request, err error) {
 	keys, err := x.FindKeys(refs.ReferringTo(refs.Ref{Kind: "Secret", Namespace: secret.Namespace, Name: secret.Name}))
 	for _, k := range keys {
@@ -69,7 +69,7 @@ func byRelation(x *indexer.Indexer[*corev1.Pod], secret types.NamespacedName) (a
 	return all, err
 }
 
-// refer gives a pod some references to Secrets, in any of the places for them.
+// refer adds references to Secrets to a pod, in any of their places.
 func refer(p *corev1.Pod, random *rand.Rand) {
 	for range random.IntN(4) {
 		name := fmt.Sprint("secret-", random.IntN(6))
@@ -90,8 +90,8 @@ func refer(p *corev1.Pod, random *rand.Rand) {
 	}
 }
 
-// A mapper by hand and one by the relation enqueue the same requests for each Secret, while pods come,
-// change and go.
+// A mapper with bySecrets and one with the relation enqueue the same requests for each Secret, while
+// pods come, change and go.
 func TestMappersByHandAndByRelation(t *testing.T) {
 	r := newRig(t, wired, informertest.Options{})
 	c := r.cache(t, cache.Options{})
@@ -106,7 +106,7 @@ func TestMappersByHandAndByRelation(t *testing.T) {
 	for range 20 {
 		for range 10 {
 			p := pod([]string{"a", "b"}[random.IntN(2)], fmt.Sprint("p-", random.IntN(12)), "web")
-			_ = r.server.Delete(t.Context(), p) // it may not be there
+			_ = r.server.Delete(t.Context(), p) // it may not exist
 			if random.IntN(4) > 0 {
 				refer(p, random)
 				r.create(t, p)

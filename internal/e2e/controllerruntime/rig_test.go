@@ -24,29 +24,28 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// patience bounds each wait for an expected result. A test that passes never
-// waits that long.
+// patience limits each wait for an expected result. A passing test never waits that long.
 const patience = 30 * time.Second
 
 // newInformer is the type of cache.Options.NewInformer.
 type newInformer = func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer
 
-// implementation is the informer library that a test runs on. Without a
-// constructor it is controller-runtime's own choice, client-go.
+// implementation is the informer library that a test runs on. Without a constructor, controller-runtime
+// uses its default, client-go.
 type implementation struct {
 	name string
 	make newInformer
-	wrap transport.WrapperFunc // of the rest.Config; nil for none
-	anew bool                  // each read decodes another object
+	wrap transport.WrapperFunc // wraps the rest.Config's transport; may be nil
+	anew bool                  // each read returns another copy
 }
 
 var (
 	clientgo = implementation{name: "clientgo"}
 	tidemark = implementation{name: "tidemark", make: tidecache.NewSharedIndexInformer}
-	// wired is tidemark, decoding the server's answers itself.
+	// wired is tidemark, which decodes the server's answers itself.
 	wired = implementation{name: "wired", make: informer.ForControllerRuntime, wrap: reflector.Wire}
 
-	// packed is wired, with objects that are decoded at each read.
+	// packed is wired, with packed objects that each read decodes.
 	packed = implementation{
 		name: "packed", wrap: reflector.Wire, anew: true,
 		make: used(controllerruntime.Storage(informer.Storage{Decoded: informer.NewBudget(0)})),
@@ -55,7 +54,7 @@ var (
 	implementations = []implementation{clientgo, tidemark, wired, packed}
 )
 
-// used returns the constructor that Use gives a cache.
+// used returns the constructor that Use passes to a cache.
 func used(more ...controllerruntime.Option) newInformer {
 	var o cache.Options
 	if _, err := controllerruntime.Use(new(rest.Config), &o, more...); err != nil {
@@ -64,14 +63,14 @@ func used(more ...controllerruntime.Option) newInformer {
 	return o.NewInformer
 }
 
-// rig is an API server, and the configuration of a cache of it.
+// rig is an API server, and the configuration of a cache for it.
 type rig struct {
 	server   *informertest.Server
 	gate     *gate
 	config   *rest.Config
 	http     *http.Client
 	informer newInformer
-	anew     bool // each read decodes another object
+	anew     bool // each read returns another copy
 }
 
 // each runs a test on each implementation.
@@ -84,7 +83,7 @@ func each(t *testing.T, test func(t *testing.T, r *rig)) {
 	}
 }
 
-// eachFlavour runs a test on each implementation with each Go type that pods come in.
+// eachFlavour runs a test on each implementation with each Go type for pods.
 func eachFlavour(t *testing.T, test func(t *testing.T, r *rig, f flavour)) {
 	t.Helper()
 	for _, f := range flavours {
@@ -94,8 +93,8 @@ func eachFlavour(t *testing.T, test func(t *testing.T, r *rig, f flavour)) {
 	}
 }
 
-// newRig returns an API server that closes with the test. Clients choose the
-// encoding, as they do on a cluster: protobuf where they can.
+// newRig returns an API server that closes with the test. Clients choose the encoding, as in a cluster:
+// protobuf if they can.
 func newRig(t testing.TB, i implementation, o informertest.Options) *rig {
 	t.Helper()
 	checkLeaks(t, i.make)
@@ -113,26 +112,25 @@ func newRig(t testing.TB, i implementation, o informertest.Options) *rig {
 	return &rig{server: server, gate: g, config: config, http: client, informer: i.make, anew: i.anew}
 }
 
-// checkLeaks fails the test if a goroutine outlives the test's cleanup.
+// checkLeaks fails the test if a goroutine is left after the test's cleanup.
 func checkLeaks(t testing.TB, make newInformer) {
 	t.Helper()
 	o := []goleak.Option{
 		goleak.IgnoreCurrent(),
-		// controller-runtime's own: it waits for ever for namespaces to sync.
+		// controller-runtime's own leak: it waits forever for namespaces to sync.
 		goleak.IgnoreTopFunction("sigs.k8s.io/controller-runtime/pkg/cache.newMultiNamespaceInformer.func1"),
 	}
 	if make == nil {
-		// client-go leaves behind a watch of metadata with an event that nobody receives.
+		// client-go leaves a metadata watch behind with an unreceived event.
 		o = append(o, goleak.IgnoreTopFunction("k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop"))
 	}
 	t.Cleanup(func() { goleak.VerifyNone(t, o...) })
 }
 
-// ours reports whether the rig runs on tidemark. Tests call it where the
-// contract names a difference.
+// ours reports whether the rig uses tidemark. Tests call it where the contract has a difference.
 func (r *rig) ours() bool { return r.informer != nil }
 
-// cache makes a cache that has not been started.
+// cache makes a cache without starting it.
 func (r *rig) cache(t testing.TB, o cache.Options) cache.Cache {
 	t.Helper()
 	o.HTTPClient, o.NewInformer = r.http, r.informer
@@ -141,8 +139,8 @@ func (r *rig) cache(t testing.TB, o cache.Options) cache.Cache {
 	return c
 }
 
-// started makes a cache and starts it. It stops with the test, which fails if
-// the cache leaves a watch behind.
+// started makes and starts a cache. It stops with the test, which fails if the cache leaves a watch
+// behind.
 func (r *rig) started(t testing.TB, o cache.Options) cache.Cache {
 	t.Helper()
 	c := r.cache(t, o)
@@ -152,7 +150,7 @@ func (r *rig) started(t testing.TB, o cache.Options) cache.Cache {
 	return c
 }
 
-// start starts a cache. The function it returns stops the cache and waits for its end.
+// start starts a cache. The returned function stops the cache and waits until it has ended.
 func (r *rig) start(t testing.TB, c cache.Cache) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -171,7 +169,7 @@ func (r *rig) watches(t testing.TB, n int) {
 	await(t, "the number of watches", func() bool { return r.server.Watches() == n })
 }
 
-// create stores objects, in this order.
+// create creates objects in this order.
 func (r *rig) create(t testing.TB, objects ...client.Object) {
 	t.Helper()
 	for _, o := range objects {
@@ -179,7 +177,7 @@ func (r *rig) create(t testing.TB, objects ...client.Object) {
 	}
 }
 
-// update stores an object with its present fields.
+// update stores an object with its current fields.
 func (r *rig) update(t *testing.T, o client.Object) {
 	t.Helper()
 	require.NoError(t, r.server.Update(t.Context(), o))
@@ -190,7 +188,7 @@ func (r *rig) remove(t *testing.T, o client.Object) {
 	require.NoError(t, r.server.Delete(t.Context(), o))
 }
 
-// await polls until a condition holds, for conditions that no channel signals.
+// await polls until a condition holds. Use it for conditions that no channel signals.
 func await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	poll := time.NewTicker(2 * time.Millisecond)
@@ -200,12 +198,12 @@ func await(t testing.TB, what string, holds func() bool) {
 		select {
 		case <-poll.C:
 		case <-late:
-			require.Fail(t, "waited for "+what+" in vain")
+			require.Fail(t, "timed out waiting for "+what)
 		}
 	}
 }
 
-// receive waits for a value from a channel.
+// receive waits for a value on a channel.
 func receive[T any](t testing.TB, from <-chan T) (got T) {
 	t.Helper()
 	select {

@@ -6,5 +6,5 @@ SUITEFLAGS ?=
 
 .PHONY: e2e-controllerruntime
 
-e2e-controllerruntime: ## run controller-runtime's own cache tests on tidemark, with BUDGET on packed objects; SUITEFLAGS are passed on, such as -ginkgo.focus=Get
+e2e-controllerruntime: ## run controller-runtime's own cache tests on tidemark (with BUDGET: on packed objects); SUITEFLAGS are passed to the tests, such as -ginkgo.focus=Get
 	$(suite_dir)suite.sh $(SUITEFLAGS)

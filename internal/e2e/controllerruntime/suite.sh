@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs controller-runtime's own tests of its cache on tidemark and a real
 # kube-apiserver. The script copies the sources from the module cache into a
-# temporary folder, where the tests get their caches by controllerruntime.Use. With
-# BUDGET set, the informers hold their objects packed, and so many bytes of them
+# temporary folder, where controllerruntime.Use makes the tests' caches. With
+# BUDGET set, the informers pack their objects, and keep this many bytes of them
 # decoded. Arguments go to the test program, such as -ginkgo.focus=Get.
 set -eu
 
@@ -32,7 +32,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// newCache makes a cache on tidemark. Tests that set what Use refuses get their own.
+// newCache makes a cache on tidemark. Tests with options that Use refuses get controller-runtime's cache.
 func newCache(config *rest.Config, o cache.Options) (cache.Cache, error) {
 	if o.NewInformer != nil || o.HTTPClient != nil {
 		return cache.New(config, o)

@@ -62,8 +62,8 @@ func TestManagedFieldsAreStripped(t *testing.T) {
 	})
 }
 
-// Tidemark runs the transform once for each object; client-go runs it twice
-// for an object of a stream's initial state (D13).
+// Tidemark runs the transform once for each object. client-go runs it twice for an object in the initial
+// state of a stream (D13).
 func TestTransformRunsOnceForEachObject(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		r.create(t, pod("a", "one", "web"))
@@ -88,8 +88,8 @@ func TestTransformRunsOnceForEachObject(t *testing.T) {
 	})
 }
 
-// An object whose transform fails is left out. Tidemark reports an error that
-// names the object (D3); client-go reports nothing.
+// An object on which the transform fails is left out. Tidemark reports an error that names the object
+// (D3). client-go reports nothing.
 func TestTransformFails(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		failure := errors.New("no such pod")

@@ -17,19 +17,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer/informertest"
 )
 
-// tap counts the answers to requests for pods, and records what clients read of them. It is the
-// transport around the one under test, whose bodies it leaves as they are: Wire would notice. What
-// is read of a server's body is the client's where the transport has passed that body on.
+// tap counts the answers to requests for pods, and records what clients read from them. It wraps the
+// transport under test, but does not wrap its bodies, because Wire would notice. If the transport under
+// test passes the server's body on, everything read from this body was read by the client.
 type tap struct {
 	next    http.RoundTripper // the transport under test, around served
 	answers atomic.Int64
 
 	mu     sync.Mutex
-	served map[io.ReadCloser]*strings.Builder // what was read of each of the server's bodies
-	passed map[io.ReadCloser]bool             // the bodies that clients got
+	served map[io.ReadCloser]*strings.Builder // what was read from each body of the server
+	passed map[io.ReadCloser]bool             // the bodies that were passed to clients
 }
 
-// newTap returns a tap around and behind what wrap makes.
+// newTap returns a tap that wraps the transport made by wrap, and is also next to the server.
 func newTap(next http.RoundTripper, wrap func(http.RoundTripper) http.RoundTripper) *tap {
 	p := &tap{served: map[io.ReadCloser]*strings.Builder{}, passed: map[io.ReadCloser]bool{}}
 	p.next = &server{next, p}
@@ -50,7 +50,7 @@ func (p *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// WrappedRoundTripper lets idle connections be closed.
+// WrappedRoundTripper allows closing idle connections.
 func (p *tap) WrappedRoundTripper() http.RoundTripper { return p.next }
 
 // seen reports whether clients have read a text.
@@ -68,7 +68,7 @@ func (p *tap) seen(text string) bool {
 
 func ofPods(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/pods") }
 
-// server is the transport behind the one under test. It records what is read of the server's bodies.
+// server is the transport below the one under test. It records what is read from the server's bodies.
 type server struct {
 	next http.RoundTripper
 	tap  *tap
@@ -86,7 +86,7 @@ func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// WrappedRoundTripper lets idle connections be closed.
+// WrappedRoundTripper allows closing idle connections.
 func (s *server) WrappedRoundTripper() http.RoundTripper { return s.next }
 
 // tapped is the body of an answer.
@@ -104,8 +104,8 @@ func (b *tapped) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// With Wire controller-runtime's clients read no object at all: neither in a
-// list or a stream, nor in the watch after it. Without Wire they read them all.
+// With Wire, controller-runtime's clients read no objects: neither in a list or stream, nor in the watch
+// after it. Without Wire they read all objects.
 func TestWireTakesTheAnswersOver(t *testing.T) {
 	for name, o := range map[string]informertest.Options{"streams": {}, "lists": {NoWatchList: true}} {
 		for _, i := range []implementation{tidemark, wired} {
@@ -125,7 +125,7 @@ func TestWireTakesTheAnswersOver(t *testing.T) {
 					for n, name := range []string{"first", "second"} {
 						got := told.next(t, n).new
 						assert.Equal(t, name, got.GetName())
-						assert.Equal(t, i.name == tidemark.name, p.seen(name), "the client has read it")
+						assert.Equal(t, i.name == tidemark.name, p.seen(name), "the client has read the object")
 						if f.name != typed.name {
 							assert.Equal(t, podKind, got.GetObjectKind().GroupVersionKind())
 						}
@@ -137,7 +137,7 @@ func TestWireTakesTheAnswersOver(t *testing.T) {
 	}
 }
 
-// Objects that tidemark decodes itself share equal values in the store.
+// Objects that tidemark decodes share equal values in the store.
 func TestWiredObjectsShareEqualValues(t *testing.T) {
 	yes := true
 	r := newRig(t, wired, informertest.Options{})
@@ -152,5 +152,5 @@ func TestWiredObjectsShareEqualValues(t *testing.T) {
 		require.Len(t, found, 2)
 		return found
 	}
-	assert.Same(t, unsafe.SliceData(env("d")), unsafe.SliceData(env("e"))) // a value is shared only once it has come again
+	assert.Same(t, unsafe.SliceData(env("d")), unsafe.SliceData(env("e"))) // a value is shared from the third occurrence on
 }

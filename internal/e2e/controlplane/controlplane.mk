@@ -1,4 +1,4 @@
-# A real etcd and kube-apiserver; see README.md beside this file. The root
+# A real etcd and kube-apiserver; see README.md in this folder. The root
 # Makefile includes it.
 
 controlplane_dir := $(dir $(lastword $(MAKEFILE_LIST)))
@@ -9,11 +9,11 @@ controlplane_cmd := cd $(controlplane_dir)../launch && GOFLAGS='-mod=readonly -b
 controlplane-bin: ## build kube-apiserver and etcd (once), print their folder
 	@$(controlplane_dir)build.sh
 
-controlplane: ## start etcd and kube-apiserver, print the kubeconfig; APISERVER_FLAGS adds flags
+controlplane: ## start etcd and kube-apiserver, print the kubeconfig; APISERVER_FLAGS has additional flags
 	@bin=$$($(controlplane_dir)build.sh) && $(controlplane_cmd) up -bin "$$bin" -- $(APISERVER_FLAGS)
 
-controlplane-restart: ## kill -9 the newest kube-apiserver and start it again, same port and data
+controlplane-restart: ## kill -9 the newest kube-apiserver and restart it on the same port and data
 	@$(controlplane_cmd) restart
 
-controlplane-stop: ## end the newest etcd and kube-apiserver, remove their data
+controlplane-stop: ## stop the newest etcd and kube-apiserver, and remove their data
 	@$(controlplane_cmd) down

@@ -15,12 +15,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// readers is the name of the role and of the binding that let the ordinary
-// user read pods.
+// readers is the name of the role and the binding that let the ordinary user read pods.
 const readers = "e2e-readers"
 
-// allow grants the ordinary user the right to read pods, and waits until the
-// server heeds it.
+// allow grants the ordinary user the right to read pods, and waits until it takes effect.
 func (s *scenario) allow() {
 	s.t.Helper()
 	role := &rbacv1.ClusterRole{
@@ -41,7 +39,7 @@ func (s *scenario) allow() {
 	s.eventually("the user may read pods", s.tryAsUser)
 }
 
-// forbid withdraws the right to read pods, and waits until the server heeds it.
+// forbid revokes the right to read pods, and waits until this takes effect.
 func (s *scenario) forbid() {
 	s.t.Helper()
 	s.must(s.admin.RbacV1().ClusterRoleBindings().Delete(s.ctx, readers, metav1.DeleteOptions{}))
@@ -53,7 +51,7 @@ func (s *scenario) forbid() {
 	})
 }
 
-// tryAsUser lists a pod as the ordinary user, once.
+// tryAsUser lists one pod as the ordinary user.
 func (s *scenario) tryAsUser() error {
 	client := kubernetes.NewForConfigOrDie(s.connect(s.cluster.UserConfig()))
 	_, err := client.CoreV1().RESTClient().Get().Resource("pods").Param("limit", "1").MaxRetries(0).DoRaw(s.ctx)
@@ -69,7 +67,7 @@ func TestScenario_AccessTakenAwayAndGivenBack(t *testing.T) {
 	m := s.watchPods(config)
 	m.watching()
 	s.forbid()
-	proxy.Cut() // the server does not check the right of an open watch again
+	proxy.Cut() // the server does not check rights again while a watch is open
 	err := m.failing(apierrors.IsForbidden)
 	require.Contains(t, err.Error(), harness.User, "the error names the user")
 	require.False(t, m.informer.Status().Watching)

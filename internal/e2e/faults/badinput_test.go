@@ -29,7 +29,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// faultyStart is a scenario in which an informer of each API, typed and client-go's, starts
+// faultyStart is a scenario in which an informer with the typed API and one with client-go's API start
 // while a fault is present.
 type faultyStart struct {
 	*scenario
@@ -37,11 +37,11 @@ type faultyStart struct {
 	shared cache.SharedIndexInformer
 
 	mu   sync.Mutex
-	told []error // errors that the watch error handler got
+	told []error // errors that the watch error handler has received
 }
 
-// startWithFault starts an informer of the typed API and one of client-go's API, with
-// clients made of config, which leads to the fault.
+// startWithFault starts an informer with the typed API and one with client-go's API. Their clients use
+// config, which leads to the fault.
 func (s *scenario) startWithFault(config *rest.Config) *faultyStart {
 	s.t.Helper()
 	w := &faultyStart{scenario: s, m: s.watchPods(config)}
@@ -55,7 +55,7 @@ func (s *scenario) startWithFault(config *rest.Config) *faultyStart {
 	return w
 }
 
-// start runs the informer of client-go's API until the end of the test.
+// start runs the informer with client-go's API until the end of the test.
 func (w *faultyStart) start() {
 	w.t.Helper()
 	w.must(w.shared.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
@@ -79,8 +79,8 @@ func listPods(client kubernetes.Interface) cache.ListWithContextFunc {
 	}
 }
 
-// requireReports waits until WaitSynced, Status and the error handler report the error. The
-// informers try again, so that the error comes more than once, but not too often.
+// requireReports waits until WaitSynced, Status and the error handler report the error. The informers
+// retry, so that the error occurs more than once, but not too often.
 func (w *faultyStart) requireReports(what string, wanted func(error) bool) {
 	t := w.t
 	t.Helper()
@@ -91,7 +91,7 @@ func (w *faultyStart) requireReports(what string, wanted func(error) bool) {
 	require.ErrorIs(t, waited, informer.ErrNotSynced)
 	require.True(t, wanted(waited), "WaitSynced reports %s: %v", what, waited)
 	w.awaitErrors(what, wanted)
-	w.eventually("it is tried again", func() error {
+	w.eventually("the informers retry", func() error {
 		if w.m.informer.Status().Errors < 2 {
 			return errNone
 		}
@@ -104,7 +104,7 @@ func (w *faultyStart) requireReports(what string, wanted func(error) bool) {
 	}
 }
 
-// awaitErrors waits until the error handler has got the error more than once.
+// awaitErrors waits until the error handler has received the error more than once.
 func (w *faultyStart) awaitErrors(what string, wanted func(error) bool) {
 	w.t.Helper()
 	w.eventually("the error handler gets the error "+what, func() error {
@@ -124,12 +124,12 @@ func (w *faultyStart) awaitErrors(what string, wanted func(error) bool) {
 	})
 }
 
-// recovers waits until both informers are synced, after the fault has gone.
+// recovers waits until both informers are synced after the end of the fault.
 func (w *faultyStart) recovers() {
 	w.t.Helper()
 	w.heal()
 	w.m.settle()
-	w.eventually("client-go's face has synced", func() error {
+	w.eventually("the informer with client-go's API has synced", func() error {
 		if !w.shared.HasSynced() || len(w.shared.GetStore().ListKeys()) != w.m.informer.Indexer().Len() {
 			return errNone
 		}
@@ -155,7 +155,7 @@ func TestBadInput_PointsNowhere(t *testing.T) {
 	proxy := s.proxy()
 	proxy.Refuse()
 	w := s.startWithFault(harness.Via(s.cluster.Config(), proxy.Address()))
-	w.requireReports("that nobody listens", utilnet.IsConnectionRefused)
+	w.requireReports("that the connection is refused", utilnet.IsConnectionRefused)
 	s.must(proxy.Admit())
 	w.recovers()
 }
@@ -170,7 +170,7 @@ func TestBadInput_ExpiredCredentials(t *testing.T) {
 	config.BearerToken = ""
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &tokenTripper{token, next} })
 	w := s.startWithFault(config)
-	w.requireReports("that the credentials do not do", apierrors.IsUnauthorized)
+	w.requireReports("that the credentials are rejected", apierrors.IsUnauthorized)
 	token.now.Store(right)
 	w.recovers()
 }
@@ -189,7 +189,7 @@ func (t *tokenTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(r)
 }
 
-// WrappedRoundTripper lets idle connections be closed.
+// WrappedRoundTripper allows closing idle connections.
 func (t *tokenTripper) WrappedRoundTripper() http.RoundTripper { return t.next }
 
 func TestBadInput_WrongAuthority(t *testing.T) {
@@ -202,7 +202,7 @@ func TestBadInput_WrongAuthority(t *testing.T) {
 	proxy := s.proxy()
 	proxy.Target(impostor.Listener.Addr().String())
 	w := s.startWithFault(harness.Via(s.cluster.Config(), proxy.Address()))
-	w.requireReports("who signed the certificate", saying("certificate signed by unknown authority"))
+	w.requireReports("that the certificate's authority is unknown", saying("certificate signed by unknown authority"))
 	proxy.Target(s.cluster.Address())
 	w.recovers()
 }
@@ -214,7 +214,7 @@ func behindGateway(t *testing.T, f harness.Fault) (*faultyStart, *harness.Gatewa
 	return s.startWithFault(config), g
 }
 
-// brokenGateway returns a scenario with a gateway that has a fault, and the configuration to reach it.
+// brokenGateway returns a scenario with a broken gateway, and the configuration to reach it.
 func brokenGateway(t *testing.T, f harness.Fault) (*scenario, *harness.Gateway, *rest.Config) {
 	t.Helper()
 	s := begin(t, harness.Options{})
@@ -235,12 +235,12 @@ func TestBadInput_SpeaksHTML(t *testing.T) {
 	w.recovers()
 }
 
-// A gateway passes lists on, and answers watches with a login page.
+// A gateway passes on lists, and answers watches with a login page.
 func TestBadInput_WatchSpeaksHTML(t *testing.T) {
 	s, g, config := brokenGateway(t, harness.AnswerWatches("text/html", "<html><body><h1>Please log in</h1></body></html>"))
 	m := s.watchPods(config)
 	s.note = m.failing(func(err error) bool { return reflector.ClassOf(err) == reflector.ErrorDecode }).Error()
-	m.synced() // by a list
+	m.synced() // synced by a list
 	g.Break(nil)
 	s.heal()
 	m.settle()
@@ -254,8 +254,9 @@ func TestBadInput_AnswersGarbage(t *testing.T) {
 	w.recovers()
 }
 
-// An empty JSON object is no list, though a client decodes it as an empty list: the cache stays. Only
-// an informer that has never got a list with a version takes it for an empty one (D26).
+// An empty JSON object is not a list, although a client decodes it as an empty list. The cache does not
+// change. Only an informer that has never received a list with a version treats it as an empty list
+// (D26).
 func TestBadInput_AnswersNothing(t *testing.T) {
 	s, g, config := brokenGateway(t, nil)
 	m := s.watchPods(config)
@@ -274,15 +275,15 @@ func TestBadInput_AnswersNothing(t *testing.T) {
 	s.budget(60)
 }
 
-// Each stream of the initial state, which is compressed, breaks off in the middle of an object, so
-// that the informer has to list.
+// Each stream of the initial state, which is compressed, breaks off in the middle of an object, so that
+// the informer has to list.
 func TestBadInput_StreamBreaksInTheMiddleOfAnObject(t *testing.T) {
 	s, g, config := brokenGateway(t, harness.TruncateWatches(2000))
 	m := s.watchPods(config)
-	m.synced() // by a list, so that the stream's failure is no error (D10)
+	m.synced() // synced by a list, so that the stream's failure is not an error (D10)
 	require.Contains(t, strings.Join(m.informer.Status().Notes, "\n"), "the initial state is listed, not streamed")
 	s.touchPods(0, 20, "7")
-	_ = m.failing(func(err error) bool { return err != nil }) // of a watch
+	_ = m.failing(func(err error) bool { return err != nil }) // the error of a watch
 	s.note = m.informer.Status().LastError.Error()
 	g.Break(nil)
 	s.heal()
@@ -290,7 +291,7 @@ func TestBadInput_StreamBreaksInTheMiddleOfAnObject(t *testing.T) {
 	s.budget(60)
 }
 
-// Each watch sends garbage from the middle of an object on.
+// Each watch sends garbage, beginning in the middle of an object.
 func TestBadInput_WatchSendsNonsense(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createPods(20)
@@ -311,5 +312,5 @@ func TestBadInput_WatchSendsNonsense(t *testing.T) {
 	s.budget(60)
 }
 
-// quiet discards the log of a server whose errors are provoked.
+// quiet discards the log of a server that fails on purpose.
 var quiet = log.New(io.Discard, "", 0)

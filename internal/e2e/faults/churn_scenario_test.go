@@ -19,7 +19,7 @@ import (
 
 func TestScenario_ChurnByManyWriters(t *testing.T) {
 	s := begin(t, harness.Options{})
-	n := size(200, 10_000) // few, so that each is written several times
+	n := size(200, 10_000) // few pods, so that each is written several times
 	s.createPods(n)
 	m := s.pods(s.cluster.Config(), podSource)
 	slow, stuck, late, leaving := newView[*corev1.Pod]("slow"), newView[*corev1.Pod]("stuck"), newView[*corev1.Pod]("late"), newView[*corev1.Pod]("leaving")
@@ -32,7 +32,7 @@ func TestScenario_ChurnByManyWriters(t *testing.T) {
 	}
 	m.start()
 	release := sync.OnceFunc(func() { close(stuck.stuck) })
-	t.Cleanup(release) // or the informer could not end
+	t.Cleanup(release) // otherwise the informer could not end
 	m.synced()
 
 	half := size(4*time.Second, 30*time.Second)
@@ -45,10 +45,9 @@ func TestScenario_ChurnByManyWriters(t *testing.T) {
 	require.Empty(t, leaving.Problems())
 	s.sleep(half)
 	c.end()
-	// The handler is stuck in its first call, so that the rest of the initial state
-	// waits too. Events are merged when a segment of the log (256 events) is full and
-	// the backlog exceeds 1,024 events.
-	require.LessOrEqual(t, lagging.Backlog(), 2*n+1024+256, "what waits for a stuck handler is one change for each pod")
+	// The handler is stuck in its first call, so that the rest of the initial state waits, too. Events
+	// are merged when a segment of the log (256 events) is full and the backlog exceeds 1,024 events.
+	require.LessOrEqual(t, lagging.Backlog(), 2*n+1024+256, "the backlog of a stuck handler is one change per pod")
 	release()
 
 	s.heal()
@@ -74,7 +73,7 @@ func TestScenario_ConnectionsCutEverySecond(t *testing.T) {
 	s.note = fmt.Sprintf("%d cuts, %d writes", cuts, c.written.Load())
 	m.settle()
 	s.budget(2 + 2*cuts)
-	require.Zero(t, m.informer.Status().Relists, "a watch that was cut goes on where it was")
+	require.Zero(t, m.informer.Status().Relists, "a broken watch resumes at its last version")
 }
 
 func TestScenario_ConnectionsBreakInTheMiddle(t *testing.T) {
@@ -97,7 +96,7 @@ func TestScenario_ConnectionsBreakInTheMiddle(t *testing.T) {
 	require.Zero(t, m.informer.Status().Relists)
 }
 
-// The connection is cut during the first list, three times, before the list succeeds.
+// The connection is cut three times during the first list, before the list succeeds.
 func TestScenario_InitialStateCut(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)
@@ -119,7 +118,7 @@ func TestScenario_InitialStateCut(t *testing.T) {
 }
 
 func TestScenario_NetworkStallsAndCrawls(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel() // it mostly waits
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)
 	proxy := s.proxy()
@@ -139,10 +138,10 @@ func TestScenario_NetworkStallsAndCrawls(t *testing.T) {
 	require.Zero(t, m.informer.Status().Relists)
 }
 
-// The connection is open for the client and closed for the server. The transport's
-// pings find that out, and then the informer has to reconnect.
+// The connection is open for the client and closed for the server. The transport's pings detect this,
+// and then the informer has to reconnect.
 func TestScenario_HalfOpenConnection(t *testing.T) {
-	if !*full { // client-go's are 30 s and 15 s
+	if !*full { // client-go's default times are 30 s and 15 s
 		t.Setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "4")
 		t.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "6")
 	}
@@ -156,16 +155,16 @@ func TestScenario_HalfOpenConnection(t *testing.T) {
 	s.touchPods(0, 50, "half")
 	s.deletePods(50, 100)
 	m.settle()
-	// A lost connection ends the stream with an error, and then the informer relists
-	// (B56). The transport may give up once more if the server has no time for a ping.
+	// A lost connection ends the stream with an error, and the informer relists (B56). The transport may
+	// abandon the connection again if the server has no time for a ping.
 	s.budget(5)
 	require.LessOrEqual(t, m.informer.Status().Relists, 2)
 }
 
-// The server closes each watch after 5 to 10 seconds. A client's timeoutSeconds
-// would overrule that, so the source leaves it out.
+// The server closes each watch after 5 to 10 seconds. A client's timeoutSeconds would override this, so
+// the source removes it.
 func TestScenario_ShortWatches(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel() // it mostly waits
 	s := begin(t, harness.Options{Flags: []string{"--min-request-timeout=5"}})
 	s.createPods(somePods)
 	m := s.pods(s.cluster.Config(), func(client kubernetes.Interface) reflector.Source {

@@ -15,19 +15,18 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// churn is a number of goroutines that write the pods of a scenario.
+// churn is a number of goroutines that write a scenario's pods.
 type churn struct {
 	s        *scenario
 	pods     int
 	writers  int
-	pause    time.Duration // between two writes of a writer
+	pause    time.Duration // the pause between two writes of a writer
 	written  atomic.Int64
 	cancel   context.CancelFunc
 	finished sync.WaitGroup
 }
 
-// churn starts writers that change, delete and create the first n pods. Each
-// writer has pods of its own.
+// churn starts writers that change, delete and create the first n pods. Each writer has its own pods.
 func (s *scenario) churn(writers, n int, pause time.Duration) *churn {
 	ctx, cancel := context.WithCancel(s.ctx)
 	c := &churn{s: s, pods: n, writers: writers, pause: pause, cancel: cancel}
@@ -49,7 +48,7 @@ func (c *churn) write(ctx context.Context, writer int) {
 	random := rand.New(rand.NewPCG(6, uint64(writer)))
 	for ctx.Err() == nil {
 		i := writer + c.writers*random.IntN(c.pods/c.writers)
-		// A write does not end with ctx: nothing changes after end.
+		// A write does not end with ctx, so that nothing changes after end.
 		if err := c.once(context.WithoutCancel(ctx), i, random); err == nil {
 			c.written.Add(1)
 		}
@@ -60,7 +59,7 @@ func (c *churn) write(ctx context.Context, writer int) {
 	}
 }
 
-// once changes the round of one pod, or sometimes deletes or re-creates the pod.
+// once changes the round of a pod, or sometimes deletes or recreates the pod.
 func (c *churn) once(ctx context.Context, i int, random *rand.Rand) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -71,7 +70,7 @@ func (c *churn) once(ctx context.Context, i int, random *rand.Rand) error {
 			return err
 		}
 		if random.IntN(3) == 0 {
-			return nil // a later change creates it again
+			return nil // a later change recreates it
 		}
 	}
 	round := fmt.Sprint(random.IntN(10))
@@ -83,7 +82,7 @@ func (c *churn) once(ctx context.Context, i int, random *rand.Rand) error {
 	return err
 }
 
-// now deletes pods at once: there is no kubelet that could confirm it.
+// now deletes pods at once, because there is no kubelet to confirm the deletion.
 var now = *metav1.NewDeleteOptions(0)
 
 // deletePods deletes the pods from first up to end.

@@ -14,11 +14,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/claims"
 )
 
-// TestClaims plays against a kube-apiserver with default flags the scripts that
-// the tests of informertest play against informertest.
+// TestClaims plays the scripts that the tests of informertest play against informertest, against a
+// kube-apiserver with default flags.
 //
-// The server has the history twice: in etcd, and in its watch cache. To forget
-// the history, etcd is compacted and the server restarted, which ends the watches.
+// The server stores the history twice: in etcd, and in its watch cache. To discard the history, the test
+// compacts etcd and restarts the server, which ends the watches.
 func TestClaims(t *testing.T) {
 	s := begin(t, harness.Options{})
 	forget := func() error {
@@ -28,7 +28,7 @@ func TestClaims(t *testing.T) {
 	s.play(forget, scripts, func(script string) bool { return script != openWatch })
 }
 
-// Without the watch cache, a compaction is enough, and a watch stays open meanwhile.
+// Without the watch cache, a compaction is enough, and a watch can stay open.
 func TestClaims_OfAnOpenWatch(t *testing.T) {
 	s := begin(t, harness.Options{Flags: []string{uncached}})
 	s.play(func() error { return s.cluster.Compact(s.ctx) }, scripts, func(script string) bool { return script == openWatch })
@@ -40,16 +40,16 @@ func TestClaims_Sharded(t *testing.T) {
 	s.play(nil, scripts+"/sharded", func(string) bool { return true })
 }
 
-// sharded is the flag of a server that filters by shard. Without it, a server ignores a shardSelector.
+// sharded is the flag of a server that filters by shard. Without it, the server ignores a shardSelector.
 const sharded = "--feature-gates=ShardedListAndWatch=true"
 
-// scripts is the folder of the scripts that servers without feature gates pass.
+// scripts is the folder with the scripts for servers without feature gates.
 const scripts = "../../../informer/informertest/testdata/claims"
 
-// openWatch is the script in which a watch is open while the history is forgotten.
+// openWatch is the script in which a watch is open while the history is discarded.
 const openWatch = "forgotten"
 
-// play plays the wanted scripts of a folder.
+// play plays the wanted scripts in a folder.
 func (s *scenario) play(forget func() error, folder string, wanted func(script string) bool) {
 	s.t.Helper()
 	files, err := filepath.Glob(folder + "/*.txt")
@@ -68,7 +68,7 @@ func (s *scenario) play(forget func() error, folder string, wanted func(script s
 		s.t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
-			ctx, cancel := context.WithTimeout(t.Context(), patience) // ends the wait for a missing event
+			ctx, cancel := context.WithTimeout(t.Context(), patience) // limits the wait for a missing event
 			defer cancel()
 			require.NoError(t, server.Play(ctx, string(text)))
 		})

@@ -18,8 +18,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// controller is a program on tidemark, with the objects that it works for and a
-// check of its results.
+// controller is a program with tidemark, the objects that it works for, and a check of its results.
 type controller struct {
 	name    string
 	objects objects
@@ -27,19 +26,18 @@ type controller struct {
 	process *harness.Process
 }
 
-// objects creates, removes and scales the objects that a controller works for, by number.
+// objects creates, removes and scales the objects of a controller by number.
 type objects struct {
 	create, remove func(ctx context.Context, i int) error
 	scale          func(ctx context.Context, i, replicas int) error
 }
 
-// Programs like those of users create, scale and clean up objects while servers,
-// connections and the programs fail: the example of a controller, a
-// controller-runtime manager with a CRD that has a Go type (fleet), the example
-// with controller-runtime, which counts the manager's pods, and the example with
-// a CRD, whose typed and dynamic informers print their events.
+// Programs like those of users create, scale and clean up objects while servers, connections and the
+// programs fail: the example of a controller, a controller-runtime manager with a CRD that has a Go type
+// (fleet), the example with controller-runtime, which counts the manager's pods, and the example with a
+// CRD, whose typed and dynamic informers print their events.
 func TestScenario_ControllersKeepUp(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel() // it mostly waits
 	s := begin(t, harness.Options{})
 	s.must(harness.CreateNamespaces(s.ctx, s.admin, teams))
 	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
@@ -72,7 +70,7 @@ func TestScenario_ControllersKeepUp(t *testing.T) {
 	}
 	s.heal()
 	for _, c := range all {
-		s.eventually(c.name+": the end state is right", c.differs)
+		s.eventually(c.name+": the end state is correct", c.differs)
 		require.NoError(t, c.process.Signal(0), "%s runs still", c.name)
 	}
 	s.note = fmt.Sprintf("%d objects created, scaled or removed meanwhile", done)
@@ -82,8 +80,7 @@ func TestScenario_ControllersKeepUp(t *testing.T) {
 // teams is the number of namespaces with objects.
 const teams = 4
 
-// controller builds a program, given by its folder, and runs it until the end
-// of the test.
+// controller builds the program in a folder, and runs it until the end of the test.
 func (s *scenario) controller(folder, kubeconfig string) *controller {
 	s.t.Helper()
 	c := &controller{name: filepath.Base(folder)}
@@ -103,8 +100,8 @@ func (s *scenario) controller(folder, kubeconfig string) *controller {
 	return c
 }
 
-// work creates, scales and removes the objects of controllers at random until end
-// is called. end returns the number of operations that succeeded.
+// work creates, scales and removes objects of controllers at random until end is called. end returns the
+// number of successful operations.
 func (s *scenario) work(n int, controllers ...*controller) (end func() int64) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	var working sync.WaitGroup
@@ -113,7 +110,7 @@ func (s *scenario) work(n int, controllers ...*controller) (end func() int64) {
 		working.Go(func() {
 			random := rand.New(rand.NewPCG(9, uint64(c)))
 			for ctx.Err() == nil {
-				// An operation does not end with ctx: nothing changes after end.
+				// An operation does not end with ctx, so that nothing changes after end.
 				if one.objects.once(context.WithoutCancel(ctx), random, n) == nil {
 					done.Add(1)
 				}
@@ -129,8 +126,8 @@ func (s *scenario) work(n int, controllers ...*controller) (end func() int64) {
 	return end
 }
 
-// once creates, scales or removes one of the first n objects. It may fail: during
-// a fault, or because the object exists already, or does not exist.
+// once creates, scales or removes one of the first n objects. It may fail during a fault, or because the
+// object already exists or does not exist.
 func (o objects) once(ctx context.Context, random *rand.Rand, n int) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -158,7 +155,7 @@ func (s *scenario) insist(remove func(ctx context.Context, i int) error) func(ct
 	}
 }
 
-// trouble makes connections, servers and the given controllers fail, one after the other.
+// trouble makes connections, servers and the given controllers fail, one after another.
 func (s *scenario) trouble(proxy *harness.Proxy, killed ...*controller) {
 	s.t.Helper()
 	s.sleep(2 * time.Second)

@@ -36,8 +36,7 @@ func (s *scenario) createCronTabs(client dynamic.Interface) {
 	})
 }
 
-// cronTabs are the objects whose events examples/crd prints. Scaling a CronTab changes its
-// schedule.
+// cronTabs are the objects whose events examples/crd prints. Scaling a CronTab changes its schedule.
 func (s *scenario) cronTabs(client dynamic.Interface) objects {
 	in := func(i int) (dynamic.ResourceInterface, string) {
 		return client.Resource(cronTabsResource).Namespace(harness.Namespace(i % teams)), fmt.Sprint("cron-", i)
@@ -65,8 +64,8 @@ func (s *scenario) cronTabs(client dynamic.Interface) objects {
 
 var cronTabLine = regexp.MustCompile(`(typed|dynamic) ([-+~]) (\S+) runs (.+)`)
 
-// cronTabsDiffer returns an error if the events that the typed or the dynamic
-// informer's handler printed do not add up to the objects of the server.
+// cronTabsDiffer returns an error if the events printed by the typed or the dynamic informer's handler
+// do not add up to the server's objects.
 func (s *scenario) cronTabsDiffer(client dynamic.Interface, program *harness.Process) error {
 	text, err := program.Output()
 	if err != nil {
@@ -85,14 +84,14 @@ func (s *scenario) cronTabsDiffer(client dynamic.Interface, program *harness.Pro
 	for _, m := range cronTabLine.FindAllStringSubmatch(text, -1) {
 		view, sign, name, runs := told[m[1]], m[2], m[3], m[4]
 		_, known := view[name]
-		require.Equal(s.t, sign == "+", !known, "only what is new is added: %s", m[0])
+		require.Equal(s.t, sign == "+", !known, "only new objects are added: %s", m[0])
 		if view[name] = runs; sign == "-" {
 			delete(view, name)
 		}
 	}
 	for api, view := range told {
 		if !maps.Equal(view, there) {
-			return fmt.Errorf("%s: the objects are %v, the handler has %v", api, there, view)
+			return fmt.Errorf("%s: the objects are %v, but the handler has %v", api, there, view)
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// deployments are the objects that examples/controller summarizes.
+// deployments are the objects for which examples/controller writes summaries.
 func (s *scenario) deployments() objects {
 	in := func(i int) (namespace, name string) { return harness.Namespace(i % teams), fmt.Sprint("web-", i) }
 	return objects{
@@ -63,7 +63,7 @@ func (s *scenario) summariesDiffer() error {
 		d := &deployments.Items[i]
 		summary, ok := left[keyOf(d)]
 		if !ok || summary.Data["replicas"] != fmt.Sprint(*d.Spec.Replicas) || !metav1.IsControlledBy(summary, d) {
-			return fmt.Errorf("%v has %d replicas and the summary %v", keyOf(d), *d.Spec.Replicas, summary)
+			return fmt.Errorf("%v has %d replicas, but the summary %v", keyOf(d), *d.Spec.Replicas, summary)
 		}
 		delete(left, keyOf(d))
 	}

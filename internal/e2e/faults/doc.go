@@ -1,16 +1,13 @@
-// Package faults runs tidemark against a real kube-apiserver and etcd, with the
-// faults that clusters have: see the tests. Each scenario ends with the cache
-// equal to the server, every handler's view equal to the cache, no object back
-// at an older version, no goroutine left, and no more requests than its budget
-// allows. `make e2e` runs all scenarios and prints their requests and times.
+// Package faults runs tidemark against a real kube-apiserver and etcd, with the faults of real clusters.
+// Each scenario ends with these checks: the cache equals the server, the view of every handler equals
+// the cache, no object has gone back to an older version, no goroutine is left, and the number of
+// requests is within the budget. `make e2e` runs all scenarios and prints their requests and times.
 //
-// Controllers run as programs of their own, as users' controllers do: the
-// examples, and fleet.
+// Controllers run as separate programs, like those of users: the examples, and fleet.
 //
-// A scenario waits for conditions, for minutes if need be. It checks a duration
-// only where the library promises it: an informer of a custom resource syncs long
-// before a back-off would ask for the resource again. Scenarios that mostly wait
-// run two at a time.
+// A scenario waits for conditions, if necessary for minutes. It checks a duration only if the library
+// guarantees it: an informer of a custom resource syncs long before a back-off would end. Scenarios that
+// mostly wait run two at a time.
 //
-// The package is a module of its own. Package harness runs the servers.
+// The package is a separate module. Package harness runs the servers.
 package faults

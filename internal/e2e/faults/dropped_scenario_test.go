@@ -21,8 +21,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// unowned is a scenario with an informer of configmaps without managed fields.
-// Its objects are the base of writes.
+// unowned is a scenario with an informer of configmaps without managed fields. Writes are based on its
+// objects.
 type unowned struct {
 	*scenario
 	informer *informer.Informer[*corev1.ConfigMap]
@@ -44,18 +44,18 @@ func (s *scenario) startUnowned() unowned {
 	return unowned{s, i}
 }
 
-// cached waits until the cache has the object at the version of at, and returns a copy.
+// cached waits until the cache has the object in the version of at. It returns a copy.
 func (u unowned) cached(at *corev1.ConfigMap) *corev1.ConfigMap {
 	u.t.Helper()
 	var found *corev1.ConfigMap
 	u.eventually("the object is cached", func() error {
 		var ok bool
 		if found, ok = u.informer.Indexer().Get(indexer.Key{Namespace: at.Namespace, Name: at.Name}); !ok || found.ResourceVersion != at.ResourceVersion {
-			return fmt.Errorf("the server has %s, the cache %s", at.ResourceVersion, identityIf(found, ok))
+			return fmt.Errorf("the server has %s, but the cache has %s", at.ResourceVersion, identityIf(found, ok))
 		}
 		return nil
 	})
-	require.Nil(u.t, found.ManagedFields, "absent, not empty: an empty list would take the fields from their managers")
+	require.Nil(u.t, found.ManagedFields, "must be absent, because an empty list would remove the fields from their managers")
 	require.NotEmpty(u.t, at.ManagedFields)
 	return found.DeepCopy()
 }
@@ -78,7 +78,7 @@ var writes = []struct {
 		return c.CoreV1().ConfigMaps(changed.Namespace).Update(ctx, changed, metav1.UpdateOptions{FieldManager: "writer"})
 	}},
 	{"Patch", func(ctx context.Context, c kubernetes.Interface, cached, changed *corev1.ConfigMap) (*corev1.ConfigMap, error) {
-		before, _ := json.Marshal(cached) // neither fails
+		before, _ := json.Marshal(cached) // never fails
 		after, _ := json.Marshal(changed)
 		patch, err := strategicpatch.CreateTwoWayMergePatch(before, after, corev1.ConfigMap{})
 		if err != nil {
@@ -87,7 +87,7 @@ var writes = []struct {
 		return c.CoreV1().ConfigMaps(changed.Namespace).Patch(ctx, changed.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: "writer"})
 	}},
 	{"Apply", func(ctx context.Context, c kubernetes.Interface, _, changed *corev1.ConfigMap) (*corev1.ConfigMap, error) {
-		changed.APIVersion, changed.Kind = "v1", "ConfigMap" // a typed object may lack them
+		changed.APIVersion, changed.Kind = "v1", "ConfigMap" // a typed object may not have them
 		data, err := json.Marshal(changed)
 		if err != nil {
 			return nil, err
@@ -110,8 +110,8 @@ func (u unowned) ownedBy(name string) *corev1.ConfigMap {
 	return cm
 }
 
-// Objects of a cache without managed fields are the base of writes. After each
-// kind of write, every earlier manager still owns its fields.
+// The objects of a cache without managed fields are the base of writes. After each kind of write,
+// earlier managers still own their fields.
 func TestScenario_DroppedManagedFields(t *testing.T) {
 	s := begin(t, harness.Options{})
 	u := s.startUnowned()

@@ -16,16 +16,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// refusals is the number of 429 answers to wait for: enough to see that the
-// informer heeds each Retry-After.
+// refusals is the number of 429 answers to wait for. It is enough to see that the informer obeys each
+// Retry-After.
 const refusals = 4
 
-// API priority and fairness leaves the ordinary user one request at a time, and
-// another client of the user holds it: the server answers the informer with 429
-// and Retry-After until the other request ends.
+// API priority and fairness allows the ordinary user one request at a time, which another client of the
+// user holds. The server answers the informer with 429 and Retry-After until that request ends.
 func TestScenario_TooManyRequests(t *testing.T) {
-	t.Parallel() // it waits most of the time
-	// By default the server ends a request whose answer nobody reads after a minute.
+	t.Parallel() // it mostly waits
+	// By default the server ends a request after a minute if nothing reads its answer.
 	s := begin(t, harness.Options{Audit: true, Flags: []string{"--request-timeout=1h"}})
 	s.createPods(somePods)
 	s.allow()
@@ -39,7 +38,7 @@ func TestScenario_TooManyRequests(t *testing.T) {
 	s.eventually("the server is too busy for the user", func() error {
 		leave = s.occupy()
 		if err := s.tryAsUser(); !apierrors.IsTooManyRequests(err) {
-			leave() // the server has not limited the user yet: it takes a while to heed the levels
+			leave() // the server has not limited the user yet: the priority levels take effect after a while
 			return errorOr(err)
 		}
 		return nil
@@ -49,7 +48,7 @@ func TestScenario_TooManyRequests(t *testing.T) {
 	s.deletePods(100, 150)
 	_ = m.failing(apierrors.IsTooManyRequests)
 	require.False(t, m.informer.Status().Watching)
-	s.eventually("the informer is refused again and again", func() error {
+	s.eventually("the informer is refused repeatedly", func() error {
 		if m.requests.TooMany.Load() < refusals {
 			return errNone
 		}
@@ -60,7 +59,7 @@ func TestScenario_TooManyRequests(t *testing.T) {
 	s.note = fmt.Sprintf("%d requests answered with 429", m.requests.TooMany.Load())
 	m.settle()
 	require.Zero(t, m.informer.Status().Relists)
-	require.Zero(t, m.requests.Early.Load(), "requests before the time that a 429 named")
+	require.Zero(t, m.requests.Early.Load(), "requests before the end of a Retry-After")
 	s.budget(60)
 
 	sent, err := s.cluster.Audited(config.UserAgent)
@@ -71,14 +70,14 @@ func TestScenario_TooManyRequests(t *testing.T) {
 			refused++
 		}
 	}
-	require.GreaterOrEqual(t, refused, refusals, "what the server wrote down that it answered with 429")
+	require.GreaterOrEqual(t, refused, refusals, "the 429 answers in the server's audit log")
 	require.EqualValues(t, m.requests.TooMany.Load(), refused)
 }
 
 const jail = "e2e-jail"
 
-// jail makes the kube-apiserver serve the ordinary user one request at a time,
-// and answer others with 429 meanwhile.
+// jail makes the kube-apiserver serve one request of the ordinary user at a time, and answer others with
+// 429.
 func (s *scenario) jail() {
 	s.t.Helper()
 	none := int32(0)
@@ -111,8 +110,8 @@ func (s *scenario) jail() {
 	s.must(err)
 }
 
-// occupy holds the ordinary user's only request until leave is called: it sends a
-// list request whose answer is larger than the buffers, and does not read the answer.
+// occupy holds the ordinary user's only request until leave is called: it sends a list request whose
+// answer is larger than the buffers, and does not read the answer.
 func (s *scenario) occupy() (leave func()) {
 	s.t.Helper()
 	config := s.cluster.UserConfig()
@@ -121,7 +120,7 @@ func (s *scenario) occupy() (leave func()) {
 	security.ServerName = "127.0.0.1"
 	conn, err := net.Dial("tcp", s.cluster.Address())
 	s.must(err)
-	leave = func() { _ = conn.Close() } // an error changes nothing: the connection ends
+	leave = func() { _ = conn.Close() } // an error does not matter: the connection ends
 	s.t.Cleanup(leave)
 	s.must(conn.(*net.TCPConn).SetReadBuffer(4096))
 	stream := tls.Client(conn, security)

@@ -15,8 +15,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// widgetObjects are the Widgets that fleet keeps pods for. Scaling a Widget changes
-// its image too, so that fleet has to replace pods.
+// widgetObjects are the Widgets that fleet keeps pods for. Scaling a Widget also changes its image, so
+// that fleet has to replace pods.
 func (s *scenario) widgetObjects(client dynamic.Interface) objects {
 	in := func(i int) (dynamic.ResourceInterface, string) {
 		return client.Resource(widgetsResource).Namespace(harness.Namespace(i % teams)), fmt.Sprint("widget-", i)
@@ -61,7 +61,7 @@ func (s *scenario) fleetDiffers(client dynamic.Interface) error {
 			k := indexer.Key{Namespace: w.GetNamespace(), Name: fmt.Sprintf("%s-%d", w.GetName(), serial)}
 			pod, ok := left[k]
 			if !ok || !metav1.IsControlledBy(pod, w) || pod.Spec.Containers[0].Image != image || !ready(pod) {
-				return fmt.Errorf("of %s with %d pods of %s, %v is not right: %v", w.GetName(), replicas, image, k, pod)
+				return fmt.Errorf("%s needs %d pods of %s, but %v is wrong: %v", w.GetName(), replicas, image, k, pod)
 			}
 			delete(left, k)
 		}
@@ -83,8 +83,7 @@ func ready(pod *corev1.Pod) bool {
 
 var countLine = regexp.MustCompile(`(\S+): (\d+ of \d+) pods are ready`)
 
-// countsDiffer returns an error if the last count that the counter printed for a
-// namespace is wrong.
+// countsDiffer returns an error if the last count that the counter printed for a namespace is wrong.
 func (s *scenario) countsDiffer(counter *harness.Process) error {
 	text, err := counter.Output()
 	if err != nil {
@@ -107,7 +106,7 @@ func (s *scenario) countsDiffer(counter *harness.Process) error {
 			}
 		}
 		if want := fmt.Sprintf("%d of %d", fit, all); said[namespace] != want {
-			return fmt.Errorf("in %s there are %s, it said %q", namespace, want, said[namespace])
+			return fmt.Errorf("namespace %s has %s, but the counter printed %q", namespace, want, said[namespace])
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// informed starts an informer through a generated client of its own, and waits until it is synced.
+// informed starts an informer with its own generated client, and waits until it is synced.
 func informed[T informer.Object](s *scenario, from func(kubernetes.Interface) reflector.Source) *informer.Informer[T] {
 	s.t.Helper()
 	i := informer.New(from(kubernetes.NewForConfigOrDie(s.connect(s.cluster.Config()))), informer.Options[T]{})
@@ -46,7 +46,7 @@ func configMaps(c kubernetes.Interface) reflector.Source {
 	return reflector.FromGenerated[*corev1.ConfigMap](c.CoreV1().ConfigMaps("quiet"), corev1.SchemeGroupVersion.WithResource("configmaps"))
 }
 
-// freshness measures calls of WaitFresh, by the name of a row.
+// freshness measures calls of WaitFresh, by row name.
 type freshness map[string][]time.Duration
 
 // wait waits until an informer is fresh.
@@ -56,7 +56,7 @@ func (f freshness) wait(s *scenario, name string, i interface{ WaitFresh(context
 	f[name] = append(f[name], time.Since(began))
 }
 
-// String returns the rows for a note.
+// String returns the rows for the table's note.
 func (f freshness) String() string {
 	var rows []string
 	for _, name := range slices.Sorted(maps.Keys(f)) {
@@ -65,16 +65,16 @@ func (f freshness) String() string {
 	return strings.Join(rows, "; ")
 }
 
-// spread returns the median, the 99th percentile and the number of durations, as text.
+// spread describes the median, the 99th percentile and the number of durations.
 func spread(all []time.Duration) string {
 	slices.Sort(all)
 	return fmt.Sprintf("median %v, p99 %v of %d", all[len(all)/2].Round(time.Millisecond), all[len(all)*99/100].Round(time.Millisecond), len(all))
 }
 
-// WaitFresh of a kind in which nothing happens, while another one moves the server's version, takes some
-// seconds; of a busy kind it takes no longer than the watch.
+// WaitFresh for a kind without changes, while another kind advances the server's version, takes some
+// seconds. For a busy kind it takes no longer than the watch.
 func TestScenario_FreshOfAQuietKind(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel() // it mostly waits
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)
 	quiet, busy := informed[*corev1.ConfigMap](s, configMaps), informed[*corev1.Pod](s, pods)
@@ -88,7 +88,7 @@ func TestScenario_FreshOfAQuietKind(t *testing.T) {
 		stored, ok := busy.Indexer().Get(indexer.Key{Namespace: pod.Namespace, Name: pod.Name})
 		require.True(t, ok)
 		require.Equal(t, pod.ResourceVersion, stored.ResourceVersion)
-		s.sleep(2 * time.Second) // at most one watch in two seconds is opened for a bookmark
+		s.sleep(2 * time.Second) // at most one watch per two seconds is opened for a bookmark
 	}
 	for n := range size(3, 100) {
 		s.touchPods(n, n+1, "again")
@@ -99,8 +99,8 @@ func TestScenario_FreshOfAQuietKind(t *testing.T) {
 	s.row(0)
 }
 
-// longestList lists the pods of a small namespace until do has returned, and returns the longest time that a
-// list took. A list waits while the store is being written.
+// longestList lists the pods of a small namespace until do has returned. It returns the time of the
+// slowest list. A list waits while the store is being written.
 func longestList(i *informer.Informer[*corev1.Pod], do func()) (longest time.Duration) {
 	done := make(chan struct{})
 	go func() {
@@ -112,7 +112,7 @@ func longestList(i *informer.Informer[*corev1.Pod], do func()) (longest time.Dur
 	defer tick.Stop()
 	for {
 		began := time.Now()
-		_, _ = in.List(labels.Everything()) // there are none
+		_, _ = in.List(labels.Everything()) // the namespace is empty
 		longest = max(longest, time.Since(began))
 		select {
 		case <-tick.C:
@@ -122,13 +122,13 @@ func longestList(i *informer.Informer[*corev1.Pod], do func()) (longest time.Dur
 	}
 }
 
-// An audit under load finds no difference that is none, and each one that is.
+// An audit under load finds exactly the real differences.
 func TestScenario_Audit(t *testing.T) {
 	s := begin(t, harness.Options{})
 	n := size(5_000, 100_000)
 	s.storePods(n)
 	i := informed[*corev1.Pod](s, pods)
-	churn, stored := s.churn(4, n/2, 40*time.Millisecond), s.storeOften(n/2, n, 400) // some 500 changes a second
+	churn, stored := s.churn(4, n/2, 40*time.Millisecond), s.storeOften(n/2, n, 400) // about 500 changes per second
 	var took []time.Duration
 	began := time.Now()
 	during := longestList(i, func() {
@@ -161,7 +161,7 @@ func TestScenario_Audit(t *testing.T) {
 	s.row(0)
 }
 
-// storePods writes n pods into etcd, past the kube-apiserver, as createPods creates them.
+// storePods writes n pods directly into etcd, like those of createPods.
 func (s *scenario) storePods(n int) {
 	s.must(harness.CreateNamespaces(s.ctx, s.admin, namespaces))
 	s.must(harness.Each(s.ctx, harness.Creators, n, func(ctx context.Context, i int) error {
@@ -169,7 +169,7 @@ func (s *scenario) storePods(n int) {
 	}))
 }
 
-// storedPod returns a pod as etcd holds it.
+// storedPod returns a pod as etcd stores it.
 func storedPod(i, round int) *corev1.Pod {
 	pod := harness.Pod(harness.Namespace(i%namespaces), harness.PodName(i), i)
 	pod.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
@@ -179,14 +179,14 @@ func storedPod(i, round int) *corev1.Pod {
 	return pod
 }
 
-// storing counts the pods that are written into etcd again and again.
+// storing counts the pods that are repeatedly written into etcd.
 type storing struct {
 	atomic.Int64
-	end func() // stops the writing and waits for its end
+	end func() // stops writing and waits until it has ended
 }
 
-// storeOften writes the pods from first up to end into etcd, at most so many a second. By its API, a
-// kube-apiserver on two processors takes fewer.
+// storeOften writes the pods from first up to end into etcd, at most perSecond per second. Through its
+// API, a kube-apiserver on two processors handles fewer writes.
 func (s *scenario) storeOften(first, end, perSecond int) *storing {
 	const writers = 8
 	ctx, cancel := context.WithCancel(s.ctx)
@@ -213,7 +213,8 @@ func (s *scenario) storeOften(first, end, perSecond int) *storing {
 	return w
 }
 
-// differ makes the store of an informer lose n objects, have n others, and n in old versions.
+// differ makes the store of an informer lose n objects, have n other objects, and have n objects in old
+// versions.
 func (s *scenario) differ(i *informer.Informer[*corev1.Pod], n int) map[indexer.Key]audit.Kind {
 	store, made := i.Shared().GetIndexer(), map[indexer.Key]audit.Kind{}
 	for pod := range i.Indexer().All() {
@@ -238,7 +239,8 @@ func (s *scenario) differ(i *informer.Informer[*corev1.Pod], n int) map[indexer.
 	return made
 }
 
-// probe asks for the newest version of the pods, and returns the time and the bytes of that for a note.
+// probe requests the newest version of the pods. It describes the time and the bytes for the table's
+// note.
 func (s *scenario) probe() string {
 	var bytes atomic.Int64
 	config := s.connect(s.cluster.Config())
@@ -255,7 +257,7 @@ func (s *scenario) probe() string {
 	return fmt.Sprintf("%s, %d bytes", spread(took), bytes.Load()/int64(len(took)))
 }
 
-// bytesCounted is a transport that counts the bytes of the answers.
+// bytesCounted is a transport that counts the bytes of answers.
 type bytesCounted struct {
 	http.RoundTripper
 	bytes *atomic.Int64

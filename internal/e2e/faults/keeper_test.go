@@ -24,20 +24,19 @@ import (
 // keeperEnv names a kubeconfig file in the environment of a keeper.
 const keeperEnv = "TIDEMARK_E2E_KEEPER"
 
-// kept is a keeper's report of its cache of configmaps. Bytes are live bytes of its
-// heap, less the live bytes before the informer.
+// kept is a keeper's report of its cache of configmaps. Bytes are live bytes of its heap, less those
+// before the informer.
 type kept struct {
 	Objects     int
 	Digest      string
 	Lists       int
-	Looks       int // measurements of the heap until the informer had synced
+	Looks       int // the number of heap measurements until the informer was synced
 	Peak, Final int // bytes: the highest measurement, and the heap of the synced informer
 }
 
 func (k kept) counts() (lists, streams, watches, relists int) { return k.Lists, 0, 0, 0 }
 
-// keep is the main function of a keeper: it syncs an informer of all configmaps, and
-// writes its report.
+// keep is the main function of a keeper. It syncs an informer of all configmaps, and writes its report.
 func keep(ctx context.Context, kubeconfig string, out io.Writer) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -71,8 +70,8 @@ func keep(ctx context.Context, kubeconfig string, out io.Writer) error {
 	return json.NewEncoder(out).Encode(k)
 }
 
-// highest measures the live heap again and again until done is closed, and returns
-// the highest measurement and the number of measurements.
+// highest repeatedly measures the live heap until done is closed. It returns the highest measurement and
+// the number of measurements.
 func highest(done <-chan struct{}) (most, times int) {
 	for {
 		select {
@@ -84,7 +83,7 @@ func highest(done <-chan struct{}) (most, times int) {
 	}
 }
 
-// liveHeap collects garbage and returns the bytes that are left.
+// liveHeap collects garbage and returns the remaining bytes.
 func liveHeap() int {
 	runtime.GC()
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
@@ -92,7 +91,7 @@ func liveHeap() int {
 	return int(live[0].Value.Uint64()) //nolint:gosec // a few gigabytes
 }
 
-// digest returns a hash of configmaps, their versions and their data.
+// digest returns a hash of configmaps with their versions and data.
 func digest(maps []*corev1.ConfigMap) string {
 	slices.SortFunc(maps, func(a, b *corev1.ConfigMap) int { return cmp.Compare(a.Name, b.Name) })
 	h := sha256.New()

@@ -33,7 +33,7 @@ var (
 	widgetsResource = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 )
 
-// dynamicConfig returns the administrator's config for clients of objects without protobuf.
+// dynamicConfig returns the administrator's config for clients of objects without a protobuf encoding.
 func (s *scenario) dynamicConfig() *rest.Config {
 	config := s.cluster.Config()
 	config.ContentConfig = rest.ContentConfig{}
@@ -46,8 +46,7 @@ func (s *scenario) createCRD(client dynamic.Interface) {
 	s.createKind(client, widgetsResource, "Widget")
 }
 
-// createKind creates a kind whose objects may have any fields, and waits until
-// the server serves it.
+// createKind creates a kind whose objects may have any fields, and waits until the server serves it.
 func (s *scenario) createKind(client dynamic.Interface, resource schema.GroupVersionResource, kind string) {
 	s.t.Helper()
 	crd := object(crdsResource, "CustomResourceDefinition", resource.GroupResource().String())
@@ -69,7 +68,7 @@ func (s *scenario) createKind(client dynamic.Interface, resource schema.GroupVer
 	})
 }
 
-// object returns an object with nothing but a name.
+// object returns an object that has only a name.
 func object(resource schema.GroupVersionResource, kind, name string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": resource.GroupVersion().String(), "kind": kind, "metadata": map[string]any{"name": name},
@@ -80,7 +79,7 @@ func object(resource schema.GroupVersionResource, kind, name string) *unstructur
 func (s *scenario) createWidgets(client dynamic.Interface, n, bytes int) {
 	s.t.Helper()
 	noise := make([]byte, bytes/2)
-	_, _ = rand.NewChaCha8([32]byte{}).Read(noise) // it never fails
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise) // never fails
 	payload := hex.EncodeToString(noise)
 	s.must(harness.Each(s.ctx, 4, n, func(ctx context.Context, i int) error {
 		w := object(widgetsResource, "Widget", fmt.Sprint("widget-", i))
@@ -91,13 +90,13 @@ func (s *scenario) createWidgets(client dynamic.Interface, n, bytes int) {
 	}))
 }
 
-// widgets returns a mirror of all widgets, not yet started.
+// widgets returns a mirror of all widgets. It is not started yet.
 func (s *scenario) widgets(config *rest.Config, client dynamic.Interface) *mirror[*unstructured.Unstructured] {
 	m := newMirror[*unstructured.Unstructured](s)
 	m.list = func(ctx context.Context) ([]*unstructured.Unstructured, error) {
 		list, err := client.Resource(widgetsResource).List(ctx, metav1.ListOptions{})
 		if apierrors.IsNotFound(err) {
-			return nil, nil // no kind, no objects
+			return nil, nil // without the kind there are no objects
 		}
 		if err != nil {
 			return nil, err
@@ -110,7 +109,7 @@ func (s *scenario) widgets(config *rest.Config, client dynamic.Interface) *mirro
 }
 
 func TestScenario_CRDComesAndGoes(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel() // it mostly waits
 	s := begin(t, harness.Options{})
 	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
 	m := s.widgets(s.dynamicConfig(), client)
@@ -140,7 +139,7 @@ func TestScenario_CRDComesAndGoes(t *testing.T) {
 	s.budget(60)
 }
 
-// etcd takes no more than 1.5 MiB in one write.
+// etcd accepts at most 1.5 MiB per write.
 func TestScenario_LargeObjects(t *testing.T) {
 	s := begin(t, harness.Options{})
 	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
@@ -179,8 +178,8 @@ func TestScenario_ManyNamespaces(t *testing.T) {
 	s.budget(1 + 2*size(20, 100))
 }
 
-// joined returns a mirror of the pods of n namespaces. Its one informer has a source for
-// each namespace.
+// joined returns a mirror of the pods of n namespaces. Its single informer has a source for each
+// namespace.
 func (s *scenario) joined(n int) *mirror[*corev1.Pod] {
 	m := newMirror[*corev1.Pod](s)
 	m.indexes = podIndexes
@@ -205,7 +204,7 @@ func (s *scenario) joined(n int) *mirror[*corev1.Pod] {
 	return m
 }
 
-// churnIn deletes or changes one pod in each of n namespaces.
+// churnIn deletes or changes a pod in each of n namespaces.
 func (s *scenario) churnIn(n int) {
 	s.t.Helper()
 	s.must(harness.Each(s.ctx, harness.Creators, n, func(ctx context.Context, i int) error {
@@ -236,7 +235,7 @@ func TestScenario_DynamicAndMetadata(t *testing.T) {
 	whole.converge()
 	meta.converge()
 	typed.settle()
-	s.budget(3 * 3) // of each namespace a stream, and a list and a watch too if the stream was slow
+	s.budget(3 * 3) // per namespace a stream, plus a list and a watch if the stream was slow
 }
 
 func (s *scenario) dynamicPods(ctx context.Context) *mirror[*unstructured.Unstructured] {

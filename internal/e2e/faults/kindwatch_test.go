@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// kindWatch is an informer of one of many kinds, by client-go's API. Its handler
-// keeps a view: the identity of each object by name.
+// kindWatch is an informer of one of many kinds with client-go's API. Its handler keeps a view: the
+// identity of each object by name.
 type kindWatch struct {
 	resource schema.GroupVersionResource
 	informer cache.SharedIndexInformer
@@ -25,7 +25,7 @@ type kindWatch struct {
 
 var _ cache.ResourceEventHandler = (*kindWatch)(nil)
 
-// OnAdd takes a new object into the view.
+// OnAdd adds a new object to the view.
 func (k *kindWatch) OnAdd(obj any, _ bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -35,7 +35,7 @@ func (k *kindWatch) OnAdd(obj any, _ bool) {
 	k.seen[name] = is
 }
 
-// OnUpdate takes another version of an object into the view.
+// OnUpdate updates an object in the view.
 func (k *kindWatch) OnUpdate(old, obj any) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -45,7 +45,7 @@ func (k *kindWatch) OnUpdate(old, obj any) {
 	_, k.seen[name] = nameOf(obj)
 }
 
-// OnDelete takes an object out of the view.
+// OnDelete removes an object from the view.
 func (k *kindWatch) OnDelete(obj any) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -55,15 +55,15 @@ func (k *kindWatch) OnDelete(obj any) {
 	}
 	name, _ := nameOf(obj)
 	if k.seen[name] == "" {
-		k.wrong = append(k.wrong, name+" was deleted, and not there")
+		k.wrong = append(k.wrong, name+" was deleted, but is not in the view")
 	}
 	delete(k.seen, name)
 }
 
-// expect records a problem if the view has another identity under a name.
+// expect records a problem if the view has another identity for a name.
 func (k *kindWatch) expect(name, is string) {
 	if k.seen[name] != is {
-		k.wrong = append(k.wrong, fmt.Sprintf("%s is %q in the view and not %q", name, k.seen[name], is))
+		k.wrong = append(k.wrong, fmt.Sprintf("%s is %q in the view, want %q", name, k.seen[name], is))
 	}
 }
 
@@ -82,12 +82,12 @@ func (k *kindWatch) differs(truth map[string]string) error {
 		cached[name] = is
 	}
 	if !maps.Equal(cached, truth) {
-		return fmt.Errorf("the server has %v, the cache %v", truth, cached)
+		return fmt.Errorf("the server has %v, but the cache has %v", truth, cached)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !maps.Equal(k.seen, truth) {
-		return fmt.Errorf("the server has %v, the handler saw %v", truth, k.seen)
+		return fmt.Errorf("the server has %v, but the handler has %v", truth, k.seen)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// An informer that is leased again reads all objects anew, whatever the server remembers.
+// An informer that is leased again reads all objects again, whatever the server remembers.
 func TestScenario_LeaseAcquiredAgain(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)
@@ -31,7 +31,7 @@ func TestScenario_LeaseAcquiredAgain(t *testing.T) {
 		s.must(s.holds(lease))
 		lease.Release()
 		for range f.Informers() {
-			require.Fail(t, "it is dropped")
+			require.Fail(t, "the stopped informer must be dropped")
 		}
 	}
 	leased()
@@ -47,7 +47,7 @@ func TestScenario_LeaseAcquiredAgain(t *testing.T) {
 	leased()
 }
 
-// holds compares the cache of a lease's informer with the server's pods.
+// holds compares the cache of a leased informer with the server's pods.
 func (s *scenario) holds(lease *factory.Lease[*corev1.Pod]) error {
 	found := make(map[string]string)
 	for pod := range lease.Informer().Indexer().All() {
@@ -61,13 +61,13 @@ func (s *scenario) holds(lease *factory.Lease[*corev1.Pod]) error {
 		for _, pod := range pods.Items {
 			key := pod.Namespace + "/" + pod.Name
 			if found[key] != pod.ResourceVersion {
-				return fmt.Errorf("%s is at %q instead of %q", key, found[key], pod.ResourceVersion)
+				return fmt.Errorf("%s is at version %q, want %q", key, found[key], pod.ResourceVersion)
 			}
 			delete(found, key)
 		}
 	}
 	if len(found) > 0 {
-		return fmt.Errorf("%d pods are gone, and still held: %v", len(found), found)
+		return fmt.Errorf("%d deleted pods are still in the cache: %v", len(found), found)
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// full asks for the sizes and times that the project promises. Without it, all
-// scenarios take some minutes.
+// full enables the sizes and times that the project promises. Without it, all scenarios together take
+// some minutes.
 var full = flag.Bool("full", false, "run the scenarios at full size: tens of thousands of objects, minutes of churn")
 
 func TestMain(m *testing.M) {
@@ -28,11 +28,11 @@ func TestMain(m *testing.M) {
 			return
 		}
 	}
-	klog.SetLogger(klog.Logger{}) // discards the errors that scenarios provoke
+	klog.SetLogger(klog.Logger{}) // discards the errors that scenarios cause
 	ctrl.SetLogger(klog.Logger{})
 	code := m.Run()
 	fmt.Print(results.table())
-	// Leaks are looked for here and not after each scenario, since some scenarios run in parallel.
+	// Leaks are checked here instead of after each scenario, because some scenarios run in parallel.
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Println(err)
 		code = 1
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// size chooses between the usual size and the full one.
+// size returns the usual or the full size.
 func size[N any](usual, whole N) N {
 	if *full {
 		return whole

@@ -29,34 +29,34 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// managed is a controller-runtime manager whose watches are late.
+// managed is a controller-runtime manager with delayed watches.
 type managed struct {
 	*scenario
 	manager ctrl.Manager
-	own     *reflector.OwnWrites // nil without the line
+	own     *reflector.OwnWrites // nil without OwnWrites
 }
 
-// managing says what a manager's reads show of its writes.
+// managing says how a manager's reads show its writes.
 type managing struct {
-	line  bool // the program has the line of OwnWrites, and tidemark's informers
-	waits bool // reads wait for the writes before them: EnableReadYourWritesConsistency
+	line  bool // the program uses OwnWrites and tidemark's informers
+	waits bool // reads wait for earlier writes (EnableReadYourWritesConsistency)
 }
 
 func (m managing) String() string {
-	on := map[bool]string{false: "client-go", true: "the line"}[m.line]
+	on := map[bool]string{false: "client-go", true: "own writes"}[m.line]
 	if m.waits {
 		on += ", waiting"
 	}
 	return on
 }
 
-// manage makes a manager that has not been started.
+// manage makes a manager without starting it.
 func (s *scenario) manage(how managing, late time.Duration) *managed {
 	m := &managed{scenario: s}
 	config := s.connect(s.behind(late).Config())
 	o := ctrl.Options{
 		Scheme:     scheme.Scheme,
-		Metrics:    server.Options{BindAddress: "0"}, // none are served
+		Metrics:    server.Options{BindAddress: "0"}, // disabled
 		Controller: ctrlconfig.Controller{SkipNameValidation: new(true)},
 		Client:     client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &how.waits}},
 	}
@@ -71,12 +71,12 @@ func (s *scenario) manage(how managing, late time.Duration) *managed {
 	return m
 }
 
-// start runs the manager until the function that it returns is called.
+// start runs the manager until the returned function is called.
 func (m *managed) start() (stop func()) {
 	ctx, cancel := context.WithCancel(m.ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- m.manager.Start(ctx) }()
-	require.True(m.t, m.manager.GetCache().WaitForCacheSync(ctx), "it has been started")
+	require.True(m.t, m.manager.GetCache().WaitForCacheSync(ctx), "the cache must sync")
 	_, err := m.manager.GetCache().GetInformer(ctx, &corev1.ConfigMap{})
 	m.must(err)
 	return func() {
@@ -86,8 +86,8 @@ func (m *managed) start() (stop func()) {
 	}
 }
 
-// createUntil creates config maps until the manager's client lists n of them, and returns how many it has
-// created.
+// createUntil creates config maps until the manager's client lists n of them. It returns the number of
+// created config maps.
 func (m *managed) createUntil(app string, n int) (created int) {
 	c := m.manager.GetClient()
 	for {
@@ -103,8 +103,8 @@ func (m *managed) createUntil(app string, n int) (created int) {
 	}
 }
 
-// writeAndRead creates, changes and deletes one config map after the other, of the same name, and reads it
-// after each write. With the line, a read that is wrong is an error.
+// writeAndRead repeatedly creates, changes and deletes a config map with the same name, and reads it
+// after each write. With OwnWrites, a wrong read is an error.
 func (m *managed) writeAndRead(name string, rounds int, counted *reads) error {
 	c := m.manager.GetClient()
 	written := corev1.ConfigMap{}
@@ -130,7 +130,7 @@ func (m *managed) writeAndRead(name string, rounds int, counted *reads) error {
 	return nil
 }
 
-// read reads a config map after a write, by its name and in a list.
+// read reads a config map after a write, by name and in a list.
 func (m *managed) read(written *corev1.ConfigMap, deleted bool, counted *reads) error {
 	c, answer := m.manager.GetClient(), written
 	if deleted {
@@ -156,10 +156,10 @@ func (m *managed) read(written *corev1.ConfigMap, deleted bool, counted *reads) 
 	return errors.Join(wrong, counted.count(stale(written.Name, got, answer)))
 }
 
-// A manager of controller-runtime reads what it has written, however late its watch is. With client-go's
-// informers its client can wait for the watch at each read; in this it works with the line, too.
+// A controller-runtime manager reads its own writes, however late its watch is. With client-go's
+// informers its client can wait for the watch at each read. This also works with OwnWrites.
 func TestScenario_OwnWritesOfAManager(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel() // it mostly waits
 	s := begin(t, harness.Options{})
 	s.createNamespace(quietNamespace)
 	for _, how := range []managing{{}, {waits: true}, {line: true}, {line: true, waits: true}} {
@@ -171,7 +171,7 @@ func TestScenario_OwnWritesOfAManager(t *testing.T) {
 		var working sync.WaitGroup
 		rounds := size(20, 300)
 		if how.waits && !how.line {
-			rounds = size(3, 20) // each read takes as long as the watch is late
+			rounds = size(3, 20) // each read takes as long as the watch's delay
 		}
 		for worker := range 8 {
 			working.Go(func() {
@@ -193,15 +193,15 @@ func TestScenario_OwnWritesOfAManager(t *testing.T) {
 	s.row(0)
 }
 
-// answering is a controller that answers each foreign change of a config map by a change of its own.
+// answering is a controller that answers each foreign change of a config map with its own change.
 type answering struct {
 	*managed
 	answered   chan string // the foreign changes
 	reconciles atomic.Int64
-	last       chan struct{} // closed with the reconcile of the last config map
+	last       chan struct{} // closed when the last config map is reconciled
 }
 
-// lastMap is the config map that is created at the end, when all changes before it have been reconciled.
+// lastMap is the config map that is created at the end, when all earlier changes have been reconciled.
 const lastMap = "last"
 
 // writer is the name of the controller, see [reflector.WithWriter].
@@ -209,7 +209,7 @@ const writer = "answering"
 
 func (a *answering) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	switch {
-	case request.Namespace != quietNamespace: // the server's own
+	case request.Namespace != quietNamespace: // of the server
 		return reconcile.Result{}, nil
 	case request.Name == lastMap:
 		close(a.last)
@@ -232,7 +232,7 @@ func (a *answering) Reconcile(ctx context.Context, request reconcile.Request) (r
 	return reconcile.Result{}, nil
 }
 
-// foreign returns the predicate that leaves out the controller's own updates. Without the line it leaves out
+// foreign returns the predicate that ignores the controller's own updates. Without OwnWrites it ignores
 // none.
 func (a *answering) foreign() predicate.Funcs {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
@@ -240,7 +240,8 @@ func (a *answering) foreign() predicate.Funcs {
 	}}
 }
 
-// reconcilesPerChange runs the controller, and returns its reconciles for each of n foreign changes.
+// reconcilesPerChange runs the controller, and returns the number of reconciles per foreign change, of n
+// foreign changes.
 func (s *scenario) reconcilesPerChange(how managing, n int) float64 {
 	a := &answering{managed: s.manage(how, 100*time.Millisecond), answered: make(chan string, 1), last: make(chan struct{})}
 	s.must(ctrl.NewControllerManagedBy(a.manager).For(&corev1.ConfigMap{}).WithEventFilter(a.foreign()).
@@ -267,15 +268,15 @@ func (s *scenario) reconcilesPerChange(how managing, n int) float64 {
 	return float64(a.reconciles.Load()) / float64(n+1)
 }
 
-// A controller of controller-runtime with a predicate that asks Made is woken once by each foreign change, if the watch
-// is later than the answers.
+// A controller-runtime controller whose predicate calls Made reconciles once per foreign change, if the
+// watch is later than the answers.
 func TestScenario_OwnWritesWakeNoManager(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel() // it mostly waits
 	s := begin(t, harness.Options{})
 	s.createNamespace(quietNamespace)
 	changes := size(100, 2_000)
 	without, with := s.reconcilesPerChange(managing{}, changes), s.reconcilesPerChange(managing{line: true}, changes)
-	s.note = fmt.Sprintf("client-go: %.2f reconciles for a foreign change, the line: %.2f", without, with)
+	s.note = fmt.Sprintf("reconciles per foreign change: client-go %.2f, own writes %.2f", without, with)
 	t.Log(s.note)
 	require.InDelta(t, 1, with, 1e-9)
 	s.row(0)

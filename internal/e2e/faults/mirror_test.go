@@ -18,23 +18,23 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// mirror is an informer under test, with handlers whose views are compared with its cache.
+// mirror is an informer under test. The views of its handlers are compared with its cache.
 type mirror[T informer.Object] struct {
 	s        *scenario
 	informer *informer.Informer[T]
-	// list lists the server's objects consistently, past the informer's client.
+	// list lists the server's objects consistently, without the informer's client.
 	list     func(context.Context) ([]T, error)
 	requests harness.Requests
 	indexes  []indexer.Index[T]
 	views    []*view[T]
-	packed   bool // it decodes an object for each reader
+	packed   bool // the informer decodes an object for each reader
 
 	mu     sync.Mutex
 	events []informer.Event
 }
 
-// podSource returns the source that a factory makes, for which tidemark decodes the server's
-// answers. For the informers of client-go's API in these scenarios, client-go decodes them.
+// podSource returns the source that a factory makes. tidemark decodes its answers. In these scenarios,
+// client-go decodes them for the informers with client-go's API.
 func podSource(client kubernetes.Interface) reflector.Source {
 	return reflector.FromGenerated[*corev1.Pod](client.CoreV1().Pods(""), corev1.SchemeGroupVersion.WithResource("pods"))
 }
@@ -47,7 +47,7 @@ func (s *scenario) watchPods(config *rest.Config) *mirror[*corev1.Pod] {
 	return m
 }
 
-// pods returns a mirror of all pods, not yet started.
+// pods returns a mirror of all pods. It is not started yet.
 func (s *scenario) pods(config *rest.Config, source func(kubernetes.Interface) reflector.Source) *mirror[*corev1.Pod] {
 	m := newMirror[*corev1.Pod](s)
 	m.indexes = podIndexes
@@ -60,7 +60,7 @@ func (s *scenario) pods(config *rest.Config, source func(kubernetes.Interface) r
 	return m
 }
 
-// podIndexes are indexes as controllers have them.
+// podIndexes are typical indexes of controllers.
 var podIndexes = []indexer.Index[*corev1.Pod]{
 	{Name: "node", Append: func(values []string, p *corev1.Pod) []string { return append(values, p.Spec.NodeName) }},
 	{Name: "app", Append: func(values []string, p *corev1.Pod) []string { return append(values, p.Labels["app"]) }},
@@ -72,8 +72,7 @@ var podIndexes = []indexer.Index[*corev1.Pod]{
 	}},
 }
 
-// configMaps returns a mirror of all configmaps of the default namespace, not yet
-// started.
+// configMaps returns a mirror of all configmaps in the default namespace. It is not started yet.
 func (s *scenario) configMaps(config *rest.Config, wrap func(reflector.Source) reflector.Source) *mirror[*corev1.ConfigMap] {
 	m := newMirror[*corev1.ConfigMap](s)
 	m.list = func(ctx context.Context) ([]*corev1.ConfigMap, error) {
@@ -111,7 +110,7 @@ func (m *mirror[T]) observe(e informer.Event) {
 	}
 }
 
-// handle registers a handler, whose view is compared with the cache.
+// handle registers a handler. Its view is compared with the cache.
 func (m *mirror[T]) handle(v *view[T], o informer.HandlerOptions) informer.Registration {
 	m.s.t.Helper()
 	o.Name, v.Copies = v.Name, m.packed
@@ -121,8 +120,8 @@ func (m *mirror[T]) handle(v *view[T], o informer.HandlerOptions) informer.Regis
 	return r
 }
 
-// start runs the informer until the end of the test, with two handlers: the first gets
-// every change, the second the latest of each object.
+// start runs the informer until the end of the test, with two handlers: one gets every change, and the
+// other one only the latest of each object.
 func (m *mirror[T]) start() {
 	m.s.t.Helper()
 	m.handle(newView[T]("every"), informer.HandlerOptions{})
@@ -155,12 +154,12 @@ func (m *mirror[T]) watching() {
 	})
 }
 
-// progresses lets a watch last a second, and waits until it brings another event.
+// progresses keeps the watch open for a second, and waits until it delivers another event.
 func (m *mirror[T]) progresses() {
 	m.s.t.Helper()
 	m.s.sleep(time.Second)
 	before := m.informer.Status().LastEvent
-	m.s.eventually("an event comes", func() error {
+	m.s.eventually("an event arrives", func() error {
 		if !m.informer.Status().LastEvent.After(before) {
 			return errNone
 		}
@@ -172,10 +171,10 @@ func (m *mirror[T]) progresses() {
 func (m *mirror[T]) failing(wanted func(error) bool) error {
 	m.s.t.Helper()
 	var last error
-	m.s.eventually("the error is told", func() error {
+	m.s.eventually("the error is reported", func() error {
 		last = m.informer.Status().LastError
 		if last == nil || !wanted(last) {
-			return fmt.Errorf("another last error: %w", errorOr(last))
+			return fmt.Errorf("the last error is another one: %w", errorOr(last))
 		}
 		return nil
 	})
@@ -189,7 +188,7 @@ func errorOr(err error) error {
 	return err
 }
 
-// saw returns the last event of a type that the informer reported, and the number of them.
+// saw returns the last reported event of a type, and the number of such events.
 func saw[E any, T informer.Object](m *mirror[T]) (last E, count int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -208,7 +207,7 @@ func (m *mirror[T]) counts() (lists, streams, watches, relists int) {
 	return int(r.Lists.Load()), int(r.Streams.Load()), int(r.Watches.Load()), m.informer.Status().Relists
 }
 
-// story returns the last events that the informer reported, for a failed test.
+// story returns the last reported events, for a failed test.
 func (m *mirror[T]) story() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -228,14 +227,14 @@ func pointers[E any](items []E) []*E {
 	return all
 }
 
-// settle waits until the cache equals the server's objects, verifies it, and puts
-// the scenario into the table. No writes may be under way.
+// settle waits until the cache equals the server's objects, verifies it, and adds the scenario to the
+// table. No writes may be in progress.
 func (m *mirror[T]) settle() {
 	m.s.t.Helper()
 	m.s.row(m.converge())
 }
 
-// converge is settle without the table. It returns the time since heal.
+// converge is like settle, without the table. It returns the time since heal.
 func (m *mirror[T]) converge() time.Duration {
 	t := m.s.t
 	t.Helper()
@@ -245,14 +244,14 @@ func (m *mirror[T]) converge() time.Duration {
 		}
 	}()
 	var truth map[indexer.Key]T
-	m.s.eventually("a list of the server", func() error {
+	m.s.eventually("the server's list", func() error {
 		all, err := m.list(m.s.ctx)
 		truth = byKey(all)
 		return err
 	})
-	m.s.eventually("the cache is the server's state", func() error { return m.behind(truth) })
+	m.s.eventually("the cache equals the server's state", func() error { return m.behind(truth) })
 	took := time.Since(m.s.healed)
-	m.s.eventually("the handlers' views are the cache", m.viewsDiffer)
+	m.s.eventually("the handlers' views equal the cache", m.viewsDiffer)
 	m.verify(truth)
 	return took
 }

@@ -19,17 +19,16 @@ import (
 
 var errNone = errors.New("none")
 
-// behind returns an error if the cache differs from the server's objects in a UID or
-// version.
+// behind returns an error if the cache differs from the server's objects in a UID or version.
 func (m *mirror[T]) behind(truth map[indexer.Key]T) error {
 	x := m.informer.Indexer()
 	for k, want := range truth {
 		if got, ok := x.Get(k); !ok || identity(got) != identity(want) {
-			return fmt.Errorf("of %v the server has %s, the cache %s", k, identity(want), identityIf(got, ok))
+			return fmt.Errorf("%v is %s on the server, but %s in the cache", k, identity(want), identityIf(got, ok))
 		}
 	}
 	if n := x.Len(); n != len(truth) {
-		return fmt.Errorf("the server has %d objects, the cache %d", len(truth), n)
+		return fmt.Errorf("the server has %d objects, but the cache has %d", len(truth), n)
 	}
 	return nil
 }
@@ -44,7 +43,7 @@ func (m *mirror[T]) viewsDiffer() error {
 	return nil
 }
 
-// verify compares the answers of the cache to every kind of query with the server's objects.
+// verify compares the results of every kind of query with the server's objects.
 func (m *mirror[T]) verify(truth map[indexer.Key]T) {
 	t := m.s.t
 	t.Helper()
@@ -71,8 +70,8 @@ func (m *mirror[T]) contentDiffers(truth map[indexer.Key]T) error {
 	return nil
 }
 
-// bare returns a typed object without its kind, since objects of watches have a kind and
-// objects of lists have none.
+// bare returns a typed object without its kind, because objects in watches have a kind, and objects in
+// lists do not.
 func bare(obj runtime.Object) runtime.Object {
 	if _, ok := obj.(*unstructured.Unstructured); ok {
 		return obj
@@ -100,7 +99,7 @@ func (m *mirror[T]) indexesDiffer(truth map[indexer.Key]T) error {
 			return err
 		}
 		if !sameSet(values, slices.Collect(maps.Keys(want)), compareStrings) {
-			return fmt.Errorf("index %s has %d values, should have %d", index.Name, len(values), len(want))
+			return fmt.Errorf("index %s has %d values, want %d", index.Name, len(values), len(want))
 		}
 		for value, keys := range want {
 			if err := sameKeys(keys, slices.Collect(x.By(index.Name, value))); err != nil {
@@ -111,8 +110,8 @@ func (m *mirror[T]) indexesDiffer(truth map[indexer.Key]T) error {
 	return nil
 }
 
-// selectors are compared on every store. Some select objects, some select none, and some
-// are answered without an index.
+// selectors are compared on every store. Some select objects, some do not, and some are answered without
+// an index.
 var selectors = []string{
 	"", "app=app-03", "app!=app-03", "tier in (front,back),app notin (app-01,app-02)", "round", "!round",
 	"app=app-04,round", "serial=17", "nothing=here", "tier=batch,serial!=5", "round=7",

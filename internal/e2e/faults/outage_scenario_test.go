@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// The watch cache of a kube-apiserver is empty after a restart: a client that missed
-// changes before the restart cannot watch them any more.
+// The watch cache of a kube-apiserver is empty after a restart. A client that missed changes before the
+// restart can no longer watch them.
 func TestScenario_APIServerRestarted(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)
@@ -26,7 +26,7 @@ func TestScenario_APIServerRestarted(t *testing.T) {
 	config.Wrap(reflector.Wire)
 	m := s.watchPods(config)
 	m.watching()
-	s.eventually("the handlers know all", m.viewsDiffer)
+	s.eventually("the handlers know all objects", m.viewsDiffer)
 	proxy.Refuse()
 	proxy.Cut()
 	s.deletePods(0, 100)
@@ -37,7 +37,7 @@ func TestScenario_APIServerRestarted(t *testing.T) {
 	m.settle()
 	s.budget(12)
 	require.Positive(t, m.informer.Status().Relists)
-	require.Equal(t, somePods+200, m.views[0].count(), "a relist tells of nothing that has not changed")
+	require.Equal(t, somePods+200, m.views[0].count(), "a relist delivers nothing for unchanged objects")
 }
 
 func TestScenario_APIServerKilledUnderChurn(t *testing.T) {
@@ -60,7 +60,7 @@ func TestScenario_APIServerKilledUnderChurn(t *testing.T) {
 }
 
 func TestScenario_EtcdStopped(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel() // it mostly waits
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)
 	m := s.watchPods(s.cluster.Config())
@@ -78,7 +78,7 @@ func TestScenario_EtcdStopped(t *testing.T) {
 }
 
 func TestScenario_EtcdKilled(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel() // it mostly waits
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)
 	m := s.watchPods(s.cluster.Config())
@@ -95,7 +95,7 @@ func TestScenario_EtcdKilled(t *testing.T) {
 	s.budget(15)
 }
 
-// uncached makes the kube-apiserver answer for configmaps straight from etcd.
+// uncached makes the kube-apiserver answer requests for configmaps directly from etcd.
 const uncached = "--watch-cache-sizes=configmaps#0"
 
 // createConfigMaps creates the configmaps from first up to end.
@@ -139,7 +139,7 @@ func TestScenario_VersionCompacted(t *testing.T) {
 
 func asItIs(src reflector.Source) reflector.Source { return src }
 
-// A list comes in pages, and etcd compacts the list's version between two of them.
+// A list is read in pages, and etcd compacts the list's version between two of them.
 func TestScenario_ContinueTokenExpires(t *testing.T) {
 	s := begin(t, harness.Options{Flags: []string{uncached, "--feature-gates=ListFromCacheSnapshot=false,WatchList=false"}})
 	s.createConfigMaps(0, somePods+200)
@@ -162,19 +162,18 @@ func TestScenario_ContinueTokenExpires(t *testing.T) {
 	m.start()
 	m.watching()
 	m.settle()
-	s.budget(5) // a refused stream, a page, an expired page, a list in one page, a watch
+	s.budget(5) // a refused stream, a page, an expired page, a list in one page, and a watch
 	require.Zero(t, m.informer.Status().Relists)
 	m.reported(apierrors.IsResourceExpired)
 }
 
-// The server's data is restored from a copy, so that its newest resourceVersions
-// are lower than the informer's. The informer notices and relists (D23).
+// The server's data is restored from a copy, so that its newest resourceVersions are lower than the
+// informer's. The informer notices and relists (D23).
 //
-// The restored server accepts a watch from a version that it has yet to reach, and
-// sends nothing, not even bookmarks. The informer relists once a watch after an
-// outage has been silent for a minute and a half.
+// The restored server accepts a watch from a future version, and sends nothing, not even bookmarks. The
+// informer relists when a watch after an outage has been silent for a minute and a half.
 func TestScenario_HistoryGoesBack(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel() // it mostly waits
 	s := begin(t, harness.Options{})
 	s.createPods(somePods)
 	s.must(s.cluster.Backup(s.ctx))
@@ -194,7 +193,7 @@ func TestScenario_HistoryGoesBack(t *testing.T) {
 	require.Equal(t, 1, told)
 }
 
-// reported fails the test unless the informer reported a wanted failure.
+// reported fails the test unless the informer has reported a wanted failure.
 func (m *mirror[T]) reported(wanted func(error) bool) {
 	m.s.t.Helper()
 	m.mu.Lock()
@@ -205,5 +204,5 @@ func (m *mirror[T]) reported(wanted func(error) bool) {
 			return
 		}
 	}
-	m.s.t.Error("no failure of this kind was reported")
+	m.s.t.Error("the informer has not reported a failure of this kind")
 }

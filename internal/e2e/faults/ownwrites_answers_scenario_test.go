@@ -9,8 +9,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// Answers to writes are held, so that later ones overtake them, and get lost after the server has the write. The
-// program reads nothing older than the answers that it gets, and WaitFresh waits for the others.
+// Answers to writes are held, so that later ones overtake them, or are lost after the server has stored
+// the write. The program reads nothing older than the answers that it gets. WaitFresh covers the other
+// writes.
 func TestScenario_OwnWritesWithoutAnswers(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.writes()

@@ -11,8 +11,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// A program writes objects of four kinds in all ways in which it can, and reads none of them at an older
-// state, however late its watches are. Beside it another program does the same without the line.
+// A program writes objects of four kinds in all possible ways, and never reads an older state, however
+// late its watches are. For comparison, another program does the same without OwnWrites.
 func TestScenario_OwnWritesOfAllKinds(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.writes()
@@ -31,7 +31,7 @@ func TestScenario_OwnWritesOfAllKinds(t *testing.T) {
 		running.Wait()
 		with.settled()
 		without.settled()
-		s.note += fmt.Sprintf("%v late: %s (without the line %s); ", late, with.figures(), without.figures())
+		s.note += fmt.Sprintf("%v late: %s (without own writes: %s); ", late, with.figures(), without.figures())
 		with.noGhosts()
 		for _, w := range with.writers {
 			for _, sort := range w.unmade() {

@@ -28,14 +28,14 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// writing is a program that writes config maps, and reads them from its cache. Its watch is late.
+// writing is a program that writes config maps and reads them from its cache. Its watch is delayed.
 type writing struct {
 	*scenario
 	client kubernetes.Interface
 	cached corelisters.ConfigMapNamespaceLister
 	reads  reads
 
-	// Of a program on tidemark with the line; nil for one on client-go.
+	// For a program on tidemark with OwnWrites; nil for a program on client-go.
 	own   *reflector.OwnWrites
 	cache *informer.Informer[*corev1.ConfigMap]
 }
@@ -43,7 +43,7 @@ type writing struct {
 // quietNamespace is the namespace of the config maps.
 const quietNamespace = "quiet"
 
-// behind returns a gateway whose watches are late.
+// behind returns a gateway with delayed watches.
 func (s *scenario) behind(late time.Duration) *harness.Gateway {
 	gateway, err := harness.NewGateway(s.connect(s.cluster.Config()))
 	s.must(err)
@@ -60,7 +60,7 @@ func (s *scenario) createNamespace(name string) {
 	s.must(err)
 }
 
-// write starts a program on tidemark, with the line.
+// write starts a program on tidemark with OwnWrites.
 func (s *scenario) write(late time.Duration) *writing {
 	w := &writing{scenario: s, own: reflector.NewOwnWrites()}
 	config := s.connect(s.behind(late).Config())
@@ -86,7 +86,8 @@ func (s *scenario) writeOnClientgo(late time.Duration) *writing {
 	return w
 }
 
-// createUntil creates config maps until the cache lists n of them, and returns how many it has created.
+// createUntil creates config maps until the cache lists n of them. It returns the number of created
+// config maps.
 func (w *writing) createUntil(app string, n int) (created int) {
 	selected := labels.SelectorFromSet(labels.Set{"app": app})
 	for {
@@ -103,11 +104,11 @@ func (w *writing) createUntil(app string, n int) (created int) {
 	}
 }
 
-// reads counts the reads after a write, the wrong ones among them, which show an older state, and those that
-// were right after WaitFresh only, since the answer did not prove the deletion.
+// reads counts the reads after writes. wrong reads show an older state. excused reads were correct only
+// after WaitFresh, because the answer did not prove the deletion.
 type reads struct{ all, wrong, excused atomic.Int64 }
 
-// count counts a read, and returns an error if it is wrong.
+// count counts a read. It returns an error if the read is wrong.
 func (r *reads) count(wrong error) error {
 	r.all.Add(1)
 	if wrong != nil {
@@ -116,7 +117,7 @@ func (r *reads) count(wrong error) error {
 	return wrong
 }
 
-// String returns the counts for a note.
+// String describes the counts for the table's note.
 func (r *reads) String() string {
 	return fmt.Sprintf("%d of %d reads wrong, %d excused", r.wrong.Load(), r.all.Load(), r.excused.Load())
 }
@@ -124,12 +125,12 @@ func (r *reads) String() string {
 // errStale is the error of a read that shows an older state than the answer to a write.
 var errStale = errors.New("the cache is stale")
 
-// stale returns an error if an object that was read is older than the answer to a write. Nil stands for no
-// object.
+// stale returns an error if an object that was read is older than the answer to a write. nil means that
+// there is no object.
 func stale(name string, read, answer *corev1.ConfigMap) error {
 	switch {
 	case answer == nil && read != nil:
-		return fmt.Errorf("%w: %s is deleted, and the cache has version %s", errStale, name, read.ResourceVersion)
+		return fmt.Errorf("%w: %s is deleted, but the cache has version %s", errStale, name, read.ResourceVersion)
 	case answer == nil:
 		return nil
 	case read == nil:
@@ -137,12 +138,12 @@ func stale(name string, read, answer *corev1.ConfigMap) error {
 	}
 	order, err := resourceversion.CompareResourceVersion(read.ResourceVersion, answer.ResourceVersion)
 	if err == nil && order < 0 {
-		err = fmt.Errorf("%w: %s was written at version %s, and the cache has %s", errStale, name, answer.ResourceVersion, read.ResourceVersion)
+		err = fmt.Errorf("%w: %s was written at version %s, but the cache has %s", errStale, name, answer.ResourceVersion, read.ResourceVersion)
 	}
 	return err
 }
 
-// stored returns the config map of the cache, or nil.
+// stored returns the config map in the cache, or nil.
 func (w *writing) stored(name string) *corev1.ConfigMap {
 	found, err := w.cached.Get(name)
 	if apierrors.IsNotFound(err) {
@@ -152,10 +153,10 @@ func (w *writing) stored(name string) *corev1.ConfigMap {
 	return found
 }
 
-// shows checks that a read of the cache is not older than the answer to a write; nil stands for a deletion. An
-// update that removes the last finalizer is answered at the version that it was made of. If somebody has changed
-// the object in between, the server deletes that version, too, and the answer proves nothing: WaitFresh has to
-// show it.
+// shows checks that a read of the cache is not older than the answer to a write. nil stands for a
+// deletion. An update that removes the last finalizer is answered with the version that it was based on.
+// If another writer has changed the object in between, the server deletes that version, too, and the
+// answer proves nothing. Then WaitFresh has to show it.
 func (w *writing) shows(name string, answer *corev1.ConfigMap) error {
 	err := stale(name, w.stored(name), answer)
 	if err == nil || w.own == nil || answer != nil {
@@ -169,7 +170,7 @@ func (w *writing) shows(name string, answer *corev1.ConfigMap) error {
 	return w.reads.count(nil)
 }
 
-// writeOnce makes one write of a config map of the worker's, of any sort, and checks the cache.
+// writeOnce makes one write of any sort to a config map of the worker, and checks the cache.
 func (w *writing) writeOnce(ctx context.Context, random *rand.Rand, name string) error {
 	maps := w.client.CoreV1().ConfigMaps(quietNamespace)
 	stored := w.stored(name)
@@ -182,7 +183,7 @@ func (w *writing) writeOnce(ctx context.Context, random *rand.Rand, name string)
 			fresh.Finalizers = []string{"example.com/wait"}
 		}
 		answer, err = maps.Create(ctx, fresh, metav1.CreateOptions{})
-	case stored.DeletionTimestamp != nil: // let it go
+	case stored.DeletionTimestamp != nil: // release it
 		last := stored.DeepCopy()
 		last.Finalizers = nil
 		if _, err = maps.Update(ctx, last, metav1.UpdateOptions{}); err == nil {
@@ -199,7 +200,7 @@ func (w *writing) writeOnce(ctx context.Context, random *rand.Rand, name string)
 		next := stored.DeepCopy()
 		next.Data = map[string]string{"n": fmt.Sprint(random.IntN(5))}
 		answer, err = maps.Update(ctx, next, metav1.UpdateOptions{})
-	default: // often one that changes nothing
+	default: // often a write that changes nothing
 		patch := fmt.Sprintf(`{"data":{"n":"%d"}}`, random.IntN(3))
 		answer, err = maps.Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	}
@@ -212,8 +213,8 @@ func (w *writing) writeOnce(ctx context.Context, random *rand.Rand, name string)
 	return w.shows(name, answer)
 }
 
-// writeMuch makes writes of a few config maps on many goroutines, while foreign writers change them. A program
-// on client-go reads older states than it has written; with the line that is an error.
+// writeMuch writes a few config maps on many goroutines, while foreign writers change them. A program on
+// client-go reads states that are older than its writes. With OwnWrites, that is an error.
 func (w *writing) writeMuch(late time.Duration) {
 	var working sync.WaitGroup
 	defer working.Wait()
@@ -239,7 +240,7 @@ func (w *writing) writeMuch(late time.Duration) {
 	}
 }
 
-// A program reads what it has written, however late its watch is. Client-go stands beside it for comparison.
+// A program reads its own writes, however late its watch is. client-go runs for comparison.
 func TestScenario_OwnWrites(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createNamespace(quietNamespace)
@@ -251,7 +252,7 @@ func TestScenario_OwnWrites(t *testing.T) {
 
 		w := s.write(late)
 		created := w.createUntil(fmt.Sprint("late-", late.Milliseconds()), 20)
-		require.Equal(t, 20, created, "with a watch that is %v late", late)
+		require.Equal(t, 20, created, "with a watch delayed by %v", late)
 		w.writeMuch(late)
 		s.must(w.cache.WaitFresh(s.ctx))
 		a, err := audit.Of(s.ctx, w.cache.Shared())
@@ -260,15 +261,15 @@ func TestScenario_OwnWrites(t *testing.T) {
 		status := w.cache.Status().OwnWrites
 		require.True(t, status.Linked)
 		require.Zero(t, status.Ghosts)
-		require.LessOrEqual(t, uint64(w.reads.excused.Load()), status.Doubtful, "each read that is excused has a doubtful write") //nolint:gosec // not negative
-		s.note += fmt.Sprintf("the line: 0 extra, %v, %d shown, %d doubtful; ", &w.reads, status.Shown, status.Doubtful)
+		require.LessOrEqual(t, uint64(w.reads.excused.Load()), status.Doubtful, "each excused read has a doubtful write") //nolint:gosec // not negative
+		s.note += fmt.Sprintf("own writes: 0 extra, %v, %d shown, %d doubtful; ", &w.reads, status.Shown, status.Doubtful)
 	}
 	t.Log(s.note)
 	s.row(0)
 }
 
-// A controller that writes the status of what it sees is woken once by each foreign change, and by none of its
-// own, if the watch is later than the answers.
+// A controller that writes the status of the objects that it sees reconciles once per foreign change,
+// and not for its own changes, if the watch is later than the answers.
 func TestScenario_OwnWritesWakeNobody(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createNamespace(quietNamespace)
@@ -301,7 +302,7 @@ func TestScenario_OwnWritesWakeNobody(t *testing.T) {
 	}
 	s.must(w.cache.WaitFresh(s.ctx))
 	require.EqualValues(t, changes, reconciles.Load())
-	s.note = fmt.Sprintf("%.2f reconciles for a foreign change, of %d", float64(reconciles.Load())/float64(changes), changes)
+	s.note = fmt.Sprintf("%.2f reconciles per foreign change, of %d", float64(reconciles.Load())/float64(changes), changes)
 	t.Log(s.note)
 	s.row(0)
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// ownWriter is a program that writes pods and reads each of them at once from a packed store.
+// ownWriter is a program that writes pods and reads each one at once from a packed store.
 type ownWriter struct {
 	s      *scenario
 	client kubernetes.Interface
@@ -28,7 +28,7 @@ type ownWriter struct {
 	shown  atomic.Int64
 }
 
-// during writes pods while a fault does its work. The pods are those that the churn leaves alone.
+// during writes pods during a fault. The churn does not write these pods.
 func (w *ownWriter) during(first int, fault func()) {
 	ctx, cancel := context.WithCancel(w.s.ctx)
 	var writer sync.WaitGroup
@@ -49,8 +49,8 @@ func (w *ownWriter) during(first int, fault func()) {
 // ownPods is the number of pods that the program writes.
 const ownPods = 50
 
-// write patches a pod and, if that succeeds, requires the store to show it. On a busy machine an answer may be
-// too late to be shown at once. Then the status counts it, and the watch brings it.
+// write patches a pod. If that succeeds, the store must show it. On a busy machine an answer may be too
+// late to be shown at once. Then the status counts it, and the watch delivers it.
 func (w *ownWriter) write(ctx context.Context, i, n int) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -64,27 +64,27 @@ func (w *ownWriter) write(ctx context.Context, i, n int) {
 		w.shown.Add(1)
 		return
 	case w.missed() == missed:
-		w.s.t.Errorf("the store does not show version %s of %v, just written, and %+v", wrote.ResourceVersion, keyOf(wrote), w.of.informer.Status().OwnWrites)
+		w.s.t.Errorf("the store does not show version %s of %v, which was just written: %+v", wrote.ResourceVersion, keyOf(wrote), w.of.informer.Status().OwnWrites)
 	}
 	if w.of.informer.WaitFor(ctx, wrote) == nil && !w.shows(wrote) {
-		w.s.t.Errorf("the store does not show version %s of %v, which has come", wrote.ResourceVersion, keyOf(wrote))
+		w.s.t.Errorf("the store does not show version %s of %v after the wait", wrote.ResourceVersion, keyOf(wrote))
 	}
 }
 
-// shows reports whether the store shows what the test has written. No other client writes it.
+// shows reports whether the store shows the test's write. No other client writes the pod.
 func (w *ownWriter) shows(wrote *corev1.Pod) bool {
 	got, ok := w.of.informer.Indexer().Get(keyOf(wrote))
 	return ok && got.Annotations["written"] == wrote.Annotations["written"]
 }
 
-// missed returns how many writes the informer has not shown.
+// missed returns the number of writes that the informer has not shown.
 func (w *ownWriter) missed() uint64 {
 	o := w.of.informer.Status().OwnWrites
 	return o.Waiting + o.Doubtful
 }
 
-// Informers that hold their pods packed have what an unpacked one and the server have, after churn, cut watches,
-// a version that the server does not know, and an outage; and one shows the program's own writes.
+// Informers with packed pods equal an unpacked one and the server after churn, broken watches, an
+// unknown version, and an outage. One of them shows the program's own writes.
 func TestScenario_Packed(t *testing.T) {
 	s := begin(t, harness.Options{})
 	n := size(1000, 20_000)
@@ -132,7 +132,7 @@ func TestScenario_Packed(t *testing.T) {
 		}
 	})
 	converge()
-	during(func() { // the informers' version is unknown to the server afterwards
+	during(func() { // afterwards the server does not know the informers' version
 		proxy.Refuse()
 		proxy.Cut()
 		s.sleep(part)
@@ -150,7 +150,7 @@ func TestScenario_Packed(t *testing.T) {
 	converge()
 	require.NotZero(t, w.shown.Load())
 	st := cold.informer.Status()
-	s.note = fmt.Sprintf("%d writes, %d own ones read back; %d B a pod packed", written, w.shown.Load(), st.Storage.Packed/int64(st.Objects))
+	s.note = fmt.Sprintf("%d writes, %d own writes read back; %d B per packed pod", written, w.shown.Load(), st.Storage.Packed/int64(st.Objects))
 	t.Log(s.note)
 	hot.settle()
 }

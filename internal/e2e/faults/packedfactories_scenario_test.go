@@ -21,8 +21,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// A typed, a dynamic and a metadata factory with one budget hold what the server has, after churn, cut watches and
-// a version that the server does not know.
+// A typed, a dynamic and a metadata factory with a common budget equal the server after churn, broken
+// watches and an unknown version.
 func TestScenario_PackedFactories(t *testing.T) {
 	s := begin(t, harness.Options{})
 	n := size(500, 20_000)
@@ -41,7 +41,7 @@ func TestScenario_PackedFactories(t *testing.T) {
 		kubernetes.NewForConfigOrDie(typed.counting(harness.Via(s.cluster.Config(), proxy.Address()))), 0, factory.WithStorage(s.storage))
 	typed.of(factory.For[*corev1.Pod](typedFactory))
 
-	// wired returns a config of a client without Go types, whose answers the reflector decodes.
+	// wired returns a config for clients without Go types. The reflector decodes their answers.
 	wired := func(counting func(*rest.Config) *rest.Config) *rest.Config {
 		config := counting(harness.Via(s.dynamicConfig(), proxy.Address()))
 		config.Wrap(reflector.Wire)
@@ -103,7 +103,7 @@ func TestScenario_PackedFactories(t *testing.T) {
 			proxy.Cut()
 		}
 	})
-	during(func() { // the informers' version is unknown to the server afterwards
+	during(func() { // afterwards the server does not know the informers' version
 		proxy.Refuse()
 		proxy.Cut()
 		s.sleep(part)
@@ -115,13 +115,13 @@ func TestScenario_PackedFactories(t *testing.T) {
 		require.NotZero(t, st.Relists)
 		return st.Storage.Packed / int64(st.Objects)
 	}
-	s.note = fmt.Sprintf("%d writes; packed, a pod takes %d B, one without a Go type %d B, its metadata %d B", written,
+	s.note = fmt.Sprintf("%d writes; a packed pod takes %d B, without a Go type %d B, its metadata %d B", written,
 		bytes(typed.informer.Status()), bytes(untyped.informer.Status()), bytes(metadatas.informer.Status()))
 	t.Log(s.note)
 	typed.settle()
 }
 
-// of makes an informer of a factory the mirror's, and compares the view of a handler with it.
+// of makes a factory's informer the mirror's, and compares the view of a handler with it.
 func (m *mirror[T]) of(i *informer.Informer[T], err error) {
 	m.s.t.Helper()
 	require.NoError(m.s.t, err)

@@ -30,7 +30,7 @@ import (
 type program struct {
 	s       *scenario
 	gateway *harness.Gateway
-	line    bool // the line of own writes is in its config
+	line    bool // its config has OwnWrites
 	writers []anyWriter
 }
 
@@ -53,7 +53,7 @@ func (s *scenario) writes() {
 	s.t.Helper()
 	_, err := s.admin.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: writersNamespace}}, metav1.CreateOptions{})
 	s.must(err)
-	// A pod on a node is resized only if the node is there.
+	// A pod on a node can only be resized if the node exists.
 	room := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1k"), corev1.ResourceMemory: resource.MustParse("1Ti")}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node"}, Status: corev1.NodeStatus{Capacity: room, Allocatable: room}}
 	_, err = s.admin.CoreV1().Nodes().Create(s.ctx, node, metav1.CreateOptions{})
@@ -61,7 +61,7 @@ func (s *scenario) writes() {
 	s.createScalable(dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig())))
 }
 
-// createScalable creates the resource of examples/crd with a status and a scale.
+// createScalable creates the resource of examples/crd, with a status and a scale.
 func (s *scenario) createScalable(client dynamic.Interface) {
 	s.t.Helper()
 	text, err := os.ReadFile("../../../examples/crd/crontab.yaml")
@@ -86,8 +86,7 @@ func (s *scenario) createScalable(client dynamic.Interface) {
 	})
 }
 
-// program starts a program, with the line of own writes or without it. Its objects begin with a name of
-// its own.
+// program starts a program with or without OwnWrites. The names of its objects begin with name.
 func (s *scenario) program(name string, line bool) *program {
 	s.t.Helper()
 	gateway, err := harness.NewGateway(s.connect(s.cluster.Config()))
@@ -162,14 +161,14 @@ func addWriter[T informer.Object, C kindClient[T]](p *program, k kind[T], name s
 	p.writers = append(p.writers, w)
 }
 
-// late makes everything that the program's watches bring late.
+// late delays everything that the program's watches send.
 func (p *program) late(by time.Duration) {
 	if by > 0 {
 		p.gateway.Break(harness.DelayWatches(by))
 	}
 }
 
-// run makes a number of writes of each kind, while other programs write the same objects.
+// run makes a number of writes to each kind, while other programs write the same objects.
 func (p *program) run(writes int) {
 	var running sync.WaitGroup
 	for _, w := range p.writers {
@@ -178,7 +177,7 @@ func (p *program) run(writes int) {
 	running.Wait()
 }
 
-// settled waits until the caches have everything, and compares them with the server.
+// settled waits until the caches are complete, and compares them with the server.
 func (p *program) settled() {
 	p.s.t.Helper()
 	for _, w := range p.writers {
@@ -186,7 +185,7 @@ func (p *program) settled() {
 	}
 }
 
-// noGhosts fails the test if a cache has shown what no watch has confirmed.
+// noGhosts fails the test if a cache has shown objects that no watch has confirmed.
 func (p *program) noGhosts() {
 	p.s.t.Helper()
 	for _, w := range p.writers {
@@ -195,21 +194,21 @@ func (p *program) noGhosts() {
 	}
 }
 
-// distrust says whether the reads are not checked now.
+// distrust disables or enables the checks of reads.
 func (p *program) distrust(yes bool) {
 	for _, w := range p.writers {
 		w.distrust(yes)
 	}
 }
 
-// anyOrder lets the versions that the handlers get go back.
+// anyOrder allows versions in handlers to go back.
 func (p *program) anyOrder() {
 	for _, w := range p.writers {
 		w.anyOrder()
 	}
 }
 
-// noticed returns an error if an informer has not noticed that the server's history went back.
+// noticed returns an error if an informer has not noticed that the server's history has gone back.
 func (p *program) noticed() error {
 	for _, w := range p.writers {
 		if !w.wentBack() {
@@ -219,7 +218,7 @@ func (p *program) noticed() error {
 	return nil
 }
 
-// made returns the number of answered writes, and lost that of the others.
+// made returns the number of answered writes.
 func (p *program) made() (made int64) {
 	for _, w := range p.writers {
 		t, _ := w.counted()
@@ -236,7 +235,7 @@ func (p *program) lost() (lost int64) {
 	return lost
 }
 
-// figures returns the sums of all kinds, for the table.
+// figures returns the totals of all kinds for the table.
 func (p *program) figures() string {
 	var made, conflicts, lost, wrong, unsure, excused int64
 	var own informer.OwnWrites
@@ -251,7 +250,7 @@ func (p *program) figures() string {
 		text += fmt.Sprintf(", %d answers lost", lost)
 	}
 	if p.line {
-		text += fmt.Sprintf(", %d shown, %d say too little, %d waiting, %d doubtful, %d excused, %d ghosts", own.Shown, unsure, own.Waiting, own.Doubtful, excused, own.Ghosts)
+		text += fmt.Sprintf(", %d shown, %d unclear, %d waiting, %d doubtful, %d excused, %d ghosts", own.Shown, unsure, own.Waiting, own.Doubtful, excused, own.Ghosts)
 	}
 	return text
 }
@@ -267,12 +266,12 @@ func podKind() kind[*corev1.Pod] {
 			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 			ObjectMeta: freshMeta(name),
 			Spec: corev1.PodSpec{Containers: []corev1.Container{
-				{Name: "main", Image: "image"}, // an apply leaves its resources to others
+				{Name: "main", Image: "image"}, // an apply does not own its resources
 				{Name: "other", Image: "image", Resources: corev1.ResourceRequirements{Requests: amountOf(corev1.ResourceMemory, "1Mi")}},
 			}},
 		}
 		if len(name)%2 == 0 {
-			pod.Spec.NodeName = "node" // so it is deleted gracefully
+			pod.Spec.NodeName = "node" // so that it is deleted gracefully
 		}
 		return pod
 	}

@@ -26,15 +26,15 @@ const (
 	relatedSettings = 40 // ConfigMaps
 )
 
-// related are pods with owners and references that writers change all the time.
+// related are pods with owners and references that writers constantly change.
 type related struct {
 	s       *scenario
 	written atomic.Int64
-	took    time.Duration // of all writing
+	took    time.Duration // total time of the writes
 }
 
-// pod returns a pod that refers to a Secret in a volume and in an environment, and to a ConfigMap, and that
-// has one or two owners.
+// pod returns a pod that refers to a Secret in a volume and in an environment variable, and to a
+// ConfigMap, and that has one or two owners.
 func (r *related) pod(i int, random *rand.Rand) *corev1.Pod {
 	p := harness.Pod(harness.Namespace(i%namespaces), harness.PodName(i), i)
 	p.OwnerReferences = randomOwners(random)
@@ -67,7 +67,7 @@ func (r *related) create() {
 	}))
 }
 
-// during writes the pods while a fault does its work, about 200 times a second on a machine that can.
+// during writes the pods during a fault, about 200 times per second if the machine allows it.
 func (r *related) during(fault func()) {
 	ctx, cancel := context.WithCancel(r.s.ctx)
 	var writers sync.WaitGroup
@@ -77,7 +77,7 @@ func (r *related) during(fault func()) {
 		writers.Go(func() {
 			random := rand.New(rand.NewPCG(22, uint64(r.written.Load())+uint64(w)))
 			for beat := time.Tick(each * time.Second / 200); ctx.Err() == nil; <-beat {
-				// A write does not end with ctx: nothing changes afterwards.
+				// A write does not end with ctx, so that nothing changes afterwards.
 				if r.write(context.WithoutCancel(ctx), w+each*random.IntN(relatedPods/each), random) == nil {
 					r.written.Add(1)
 				}
@@ -90,8 +90,8 @@ func (r *related) during(fault func()) {
 	r.took += time.Since(began)
 }
 
-// write gives a pod other owners, or makes it again with other references. It does not repeat a write that
-// fails during a fault.
+// write changes the owners of a pod, or recreates it with other references. It does not repeat a write
+// that fails during a fault.
 func (r *related) write(ctx context.Context, i int, random *rand.Rand) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -102,7 +102,7 @@ func (r *related) write(ctx context.Context, i int, random *rand.Rand) error {
 			return err
 		}
 		if random.IntN(3) == 0 {
-			return nil // a later write makes it again
+			return nil // a later write recreates it
 		}
 		_, err := pods.Create(ctx, p, metav1.CreateOptions{})
 		return err
@@ -121,8 +121,8 @@ func (r *related) write(ctx context.Context, i int, random *rand.Rand) error {
 	return err
 }
 
-// relations has, for each owner, the keys of the pods that it owns, and for each object the keys of the pods
-// that refer to it.
+// relations has the keys of the pods that an owner owns, and the keys of the pods that refer to an
+// object.
 type relations map[string]map[indexer.Key]bool
 
 func (r relations) add(of string, p *corev1.Pod) {
@@ -132,7 +132,7 @@ func (r relations) add(of string, p *corev1.Pod) {
 	r[of][keyOf(p)] = true
 }
 
-// relationsOf walks over the pods of a list of the server, as a program does that has no relations.
+// relationsOf walks through the pods of a server's list, like a program without relations.
 func relationsOf(pods []*corev1.Pod) relations {
 	r := relations{}
 	for _, p := range pods {
@@ -161,8 +161,7 @@ func relationsOf(pods []*corev1.Pod) relations {
 	return r
 }
 
-// compare asks the cache for each relation that there can be, and compares the answers with a list of the
-// server.
+// compare asks the cache for each possible relation, and compares the answers with a list of the server.
 func (r *related) compare(m *mirror[*corev1.Pod]) (asked int) {
 	t := r.s.t
 	t.Helper()
@@ -179,7 +178,7 @@ func (r *related) compare(m *mirror[*corev1.Pod]) (asked int) {
 			}
 		}
 		if len(found) != len(truth[of]) {
-			t.Errorf("%v finds %d pods of %d", q, len(found), len(truth[of]))
+			t.Errorf("%v finds %d of %d pods", q, len(found), len(truth[of]))
 		}
 	}
 	for i := range relatedOwners {
@@ -205,8 +204,8 @@ func (r *related) compare(m *mirror[*corev1.Pod]) (asked int) {
 	return asked
 }
 
-// Who owns and who refers to an object is what the server's own lists say, after cut watches, a restart of
-// the server that makes the informer list again, and an outage.
+// Owners and references equal those in the server's lists after broken watches, a server restart that
+// makes the informer relist, and an outage.
 func TestScenario_Relations(t *testing.T) {
 	s := begin(t, harness.Options{})
 	r := &related{s: s}
@@ -231,7 +230,7 @@ func TestScenario_Relations(t *testing.T) {
 		}
 	})
 	rest()
-	r.during(func() { // the informer's version is unknown to the server afterwards
+	r.during(func() { // afterwards the server does not know the informer's version
 		proxy.Refuse()
 		proxy.Cut()
 		s.sleep(part)
@@ -240,7 +239,7 @@ func TestScenario_Relations(t *testing.T) {
 	})
 	rest()
 	if m.informer.Status().Relists == 0 {
-		t.Error("the informer has not listed again")
+		t.Error("the informer has not relisted")
 	}
 	r.during(func() {
 		s.must(s.cluster.Etcd.Freeze())
@@ -249,7 +248,7 @@ func TestScenario_Relations(t *testing.T) {
 		s.sleep(part)
 	})
 	rest()
-	s.note = fmt.Sprintf("%d writes, %.0f a second; %d relations compared", r.written.Load(), float64(r.written.Load())/r.took.Seconds(), asked)
+	s.note = fmt.Sprintf("%d writes, %.0f per second; %d relations compared", r.written.Load(), float64(r.written.Load())/r.took.Seconds(), asked)
 	t.Log(s.note)
 	m.settle()
 }

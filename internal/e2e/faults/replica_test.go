@@ -22,16 +22,17 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// replicaEnv names a kubeconfig file in the environment of a replica, and shareEnv its share, as in 0/4.
+// replicaEnv names a kubeconfig file in the environment of a replica, and shareEnv its share, such as
+// 0/4.
 const replicaEnv, shareEnv = "TIDEMARK_E2E_REPLICA", "TIDEMARK_E2E_SHARE"
 
-// look is the order to a replica to report what it holds.
+// look orders a replica to report its content.
 type look struct {
-	Version string // of the last change in its share, which it waits for
-	Fresh   bool   // it waits until it is as new as the server, too
+	Version string // the version of the last change in its share, which the replica waits for
+	Fresh   bool   // the replica also waits until it is as new as the server
 }
 
-// reported is what a replica reports.
+// reported is a replica's report.
 type reported struct {
 	Objects map[string]string // the UID and version of each pod, by its key
 	Shard   struct {
@@ -39,17 +40,17 @@ type reported struct {
 		Server  string
 	}
 	Relists     int
-	Differences int           // of an audit
+	Differences int           // the number of differences in an audit
 	Fresh       time.Duration // how long WaitFresh took
 	Error       string
 }
 
-// identityOf returns what a report says of a pod.
+// identityOf returns the key and the identity of a pod in a report.
 func identityOf(namespace, name string, uid types.UID, version string) (key, identity string) {
 	return namespace + "/" + name, string(uid) + " at " + version
 }
 
-// shareOf returns a share by uid.
+// shareOf returns a share by UID.
 func shareOf(nth string) (shard.Set, error) {
 	index, total, err := shard.ParseNth(nth)
 	if err != nil {
@@ -58,7 +59,8 @@ func shareOf(nth string) (shard.Set, error) {
 	return shard.Nth(shard.ByUID, index, total)
 }
 
-// replicate is the main function of a replica: it reads its share of all pods, and reports until its input ends.
+// replicate is the main function of a replica. It reads its share of all pods, and reports until its
+// input ends.
 func replicate(ctx context.Context, kubeconfig string, out io.Writer) error {
 	share, err := shareOf(os.Getenv(shareEnv))
 	if err != nil {
@@ -98,7 +100,7 @@ func replicate(ctx context.Context, kubeconfig string, out io.Writer) error {
 	return wait()
 }
 
-// report returns what an informer holds once it has come so far, and its handler was told of it.
+// report returns the content of an informer when it and its handler have come to the version.
 func report(ctx context.Context, i *informer.Informer[*corev1.Pod], told *view[*corev1.Pod], o look) (reported, error) {
 	h := reported{Objects: map[string]string{}}
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -122,7 +124,7 @@ func report(ctx context.Context, i *informer.Informer[*corev1.Pod], told *view[*
 		return h, err
 	}
 	if problems := told.Problems(); len(problems) > 0 {
-		return h, fmt.Errorf("the handler: %v", problems[0])
+		return h, fmt.Errorf("handler: %v", problems[0])
 	}
 	for pod := range i.Indexer().All() {
 		key, identity := identityOf(pod.Namespace, pod.Name, pod.UID, pod.ResourceVersion)
@@ -142,7 +144,7 @@ type replicas struct {
 	all    []*process.Child
 }
 
-// replicate starts n replicas that reach the server at an address.
+// replicate starts n replicas that connect to an address.
 func (s *scenario) replicate(n int, address string) *replicas {
 	s.t.Helper()
 	kubeconfig := filepath.Join(s.t.TempDir(), "kubeconfig")
@@ -160,7 +162,7 @@ func (s *scenario) replicate(n int, address string) *replicas {
 	return r
 }
 
-// touch changes a pod of a share, and returns its version.
+// touch changes a pod in a share, and returns its version.
 func (r *replicas) touch(share int) string {
 	list, err := r.s.admin.CoreV1().Pods("").List(r.s.ctx, metav1.ListOptions{})
 	r.s.must(err)
@@ -172,11 +174,11 @@ func (r *replicas) touch(share int) string {
 			return touched.ResourceVersion
 		}
 	}
-	require.Fail(r.s.t, "no pod is in the share", r.shares[share])
+	require.Fail(r.s.t, "the share has no pods", r.shares[share])
 	return ""
 }
 
-// end ends the replicas, and returns when all have ended.
+// end stops the replicas, and waits until all have ended.
 func (r *replicas) end() {
 	for _, child := range r.all {
 		child.End()
@@ -184,9 +186,9 @@ func (r *replicas) end() {
 	r.all = nil
 }
 
-// converge requires that the replicas together hold what the server has, and each of them its share alone. It
-// returns their reports. No writes may be under way. In the end a pod of each share is changed, so that nobody has to
-// wait for a bookmark; with fresh the replicas do so.
+// converge checks that the replicas together have the server's objects, and that each has exactly its
+// share. It returns their reports. No writes may be in progress. At the end a pod of each share is
+// changed, so that replicas need not wait for a bookmark. With fresh, they wait for one.
 func (r *replicas) converge(fresh bool) (reports []reported) {
 	t := r.s.t
 	t.Helper()
@@ -207,7 +209,7 @@ func (r *replicas) converge(fresh bool) (reports []reported) {
 		key, identity := identityOf(pod.Namespace, pod.Name, pod.UID, pod.ResourceVersion)
 		for i, share := range r.shares {
 			got, ok := reports[i].Objects[key]
-			require.Equal(t, share.Has(pod.Namespace, pod.UID), ok, "%s at replica %d of %d", key, i, len(r.all))
+			require.Equal(t, share.Has(pod.Namespace, pod.UID), ok, "%s in replica %d of %d", key, i, len(r.all))
 			if ok {
 				require.Equal(t, identity, got, key)
 				all++
@@ -218,6 +220,6 @@ func (r *replicas) converge(fresh bool) (reports []reported) {
 	for _, h := range reports {
 		all -= len(h.Objects)
 	}
-	require.Zero(t, all, "the replicas hold what the server does not have")
+	require.Zero(t, all, "the replicas have objects that the server does not have")
 	return reports
 }

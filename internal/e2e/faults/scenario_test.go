@@ -17,18 +17,18 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// patience bounds each wait of a scenario. Only a busy machine comes near it.
+// patience limits each wait of a scenario. Only a busy machine comes close to it.
 const patience = 5 * time.Minute
 
-// scenario is the cluster of one test, with the operations on it.
+// scenario is the cluster of a test, with operations on it.
 type scenario struct {
 	t       *testing.T
 	ctx     context.Context
 	cluster *harness.Cluster
-	admin   kubernetes.Interface // straight to the kube-apiserver
-	counted []counted            // the mirrors and informers whose requests the table counts
+	admin   kubernetes.Interface // connected directly to the kube-apiserver
+	counted []counted            // the mirrors and informers whose requests are in the table
 	note    string
-	storage informer.Storage // of the mirrors that are made from now on
+	storage informer.Storage // the storage of mirrors that are made from now on
 
 	mu     sync.Mutex
 	healed time.Time // when the fault ended
@@ -62,7 +62,7 @@ func (s *scenario) connect(config *rest.Config) *rest.Config {
 	return config
 }
 
-// proxy starts a TCP proxy before the kube-apiserver.
+// proxy starts a TCP proxy in front of the kube-apiserver.
 func (s *scenario) proxy() *harness.Proxy {
 	s.t.Helper()
 	p, err := harness.NewProxy(s.cluster.Address())
@@ -84,7 +84,7 @@ func (s *scenario) must(err error) {
 	require.NoError(s.t, err)
 }
 
-// heal records the end of the fault, from which the time to converge counts.
+// heal records the end of the fault. The time to converge counts from here.
 func (s *scenario) heal() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +92,7 @@ func (s *scenario) heal() {
 	s.healed = time.Now()
 }
 
-// sleep lets a fault do its work. The scenarios wait for effects with eventually.
+// sleep waits while a fault has its effect. Scenarios wait for results with eventually.
 func (s *scenario) sleep(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -123,12 +123,12 @@ func (s *scenario) eventually(what string, probe func() error) {
 	}
 }
 
-// budget fails the test if the mirrors made more than most requests.
+// budget fails the test if the mirrors have sent more than most requests.
 func (s *scenario) budget(most int) {
 	s.t.Helper()
 	lists, streams, watches, _ := s.totals()
 	if total := lists + streams + watches; total > most {
-		s.t.Errorf("%d requests, the budget is %d", total, most)
+		s.t.Errorf("%d requests, but the budget is %d", total, most)
 	}
 }
 
@@ -140,7 +140,7 @@ func (s *scenario) totals() (lists, streams, watches, relists int) {
 	return lists, streams, watches, relists
 }
 
-// row puts the scenario into the table.
+// row adds the scenario to the table.
 func (s *scenario) row(converged time.Duration) {
 	lists, streams, watches, relists := s.totals()
 	r := row{scenario: words(s.t.Name()), relists: relists, converged: converged, note: s.note}

@@ -20,11 +20,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// upWithin is the time in which an informer must sync once its resource is served: the longest pause
-// between two lists, and a moment for the list.
+// upWithin is the time in which an informer must sync after its resource is served: the longest pause
+// between two lists, plus the time for the list.
 const upWithin = 15*time.Second + 3*time.Second
 
-// crdWidgets returns a mirror of all widgets, not yet started.
+// crdWidgets returns a mirror of all widgets. It is not started yet.
 func (s *scenario) crdWidgets(config *rest.Config, client dynamic.Interface) *mirror[*unstructured.Unstructured] {
 	m := s.widgets(config, client)
 	m.informer = informer.New[*unstructured.Unstructured](
@@ -32,14 +32,14 @@ func (s *scenario) crdWidgets(config *rest.Config, client dynamic.Interface) *mi
 	return m
 }
 
-// partialWidgets returns a mirror of the metadata of all widgets, not yet started.
+// partialWidgets returns a mirror of the metadata of all widgets. It is not started yet.
 func (s *scenario) partialWidgets() *mirror[*metav1.PartialObjectMetadata] {
 	m := newMirror[*metav1.PartialObjectMetadata](s)
 	direct := metadata.NewForConfigOrDie(s.connect(s.cluster.Config()))
 	m.list = func(ctx context.Context) ([]*metav1.PartialObjectMetadata, error) {
 		list, err := direct.Resource(widgetsResource).List(ctx, metav1.ListOptions{})
 		if apierrors.IsNotFound(err) {
-			return nil, nil // no kind, no objects
+			return nil, nil // without the kind there are no objects
 		}
 		if err != nil {
 			return nil, err
@@ -53,25 +53,25 @@ func (s *scenario) partialWidgets() *mirror[*metav1.PartialObjectMetadata] {
 	return m
 }
 
-// waits waits until the informer says that it waits for its resource.
+// waits waits until the informer's status says that it waits for its resource.
 func (m *mirror[T]) waits() {
 	m.s.t.Helper()
 	m.s.eventually("the informer waits for its resource", func() error {
 		if m.informer.Status().NotServedSince.IsZero() {
-			return fmt.Errorf("it does not; last error: %w", errorOr(m.informer.Status().LastError))
+			return fmt.Errorf("it does not wait; last error: %w", errorOr(m.informer.Status().LastError))
 		}
 		return nil
 	})
 	require.ErrorIs(m.s.t, m.informer.Status().LastError, reflector.ErrNotServed)
 }
 
-// comesUp waits until the informer is synced and watches, and fails if that is later than
-// upWithin after since.
+// comesUp waits until the informer is synced and watches. It fails if this takes longer than upWithin
+// after since.
 func (m *mirror[T]) comesUp(since time.Time) {
 	m.s.t.Helper()
 	m.watching()
 	took := time.Since(since)
-	m.s.t.Logf("%T is up %v after the resource is served", m.informer, took.Round(time.Millisecond))
+	m.s.t.Logf("%T is synced %v after the resource was served", m.informer, took.Round(time.Millisecond))
 	require.Less(m.s.t, took, upWithin)
 	require.Zero(m.s.t, m.informer.Status().NotServedSince)
 }
@@ -92,7 +92,7 @@ func TestScenario_CRDCreatedLater(t *testing.T) {
 	require.ErrorIs(t, err, reflector.ErrNotServed)
 	s.sleep(size(5*time.Second, time.Minute))
 	lists, streams, _, _ := m.counts()
-	require.LessOrEqual(t, lists+streams, size(8, 16), "there is no storm of requests")
+	require.LessOrEqual(t, lists+streams, size(8, 16), "must not be a storm of requests")
 
 	s.createCRD(client)
 	served := time.Now()
@@ -104,8 +104,8 @@ func TestScenario_CRDCreatedLater(t *testing.T) {
 	m.settle()
 }
 
-// A definition is deleted with its objects while the informer is cut off: the objects stay until the definition
-// is back, perhaps with another schema. Then the handlers get the deletions.
+// A definition is deleted together with its objects while the informer is disconnected. The objects stay
+// until the definition is back, possibly with another schema. Then the handlers get the deletions.
 func TestScenario_CRDRemovedAndCreatedAnew(t *testing.T) {
 	s := begin(t, harness.Options{})
 	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
@@ -115,14 +115,14 @@ func TestScenario_CRDRemovedAndCreatedAnew(t *testing.T) {
 	m := s.crdWidgets(harness.Via(s.dynamicConfig(), proxy.Address()), client)
 	m.start()
 	m.watching()
-	for round := range 2 { // only before the second round the informer has waited for a definition
+	for round := range 2 { // only in the second round has the informer waited for a definition before
 		s.heal()
 		m.converge()
 		proxy.Refuse()
 		proxy.Cut()
 		s.removeCRD(client)
 		s.sleep(time.Second)
-		require.Zero(t, m.views[0].deletions()-50*round, "nobody knows yet")
+		require.Zero(t, m.views[0].deletions()-50*round, "the deletions are not known yet")
 		s.must(proxy.Admit())
 		s.heal()
 		m.waits()
@@ -164,7 +164,7 @@ func (s *scenario) patchCRD(client dynamic.Interface, patch string) error {
 	return err
 }
 
-// An informer of v1 keeps its objects while only v2 is served, and says so.
+// An informer of v1 keeps its objects while only v2 is served, and reports it.
 func TestScenario_VersionNoLongerServed(t *testing.T) {
 	s := begin(t, harness.Options{})
 	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
@@ -188,11 +188,11 @@ func TestScenario_VersionNoLongerServed(t *testing.T) {
 	m.comesUp(time.Now())
 	s.heal()
 	m.settle()
-	require.Zero(t, m.views[0].deletions(), "they are the same objects")
+	require.Zero(t, m.views[0].deletions(), "the objects are the same")
 	s.budget(30)
 }
 
-// A restarted server may answer 404 for a custom resource that it is about to serve.
+// A restarted server may answer 404 for a custom resource before it serves the resource again.
 func TestScenario_APIServerRestartedWithCRD(t *testing.T) {
 	s := begin(t, harness.Options{})
 	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))

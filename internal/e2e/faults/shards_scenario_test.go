@@ -21,22 +21,22 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// filters makes a kube-apiserver send the objects of a share alone.
+// filters makes a kube-apiserver send only the objects of a share.
 const filters = "--feature-gates=ShardedListAndWatch=true"
 
-// Replicas share the pods of a server that filters. It is their number that changes: all of them end before others
+// Replicas share the pods of a server that filters. Their number changes: all of them end before others
 // start.
 func TestScenario_ShardsFiltered(t *testing.T) {
 	begin(t, harness.Options{Flags: []string{filters}}).shards("filters")
 }
 
-// The same on a server with default flags, which sends everything to each.
+// The same with default flags. The server sends everything to each replica.
 func TestScenario_ShardsUnfiltered(t *testing.T) {
 	begin(t, harness.Options{}).shards("does not filter")
 }
 
-// shards lets 1, 2 and 4 replicas share the pods, under 100 writes a second, while connections are cut, the server
-// restarts, and a version is unknown to it.
+// shards lets 1, 2 and 4 replicas share the pods at 100 writes per second, while connections are cut,
+// the server restarts, and the server does not know a version.
 func (s *scenario) shards(server string) {
 	n := size(400, 20_000)
 	s.createPods(n)
@@ -56,7 +56,7 @@ func (s *scenario) shards(server string) {
 				s.must(s.cluster.RestartAPIServer(s.ctx))
 				s.sleep(part)
 			},
-			func() { // the replicas' version is unknown to the server afterwards
+			func() { // afterwards the server does not know the replicas' version
 				proxy.Refuse()
 				proxy.Cut()
 				s.sleep(part)
@@ -72,7 +72,7 @@ func (s *scenario) shards(server string) {
 			r.converge(false)
 			s.t.Logf("%d replicas, %d writes", number, c.written.Load())
 		}
-		reports := r.converge(number == 4) // it takes some seconds
+		reports := r.converge(number == 4) // takes some seconds
 		for _, h := range reports {
 			require.NotZero(s.t, h.Relists)
 			if number > 1 {
@@ -84,13 +84,13 @@ func (s *scenario) shards(server string) {
 				require.NotZero(s.t, h.Shard.Foreign)
 			}
 		}
-		s.note = fmt.Sprintf("of %d replicas all were fresh after %v", number, slowest(reports))
+		s.note = fmt.Sprintf("%d replicas were fresh after %v", number, slowest(reports))
 		r.end() // before the next ones start
 	}
 	s.row(time.Since(s.healed))
 }
 
-// slowest returns the time after which all replicas were as new as the server.
+// slowest returns the time until all replicas were as new as the server.
 func slowest(reports []reported) (fresh time.Duration) {
 	for _, r := range reports {
 		fresh = max(fresh, r.Fresh)
@@ -98,8 +98,9 @@ func slowest(reports []reported) (fresh time.Duration) {
 	return fresh.Round(time.Millisecond)
 }
 
-// A program reads its share of the config maps, and writes those of others as well, while its watch is a second
-// late. It reads its own writes of its share at once, and nothing of others ever.
+// A program reads its share of the config maps, and also writes those of other shares, while its watch
+// is delayed by a second. It reads its own writes in its share at once, and never reads objects of other
+// shares.
 func TestScenario_ShardsOwnWrites(t *testing.T) {
 	for name, flags := range map[string][]string{"filtered": {filters}, "unfiltered": nil} {
 		t.Run(name, func(t *testing.T) { begin(t, harness.Options{Flags: flags}).ownWritesOfAShare() })
@@ -136,7 +137,7 @@ func (s *scenario) ownWritesOfAShare() {
 	shows := func(wrote *corev1.ConfigMap) {
 		got, ok := cache.Indexer().Get(indexer.Key{Namespace: quietNamespace, Name: wrote.Name})
 		if !half.Has(quietNamespace, wrote.UID) {
-			require.False(t, ok, "%s is not in the share", wrote.Name)
+			require.False(t, ok, "%s is not in the share, but in the store", wrote.Name)
 			return
 		}
 		require.True(t, ok, "%s was just written", wrote.Name)
@@ -180,13 +181,13 @@ func (s *scenario) ownWritesOfAShare() {
 	defer mu.Unlock()
 	require.Len(t, told, len(mine))
 	require.False(t, slices.ContainsFunc(others, func(uid types.UID) bool { return told[uid] }))
-	s.note = fmt.Sprintf("%d own writes shown, %d of others' never", status.Shown, foreignWrites)
+	s.note = fmt.Sprintf("%d own writes shown, %d outside of the share never shown", status.Shown, foreignWrites)
 	t.Log(s.note)
 	s.row(0)
 }
 
-// Two servers share an etcd, and one of them filters, as in the middle of a rollout. Each connection goes to the next
-// one.
+// Two servers share an etcd, and one of them filters, as during a rollout. Connections alternate between
+// them.
 func TestScenario_ShardsOnMixedServers(t *testing.T) {
 	s := begin(t, harness.Options{Flags: []string{filters}})
 	n := size(400, 20_000)
@@ -198,7 +199,7 @@ func TestScenario_ShardsOnMixedServers(t *testing.T) {
 	r := s.replicate(2, proxy.Address())
 	r.converge(false)
 	c := s.churn(4, n, 40*time.Millisecond)
-	for range size(6, 30) { // each replica gets to each server, with what it has, and with lists after an outage
+	for range size(6, 30) { // each replica connects to each server, with its current state, and with lists after an outage
 		s.sleep(size(500*time.Millisecond, 2*time.Second))
 		proxy.Cut()
 	}
@@ -208,7 +209,7 @@ func TestScenario_ShardsOnMixedServers(t *testing.T) {
 	for _, h := range r.converge(true) {
 		foreign += h.Shard.Foreign
 	}
-	require.NotZero(t, foreign, "one of the servers does not filter")
+	require.NotZero(t, foreign, "one server does not filter")
 	s.note = fmt.Sprintf("%d writes, %d foreign objects and events dropped", c.written.Load(), foreign)
 	s.row(time.Since(s.healed))
 }

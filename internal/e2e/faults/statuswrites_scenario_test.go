@@ -24,8 +24,8 @@ import (
 // statusWriter is the name of the controller, see [reflector.WithWriter].
 const statusWriter = "status"
 
-// statusController answers each foreign change of a pod by a PUT of the pod's status. Its workers leave out
-// the updates that Made says are its own.
+// statusController answers each foreign change of a pod with a PUT of the pod's status. Its workers
+// ignore updates that are its own according to Made.
 type statusController struct {
 	*scenario
 	client   kubernetes.Interface
@@ -35,11 +35,11 @@ type statusController struct {
 	queue    *workqueue.Typed[indexer.Key]
 
 	mu      sync.Mutex
-	seen    map[string][]string              // of each pod, the foreign values in the order in which the handler got them
-	updates map[indexer.Key][][2]*corev1.Pod // that no worker has taken
+	seen    map[string][]string              // the foreign values of each pod, in the order in which the handler got them
+	updates map[indexer.Key][][2]*corev1.Pod // updates that no worker has taken
 
 	written, conflicts atomic.Int64
-	woken              atomic.Int64 // by an own update that Made did not know
+	woken              atomic.Int64 // reconciles for own updates that Made did not recognize
 }
 
 // startStatusController starts a controller with some workers. They end with the queue.
@@ -49,7 +49,7 @@ func (s *scenario) startStatusController(workers int) *statusController {
 		updates: map[indexer.Key][][2]*corev1.Pod{},
 	}
 	reading, writing := s.connect(s.cluster.Config()), s.connect(s.cluster.Config())
-	c.requests.Count(reading) // of the informer alone
+	c.requests.Count(reading) // only the informer's
 	reading.Wrap(c.own.Wire)
 	writing.Wrap(c.own.Wire)
 	c.client = kubernetes.NewForConfigOrDie(writing)
@@ -83,8 +83,8 @@ func (c *statusController) updated(old, now *corev1.Pod) {
 	c.queue.Add(key)
 }
 
-// wakes takes the updates of a pod, and reports whether any is not the controller's own. The worker's own write
-// has returned, so Made knows.
+// wakes takes the updates of a pod, and reports whether any of them is foreign. The worker's own write
+// has returned, so Made knows it.
 func (c *statusController) wakes(key indexer.Key) (wakes bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,7 +120,8 @@ func (c *statusController) work() {
 	}
 }
 
-// reconcile writes the foreign value of a pod into its status. After a conflict a foreign change is on its way.
+// reconcile writes the foreign value of a pod into its status. After a conflict, a foreign change is on
+// its way.
 func (c *statusController) reconcile(ctx context.Context, key indexer.Key) error {
 	stored, ok := c.pods.Indexer().Get(key)
 	if !ok || stored.Status.Message == stored.Annotations["foreign"] {
@@ -137,8 +138,8 @@ func (c *statusController) reconcile(ctx context.Context, key indexer.Key) error
 	return err
 }
 
-// missed returns the number of foreign values that the handler did not get, and an error unless it got a pod's
-// last value, and all others in order.
+// missed returns the number of foreign values that the handler did not get. It returns an error unless
+// the handler got a pod's last value, and all others in order.
 func (c *statusController) missed(want map[string][]string) (n int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,18 +150,18 @@ func (c *statusController) missed(want map[string][]string) (n int, err error) {
 		for _, value := range c.seen[name] {
 			later := slices.Index(values[next:], value)
 			if later < 0 {
-				return n, fmt.Errorf("of %s the handler got %s once more, or too late", name, value)
+				return n, fmt.Errorf("for %s the handler got %s again or too late", name, value)
 			}
 			next += later + 1
 		}
 		if next < len(values) {
-			err = fmt.Errorf("of %s the handler got %d of %d values; requests: %v; %+v", name, next, len(values), &c.requests, c.pods.Status().OwnWrites)
+			err = fmt.Errorf("for %s the handler got %d of %d values; requests: %v; %+v", name, next, len(values), &c.requests, c.pods.Status().OwnWrites)
 		}
 	}
 	return n, err
 }
 
-// A controller that writes statuses gets each foreign change, and is woken by none of its own writes.
+// A controller that writes statuses gets each foreign change, and does not reconcile for its own writes.
 func TestScenario_StatusWritesHideNothingForeign(t *testing.T) {
 	const writers = 16
 	s := begin(t, harness.Options{})
@@ -172,7 +173,8 @@ func TestScenario_StatusWritesHideNothingForeign(t *testing.T) {
 		name := harness.PodName(n % count)
 		want[name] = append(want[name], fmt.Sprint(n))
 	}
-	// Each writer has pods of its own, and writes past the kube-apiserver, which would take fewer a second.
+	// Each writer has its own pods, and writes directly into etcd, because the kube-apiserver handles
+	// fewer writes per second.
 	s.must(harness.Each(s.ctx, writers, writers, func(ctx context.Context, writer int) error {
 		for n := writer; n < changes; n += writers {
 			pod := storedPod(n%count, n)
@@ -188,23 +190,23 @@ func TestScenario_StatusWritesHideNothingForeign(t *testing.T) {
 		missed, err = c.missed(want)
 		return err
 	})
-	if c.requests.States.Load() == 1 { // else a list has brought several changes at once
+	if c.requests.States.Load() == 1 { // otherwise a list has delivered several changes at once
 		require.Zero(t, missed)
 	}
 	s.eventually("all statuses are written", c.answered)
 	s.must(c.pods.WaitFresh(s.ctx))
 	require.Zero(t, c.woken.Load())
-	s.note = fmt.Sprintf("%d of %d foreign changes not delivered, %.2f reconciles for one, %d statuses written, %d conflicts",
+	s.note = fmt.Sprintf("%d of %d foreign changes not delivered, %.2f reconciles per change, %d statuses written, %d conflicts",
 		missed, changes, 1+float64(c.woken.Load())/float64(changes), c.written.Load(), c.conflicts.Load())
 	t.Log(s.note)
 	s.row(0)
 }
 
-// answered returns an error unless each pod has its foreign value as its status.
+// answered returns an error unless each pod has its foreign value in its status.
 func (c *statusController) answered() error {
 	for pod := range c.pods.Indexer().All() {
 		if pod.Status.Message != pod.Annotations["foreign"] {
-			return fmt.Errorf("%s has the status %q and the foreign value %q", pod.Name, pod.Status.Message, pod.Annotations["foreign"])
+			return fmt.Errorf("%s has the status %q, but the foreign value %q", pod.Name, pod.Status.Message, pod.Annotations["foreign"])
 		}
 	}
 	return nil

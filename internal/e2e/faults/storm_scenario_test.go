@@ -23,24 +23,22 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// stormKinds is the number of watched kinds; customKinds of them are custom
-// resources.
+// stormKinds is the number of watched kinds. customKinds of them are custom resources.
 const (
 	stormKinds  = 50
 	customKinds = 6
 )
 
-// storm has an informer of each of many kinds. The built-in kinds share a client, and
-// so do the custom resources; their requests are counted together.
+// storm has an informer of each of many kinds. The built-in kinds share a client, and so do the custom
+// resources. Their requests are counted together.
 type storm struct {
 	s        *scenario
-	metadata metadata.Interface // lists the server's objects, past the proxy
+	metadata metadata.Interface // lists the server's objects without the proxy
 	requests harness.Requests
 	kinds    []*kindWatch
 }
 
-// Informers of fifty kinds lose their connections at once, several times, and then
-// their server.
+// Informers of fifty kinds lose all connections at once, several times, and then their server.
 func TestScenario_FiftyInformersReconnect(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createPods(200)
@@ -50,7 +48,7 @@ func TestScenario_FiftyInformersReconnect(t *testing.T) {
 	st := s.storm(proxy.Address())
 	st.synced()
 	before := st.requests.Total()
-	require.LessOrEqual(t, before, 3*len(st.kinds), "a stream of each kind; a list and a watch too where it was slow to come")
+	require.LessOrEqual(t, before, 3*len(st.kinds), "a stream per kind, plus a list and a watch if the stream was slow")
 
 	for range size(2, 5) {
 		proxy.Cut()
@@ -61,19 +59,19 @@ func TestScenario_FiftyInformersReconnect(t *testing.T) {
 	s.heal()
 	changed := st.annotate(admin)
 	for _, k := range st.kinds {
-		s.eventually(k.resource.Resource+": the cache is the server's state", func() error { return st.differs(k) })
+		s.eventually(k.resource.Resource+": the cache equals the server's state", func() error { return st.differs(k) })
 	}
 	took := time.Since(s.healed)
 	for _, k := range st.kinds {
 		require.Empty(t, k.complaints(), k.resource)
 	}
 	sent := st.requests.Total() - before
-	require.LessOrEqual(t, sent, 12*len(st.kinds), "requests of all")
+	require.LessOrEqual(t, sent, 12*len(st.kinds), "requests of all informers")
 	s.note = fmt.Sprintf("%d kinds, %d with objects; %d requests after the faults began", len(st.kinds), changed, sent)
 	s.row(took)
 }
 
-// storm starts an informer of each kind, with clients of an address.
+// storm starts an informer of each kind, with clients that connect to an address.
 func (s *scenario) storm(address string) *storm {
 	s.t.Helper()
 	st := &storm{s: s, metadata: metadata.NewForConfigOrDie(s.connect(s.cluster.Config()))}
@@ -116,15 +114,14 @@ func (st *storm) synced() {
 	for _, k := range st.kinds {
 		st.s.eventually(k.resource.Resource+": synced", func() error {
 			if !k.informer.HasSynced() {
-				return errors.New("it has not")
+				return errors.New("the informer is not synced")
 			}
 			return nil
 		})
 	}
 }
 
-// differs returns an error if the cache or the handler's view differs from the server's
-// objects.
+// differs returns an error if the cache or the handler's view differs from the server's objects.
 func (st *storm) differs(k *kindWatch) error {
 	list, err := st.metadata.Resource(k.resource).List(st.s.ctx, metav1.ListOptions{})
 	if err != nil {
@@ -137,8 +134,7 @@ func (st *storm) differs(k *kindWatch) error {
 	return k.differs(truth)
 }
 
-// annotate changes one object of each kind that has objects, and returns the number of
-// changed objects.
+// annotate changes one object of each kind that has objects. It returns the number of changed objects.
 func (st *storm) annotate(admin dynamic.Interface) (changed int) {
 	st.s.t.Helper()
 	for _, k := range st.kinds {
@@ -156,14 +152,14 @@ func (st *storm) annotate(admin dynamic.Interface) (changed int) {
 	return changed
 }
 
-// counts counts every list or stream of a kind after its first as a relist.
+// counts counts every list or stream of a kind after the first one as a relist.
 func (st *storm) counts() (lists, streams, watches, relists int) {
 	r := &st.requests
 	return int(r.Lists.Load()), int(r.Streams.Load()), int(r.Watches.Load()), int(r.States.Load()) - len(st.kinds)
 }
 
-// watchableKinds are the resources that can be listed and watched. Events and
-// Leases are left out: the server writes them all the time.
+// watchableKinds are the resources that can be listed and watched, except Events and Leases, which the
+// server constantly writes.
 func (s *scenario) watchableKinds() []schema.GroupVersionResource {
 	s.t.Helper()
 	client := discovery.NewDiscoveryClientForConfigOrDie(s.connect(s.cluster.Config()))
@@ -186,7 +182,7 @@ func gadgets(i int) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: fmt.Sprintf("gadget%ds", i)}
 }
 
-// createGadgets creates the custom kinds, with an object of each.
+// createGadgets creates the custom kinds and an object of each one.
 func (s *scenario) createGadgets(client dynamic.Interface) {
 	s.t.Helper()
 	for i := range customKinds {

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// somePods is the number of pods in scenarios that need no other number.
+// somePods is the number of pods in most scenarios.
 const somePods = 1000
 
 func TestScenario_SyncByWatchList(t *testing.T) {
@@ -37,7 +37,7 @@ func TestScenario_SyncByList(t *testing.T) {
 	m := s.watchPods(s.cluster.Config())
 	m.watching()
 	m.settle()
-	s.budget(3) // a refused stream, a list, a watch
+	s.budget(3) // a refused stream, a list, and a watch
 	require.Equal(t, "1+1+1", m.requests.String())
 }
 

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// results is the table of all scenarios, printed at the end.
+// results is the table of all scenarios. It is printed at the end.
 var results rows
 
 type rows struct {
@@ -17,12 +17,12 @@ type rows struct {
 	all []row
 }
 
-// row has the requests and times of one scenario.
+// row has the requests and times of a scenario.
 type row struct {
 	scenario  string
 	requests  string // pages of lists + streams + watches
 	relists   int
-	converged time.Duration // from the end of the fault
+	converged time.Duration // since the end of the fault
 	note      string
 }
 

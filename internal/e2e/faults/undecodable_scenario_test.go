@@ -27,7 +27,7 @@ import (
 
 var gaugesResource = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "gauges"}
 
-// Gauge is the program's Go type of a custom resource: its level is a number.
+// Gauge is the program's Go type for a custom resource. Its level is a number.
 type Gauge struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -61,7 +61,7 @@ func (l *GaugeList) DeepCopyObject() runtime.Object {
 	return &twin
 }
 
-// gaugeClient is the client of gauges that client-gen would generate.
+// gaugeClient is the client for gauges that client-gen would generate.
 type gaugeClient = *gentype.ClientWithList[*Gauge, *GaugeList]
 
 func newGaugeClient(config *rest.Config) (gaugeClient, error) {
@@ -80,7 +80,7 @@ func newGaugeClient(config *rest.Config) (gaugeClient, error) {
 		func() *Gauge { return &Gauge{} }, func() *GaugeList { return &GaugeList{} }), nil
 }
 
-// gauges writes gauges as a client without the Go type does.
+// gauges writes gauges like a client without the Go type.
 type gauges struct {
 	s      *scenario
 	client dynamic.Interface
@@ -139,7 +139,7 @@ type gaugeMirror struct {
 	*mirror[*Gauge]
 
 	mu      sync.Mutex
-	told    []error // errors that the watch error handler got
+	told    []error // errors that the watch error handler has received
 	deletes int
 }
 
@@ -195,13 +195,13 @@ func (s *scenario) listGauges(ctx context.Context) ([]*Gauge, error) {
 	return pointers(list.Items), nil
 }
 
-// quarantines waits until n objects are quarantined, and the watch error handler has
-// got the error of gauge last.
+// quarantines waits until n objects are quarantined, and the watch error handler has received the error
+// of gauge last.
 func (m *gaugeMirror) quarantines(n, last int) {
 	m.s.t.Helper()
 	m.s.eventually("an object is quarantined", func() error {
 		if got := m.informer.Status().Quarantined; got != n {
-			return fmt.Errorf("%d objects are quarantined, not %d", got, n)
+			return fmt.Errorf("%d objects are quarantined, want %d", got, n)
 		}
 		return m.heard(last)
 	})
@@ -217,10 +217,10 @@ func (m *gaugeMirror) heard(i int) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("nothing was told of %s: %w", gaugeName(i), errors.Join(m.told...))
+	return fmt.Errorf("no error for %s: %w", gaugeName(i), errors.Join(m.told...))
 }
 
-// forget discards the errors recorded so far.
+// forget discards the recorded errors.
 func (m *gaugeMirror) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -234,7 +234,7 @@ func (m *gaugeMirror) reads(i, level int) {
 	m.s.eventually("the level is read", func() error {
 		g, ok := m.informer.Indexer().Get(indexer.Key{Namespace: "default", Name: gaugeName(i)})
 		if !ok || g.Spec.Level != level {
-			return fmt.Errorf("%s is %+v, not at %d", gaugeName(i), g, level)
+			return fmt.Errorf("%s is %+v, want level %d", gaugeName(i), g, level)
 		}
 		return nil
 	})
@@ -261,9 +261,9 @@ func (s *scenario) strictGauges() (*mirror[*Gauge], *faultyStart) {
 	return m, w
 }
 
-// A CRD's schema is loosened, and a client writes a value that the program's Go type
-// cannot hold. Only this object is quarantined: its last known state stays in the
-// cache, even over a relist, and all other objects go on until it is repaired.
+// A CRD's schema is loosened, and a client writes a value that the program's Go type cannot hold. Only
+// this object is quarantined. Its last known state stays in the cache, even after a relist. All other
+// objects are updated as usual until the object is repaired.
 func TestScenario_UndecodableObject(t *testing.T) {
 	const n, bad, unknown = 20, 3, 20
 
@@ -272,7 +272,7 @@ func TestScenario_UndecodableObject(t *testing.T) {
 	proxy := s.proxy()
 	m := s.registered(harness.Via(s.dynamicConfig(), proxy.Address()), ofCustomResource)
 	m.watching()
-	s.eventually("the handlers know all", m.viewsDiffer)
+	s.eventually("the handlers know all objects", m.viewsDiffer)
 
 	g.specs(`{"type":"object","x-kubernetes-preserve-unknown-fields":true}`)
 	s.eventually("the schema is loosened", func() error { return g.level(bad, `"high"`) })

@@ -13,8 +13,8 @@ import (
 // view is a handler that checks and counts its calls, and can be slow or stuck.
 type view[T informer.Object] struct {
 	kit.Checker[T]
-	delay time.Duration // of each call
-	stuck chan struct{} // calls wait until it is closed; nil for no wait
+	delay time.Duration // the duration of each call
+	stuck chan struct{} // calls wait until it is closed; may be nil
 
 	mu      sync.Mutex
 	calls   int
@@ -25,7 +25,7 @@ func newView[T informer.Object](name string) *view[T] {
 	return &view[T]{Checker: kit.Checker[T]{Name: name}}
 }
 
-// Handle takes a change into the view.
+// Handle adds a change to the view.
 func (v *view[T]) Handle(c informer.Change[T]) {
 	if v.stuck != nil {
 		<-v.stuck
@@ -37,8 +37,8 @@ func (v *view[T]) Handle(c informer.Change[T]) {
 	v.Check(kit.Change[T]{Kind: c.Kind.String(), Old: c.Old, New: c.New, Initial: c.Initial, Lost: c.Lost})
 }
 
-// counted counts a call before the checker sees it, so that a test that has waited for the view
-// finds the call counted.
+// counted counts a call before the checker sees it, so that a test that has waited for the view finds
+// the call counted.
 func (v *view[T]) counted(c informer.Change[T]) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

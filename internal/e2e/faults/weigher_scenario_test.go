@@ -30,8 +30,8 @@ func (s *scenario) weigher() *harness.Process {
 	return p
 }
 
-// The memory that an informer reports equals the growth of the heap within 15 %, whether
-// objects share values or not.
+// The memory that an informer reports equals the growth of the heap within 15 %, whether or not objects
+// share values.
 func TestScenario_MemoryAsTold(t *testing.T) {
 	s := begin(t, harness.Options{})
 	n := size(3_000, 10_000)
@@ -61,7 +61,7 @@ func TestScenario_MemoryAsTold(t *testing.T) {
 	var notes []string
 	for _, w := range told[1:] {
 		sum := w.Objects + w.Engine
-		notes = append(notes, fmt.Sprintf("%s %.1f MB told, %.1f MB on the heap", w.Informer, float64(sum)/(1<<20), float64(w.Heap)/(1<<20)))
+		notes = append(notes, fmt.Sprintf("%s %.1f MB reported, %.1f MB on the heap", w.Informer, float64(sum)/(1<<20), float64(w.Heap)/(1<<20)))
 		require.Equal(t, n, w.Pods, w.Informer)
 	}
 	s.note = strings.Join(notes, "; ")

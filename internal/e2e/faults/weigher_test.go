@@ -29,14 +29,14 @@ type weighed struct {
 	Heap            int64
 }
 
-// weigh is the main function of a weigher: it weighs one informer after the other, and writes a
-// line of JSON for each.
+// weigh is the main function of a weigher. It weighs one informer after another, and writes a line of
+// JSON for each.
 func weigh(ctx context.Context, kubeconfig string, out io.Writer) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
 	}
-	// With Wire tidemark decodes the answers of dynamic and metadata clients too.
+	// With Wire, tidemark also decodes the answers to dynamic and metadata clients.
 	config.Wrap(reflector.Wire)
 	typed, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -50,7 +50,7 @@ func weigh(ctx context.Context, kubeconfig string, out io.Writer) error {
 	generated := func() reflector.Source { return reflector.FromGenerated[*corev1.Pod](typed.CoreV1().Pods(""), pods) }
 	quiet := func(informer.Event) {}
 	for _, one := range []func() (weighed, error){
-		func() (weighed, error) { // a first run allocates what is made once in a process
+		func() (weighed, error) { // the first run allocates what exists once per process
 			return weighOne(ctx, "first", informer.New(generated(), informer.Options[*corev1.Pod]{Observe: quiet}))
 		},
 		func() (weighed, error) {
@@ -83,7 +83,7 @@ func weigh(ctx context.Context, kubeconfig string, out io.Writer) error {
 // weighOne runs an informer until it has weighed itself.
 func weighOne[T informer.Object](ctx context.Context, name string, i *informer.Informer[T]) (weighed, error) {
 	w := weighed{Informer: name}
-	runtime.GC() // liveHeap collects again: one collection alone does not empty pools
+	runtime.GC() // liveHeap collects again, because a single collection does not empty pools
 	before := liveHeap()
 	defer runtime.KeepAlive(i)
 	ctx, cancel := context.WithTimeout(ctx, patience)

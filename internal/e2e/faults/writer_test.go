@@ -24,32 +24,32 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// kindWriter writes objects of one kind through a client, and after each write reads them from the cache of the
-// same client. Some goroutines share its objects.
+// kindWriter writes objects of one kind through a client. After each write it reads them from the cache
+// of the same client. Several goroutines share its objects.
 type kindWriter[T informer.Object] struct {
 	*mirror[T]
 	kind  kind[T]
-	own   kindClient[T] // through the gateway
-	admin kindClient[T] // straight to the kube-apiserver
+	own   kindClient[T] // connected through the gateway
+	admin kindClient[T] // connected directly to the kube-apiserver
 	names []string
-	line  bool // the line of own writes is in the config of the client
+	line  bool // the client's config has OwnWrites
 
-	// unchecked says that the server's history has gone back, and the cache does not know yet.
+	// unchecked means that the server's history has gone back, and the cache does not know yet.
 	unchecked atomic.Bool
 	tally     tally
 }
 
-// tally counts the writes of a writer.
+// tally counts a writer's writes.
 type tally struct {
-	// made are the answered writes; conflicts are those that were refused since the cache was late, or another
-	// writer faster; lost have no answer.
+	// made are the answered writes. conflicts are the writes that were refused because the cache was late
+	// or another writer was faster. lost are the writes without an answer.
 	made, conflicts, lost atomic.Int64
-	// wrong are the reads older than the write before them. unsure are the writes whose answers do not say
-	// what has happened. excused are the writes that the cache has not shown, and has counted so.
+	// wrong are the reads that are older than the preceding write. unsure are the writes whose answers do
+	// not say what has happened. excused are the writes that the cache has not shown, but has counted.
 	wrong, unsure, excused atomic.Int64
 
 	mu    sync.Mutex
-	sorts map[string]int // the successful writes of each sort
+	sorts map[string]int // the number of successful writes of each sort
 }
 
 func (t *tally) add(sort string) {
@@ -62,11 +62,11 @@ func (t *tally) add(sort string) {
 	t.sorts[sort]++
 }
 
-// worker is one goroutine of a writer.
+// worker is a goroutine of a writer.
 type worker[T informer.Object] struct {
 	*kindWriter[T]
 	random *rand.Rand
-	last   map[string]held // what the worker has read last
+	last   map[string]held // the worker's last read of each object
 	dead   map[types.UID]bool
 }
 
@@ -74,7 +74,7 @@ func (w *kindWriter[T]) worker(number int) *worker[T] {
 	return &worker[T]{kindWriter: w, random: rand.New(rand.NewPCG(11, uint64(number))), last: map[string]held{}, dead: map[types.UID]bool{}}
 }
 
-// work makes n writes. One whose answer does not come is made again after a while.
+// work makes n writes. A write without an answer is repeated after a while.
 func (w *worker[T]) work(ctx context.Context, n int) {
 	for made := 0; made < n && ctx.Err() == nil; {
 		if w.once(ctx) {
@@ -88,8 +88,8 @@ func (w *worker[T]) work(ctx context.Context, n int) {
 	}
 }
 
-// once makes one write, of a sort that the object allows, and reads the cache. It returns false if no answer
-// came.
+// once makes one write of a sort that the object allows, and reads the cache. It returns false if there
+// was no answer.
 func (w *worker[T]) once(ctx context.Context) (answered bool) {
 	name := w.names[w.random.IntN(len(w.names))]
 	stored, exists := w.informer.Indexer().Get(w.key(name))
@@ -111,7 +111,7 @@ func (w *worker[T]) once(ctx context.Context) (answered bool) {
 	}
 	w.tally.made.Add(1)
 	of := name
-	if a.Name != "" { // the server may have made it up
+	if a.Name != "" { // the server may have generated it
 		name = a.Name
 	}
 	if unchecked || w.unchecked.Load() {
@@ -125,7 +125,7 @@ func (w *worker[T]) once(ctx context.Context) (answered bool) {
 	return true
 }
 
-// promised returns what a write promises of the next read.
+// promised returns what a write promises for the next read.
 func (w *worker[T]) promised(sort sort[T], a *answer, before held) promise {
 	p := a.promises(w.kind.name, before)
 	if sort.dry && p.kind != nothing {
@@ -137,8 +137,8 @@ func (w *worker[T]) promised(sort sort[T], a *answer, before held) promise {
 	return p
 }
 
-// misread counts a read that is older than it should be. With the line it is an error, unless the cache has
-// counted a write that it could not show.
+// misread counts a read that is too old. With OwnWrites it is an error, unless the cache has counted a
+// write that it could not show.
 func (w *worker[T]) misread(wrong error, unshown uint64) {
 	switch {
 	case w.unshown() > unshown:
@@ -152,7 +152,7 @@ func (w *worker[T]) misread(wrong error, unshown uint64) {
 	}
 }
 
-// unshown returns how many writes the cache has counted as not shown.
+// unshown returns the number of writes that the cache has counted as not shown.
 func (w *kindWriter[T]) unshown() uint64 {
 	o := w.informer.Status().OwnWrites
 	return o.Waiting + o.Doubtful
@@ -169,8 +169,8 @@ func heldOf[T informer.Object](obj T, ok bool) held {
 	return held{obj.GetUID(), obj.GetResourceVersion(), len(obj.GetFinalizers()) > 0}
 }
 
-// reads reads an object in each way, and returns an error if a read does not show what was promised, or is
-// older than the read before. The object has the name that it was made of as a label.
+// reads reads an object in each way. It returns an error if a read does not show what was promised, or
+// is older than the previous read. The object has a label with the name that it was based on.
 func (w *worker[T]) reads(ctx context.Context, name, of string, p promise) (problem error) {
 	x := w.informer.Indexer()
 	got, ok := x.Get(w.key(name))
@@ -191,7 +191,7 @@ func (w *worker[T]) reads(ctx context.Context, name, of string, p promise) (prob
 		w.judged(ctx, "Get", name, p, slices.Repeat([]T{got}, count(ok)), true),
 		w.judged(ctx, "List", name, p, named(listed), true),
 		w.judged(ctx, "the index of names", name, p, named(slices.Collect(x.By("object", of))), true),
-		w.judged(ctx, "the index of rounds", name, p, named(rounds), false), // it may have changed its round between two reads
+		w.judged(ctx, "the index of rounds", name, p, named(rounds), false), // its round may have changed between two reads
 	)
 	w.last[name] = now
 	if p.kind == gone && problem == nil {
@@ -212,15 +212,15 @@ func (w *worker[T]) goesBack(name string, now held) error {
 	last := w.last[name]
 	switch {
 	case now.uid != "" && w.dead[now.uid]:
-		return fmt.Errorf("%s@%s is deleted, and there again", now.uid, now.version)
+		return fmt.Errorf("%s@%s is back after its deletion", now.uid, now.version)
 	case now.uid != "" && last.uid != "" && older(now.version, last.version):
 		return fmt.Errorf("%s@%s was read after %s@%s", now.uid, now.version, last.uid, last.version)
 	}
 	return nil
 }
 
-// judged returns an error if what a read has found is older than what was promised. complete says that an
-// object which is not found is missing.
+// judged returns an error if the result of a read is older than what was promised. complete means that
+// an object that is not found is missing.
 func (w *worker[T]) judged(ctx context.Context, read, name string, p promise, found []T, complete bool) error {
 	for _, obj := range found {
 		uid, version := obj.GetUID(), obj.GetResourceVersion()
@@ -230,7 +230,7 @@ func (w *worker[T]) judged(ctx context.Context, read, name string, p promise, fo
 		case p.kind == gone && uid == p.uid:
 			return fmt.Errorf("%s shows %s@%s, which is deleted", read, uid, version)
 		case (p.kind == shown || p.kind == untouched) && older(version, p.version):
-			return fmt.Errorf("%s shows %s@%s, and %s@%s was answered", read, uid, version, p.uid, p.version)
+			return fmt.Errorf("%s shows %s@%s, but %s@%s was answered", read, uid, version, p.uid, p.version)
 		}
 	}
 	if len(found) > 0 || !complete || p.uid == "" || p.kind != shown && p.kind != untouched {
@@ -254,14 +254,14 @@ func (w *worker[T]) alive(ctx context.Context, name string, uid types.UID) (bool
 	return err == nil && obj.GetUID() == uid, err
 }
 
-// older reports whether a version is older than another one; every version is newer than none.
+// older reports whether a version is older than another one. Every version is newer than "".
 func older(version, than string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, than)
 	return err == nil && order < 0
 }
 
-// pick returns a sort of write that the object allows, and prefers those of which none has succeeded: few
-// objects are dying, and not for long.
+// pick returns a sort of write that the object allows. It prefers sorts that have not succeeded yet,
+// because few objects are terminating, and only for a short time.
 func (w *worker[T]) pick(stored T, exists bool) sort[T] {
 	var state state
 	switch {
@@ -300,8 +300,8 @@ func (w *kindWriter[T]) run(ctx context.Context, workers, writes int) {
 	disturbing.Wait()
 }
 
-// disturb changes objects, and sometimes deletes or creates one, as another program until ctx ends. It does
-// not repeat a write that fails.
+// disturb acts as another program until ctx ends: it changes objects, and sometimes deletes or creates
+// one. It does not repeat a failed write.
 func (w *kindWriter[T]) disturb(ctx context.Context) {
 	random := rand.New(rand.NewPCG(12, 0))
 	for n := 0; ctx.Err() == nil; n++ {
@@ -322,8 +322,8 @@ func (w *kindWriter[T]) disturb(ctx context.Context) {
 	}
 }
 
-// settled waits until the cache has everything, and compares it with the server. With a watch that is a minute late,
-// each of the waits takes minutes.
+// settled waits until the cache is complete, and compares it with the server. If the watch is delayed by
+// a minute, each wait takes minutes.
 func (w *kindWriter[T]) settled() {
 	t := w.s.t
 	t.Helper()
@@ -340,23 +340,23 @@ func (w *kindWriter[T]) settled() {
 	w.converge()
 }
 
-// distrust says whether the reads are not checked now.
+// distrust disables or enables the checks of reads.
 func (w *kindWriter[T]) distrust(yes bool) { w.unchecked.Store(yes) }
 
-// anyOrder lets the versions that the handlers get go back.
+// anyOrder allows versions in handlers to go back.
 func (w *kindWriter[T]) anyOrder() {
 	for _, v := range w.views {
 		v.AnyOrder = true
 	}
 }
 
-// wentBack reports whether the informer has noticed that the server's history went back.
+// wentBack reports whether the informer has noticed that the server's history has gone back.
 func (w *kindWriter[T]) wentBack() bool {
 	_, told := saw[reflector.HistoryWentBack](w.mirror)
 	return told > 0
 }
 
-// unmade returns the sorts of writes of which none has succeeded.
+// unmade returns the sorts of writes that have never succeeded.
 func (w *kindWriter[T]) unmade() (names []string) {
 	w.tally.mu.Lock()
 	defer w.tally.mu.Unlock()

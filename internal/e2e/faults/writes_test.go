@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/informer"
 )
 
-// kindClient writes the objects of a kind, as generated clients do.
+// kindClient writes the objects of a kind, like generated clients.
 type kindClient[T any] interface {
 	Create(context.Context, T, metav1.CreateOptions) (T, error)
 	Update(context.Context, T, metav1.UpdateOptions) (T, error)
@@ -25,7 +25,7 @@ type kindClient[T any] interface {
 	Patch(context.Context, string, types.PatchType, []byte, metav1.PatchOptions, ...string) (T, error)
 }
 
-// Some clients can do more.
+// Some clients have more methods.
 type (
 	collections interface {
 		DeleteCollection(context.Context, metav1.DeleteOptions, metav1.ListOptions) error
@@ -44,7 +44,7 @@ type (
 	}
 )
 
-// customObjects is a dynamic client as a client of one kind.
+// customObjects uses a dynamic client as the client of one kind.
 type customObjects struct{ dynamic.ResourceInterface }
 
 func (c customObjects) Create(ctx context.Context, obj *unstructured.Unstructured, o metav1.CreateOptions) (*unstructured.Unstructured, error) {
@@ -65,31 +65,31 @@ func (c customObjects) Get(ctx context.Context, name string, o metav1.GetOptions
 
 // kind is a kind of objects that a writer writes.
 type kind[T informer.Object] struct {
-	name      string // in answers
+	name      string // the kind in answers
 	namespace string
-	fresh     func(name string) T // returns an object to be created
-	status    string              // a patch of the status with a number, "" if the kind has none
+	fresh     func(name string) T // returns an object to create
+	status    string              // a patch of the status with a number; "" if the kind has no status
 	sorts     []sort[T]
 }
 
-// sort is one sort of write.
+// sort is a sort of write.
 type sort[T informer.Object] struct {
 	name  string
-	of    state // of the objects that it is for
-	dry   bool  // it changes nothing
+	of    state // the state of objects that allow the write
+	dry   bool  // the write changes nothing
 	write func(context.Context, attempt[T]) error
 }
 
-// state is what a cache says of an object.
+// state is the state of an object according to a cache.
 type state uint8
 
 const (
 	absent state = iota
 	living
-	dying // with a deletionTimestamp
+	dying // the object has a deletionTimestamp
 )
 
-// attempt is one write of an object, with what the cache has of it.
+// attempt is a write of an object, with the object in the cache.
 type attempt[T informer.Object] struct {
 	*worker[T]
 	name   string
@@ -102,7 +102,7 @@ const (
 	rounds5      = 5 // the number of values of the label round
 )
 
-// next returns a copy of the stored object that belongs to another round.
+// next returns a copy of the stored object in another round.
 func (a attempt[T]) next() T {
 	next := a.stored.DeepCopyObject().(T)
 	set := next.GetLabels()
@@ -116,7 +116,7 @@ func (a attempt[T]) next() T {
 
 func (a attempt[T]) round() string { return fmt.Sprint(a.random.IntN(rounds5)) }
 
-// fresh returns an object to be created, which may have a finalizer.
+// fresh returns an object to create, which may have a finalizer.
 func (a attempt[T]) fresh() T {
 	obj := a.kind.fresh(a.name)
 	if a.random.IntN(2) == 0 {
@@ -125,7 +125,7 @@ func (a attempt[T]) fresh() T {
 	return obj
 }
 
-// nameless returns an object to be created whose name the server makes up.
+// nameless returns an object to create whose name the server generates.
 func (a attempt[T]) nameless() T {
 	obj := a.kind.fresh(a.name)
 	obj.SetName("")
@@ -133,7 +133,7 @@ func (a attempt[T]) nameless() T {
 	return obj
 }
 
-// patch sends a patch in JSON.
+// patch sends a JSON patch.
 func (a attempt[T]) patch(ctx context.Context, kind types.PatchType, patch string, o metav1.PatchOptions, subresource ...string) error {
 	_, err := a.own.Patch(ctx, a.name, kind, []byte(patch), o, subresource...)
 	return err
@@ -144,12 +144,12 @@ func (a attempt[T]) merge(ctx context.Context, patch string, o metav1.PatchOptio
 	return a.patch(ctx, types.MergePatchType, patch, o, subresource...)
 }
 
-// toRound returns a merge patch of the label round, which changes nothing in a fifth of all cases.
+// toRound returns a merge patch of the label round. In a fifth of all cases it changes nothing.
 func (a attempt[T]) toRound() string {
 	return fmt.Sprintf(`{"metadata":{"labels":{"round":%q}}}`, a.round())
 }
 
-// apply applies an object with a label, and with an annotation if note is not "".
+// apply applies an object with a label and, if note is not empty, an annotation.
 func (a attempt[T]) apply(ctx context.Context, note string, o metav1.PatchOptions) error {
 	obj := a.kind.fresh(a.name)
 	obj.SetLabels(map[string]string{"object": a.name, "round": a.round()})
@@ -177,7 +177,7 @@ func (a attempt[T]) unfinalized() T {
 	return next
 }
 
-// dry are the options of a dry run.
+// dryRun are the options of a dry run.
 var dryRun = []string{metav1.DryRunAll}
 
 // dryPatch is a patch that must never be seen.
@@ -245,7 +245,7 @@ func writesOfAll[T informer.Object]() []sort[T] {
 	}
 }
 
-// writesOfNamespaced returns those that objects in namespaces have besides.
+// writesOfNamespaced returns the additional sorts of writes for objects in namespaces.
 func writesOfNamespaced[T informer.Object]() []sort[T] {
 	foreground := metav1.DeletePropagationForeground
 	return []sort[T]{
@@ -272,7 +272,7 @@ func writesOfNamespaced[T informer.Object]() []sort[T] {
 	}
 }
 
-// writesOfStatus returns those of a kind with a status.
+// writesOfStatus returns the sorts of writes for kinds with a status.
 func writesOfStatus[T informer.Object]() []sort[T] {
 	return []sort[T]{
 		{name: "patch the status", of: living, write: func(ctx context.Context, a attempt[T]) error {
@@ -291,7 +291,7 @@ func writesOfStatus[T informer.Object]() []sort[T] {
 	}
 }
 
-// writesOfScale returns those of custom resources that can be scaled.
+// writesOfScale returns the sorts of writes for custom resources that can be scaled.
 func writesOfScale() []sort[*unstructured.Unstructured] {
 	const patch = `{"spec":{"replicas":%d}}`
 	return []sort[*unstructured.Unstructured]{
@@ -313,7 +313,7 @@ func writesOfScale() []sort[*unstructured.Unstructured] {
 	}
 }
 
-// writesOfPods returns those of pods alone.
+// writesOfPods returns the sorts of writes only for pods.
 func writesOfPods() []sort[*corev1.Pod] {
 	evict := func(ctx context.Context, a attempt[*corev1.Pod], o metav1.DeleteOptions) error {
 		meta := metav1.ObjectMeta{Name: a.name, Namespace: a.kind.namespace}
@@ -340,7 +340,7 @@ func writesOfPods() []sort[*corev1.Pod] {
 	}
 }
 
-// writesOfPodSpecs returns those of pods that change a part of the spec by a subresource.
+// writesOfPodSpecs returns the sorts of writes for pods that change a part of the spec by a subresource.
 func writesOfPodSpecs() []sort[*corev1.Pod] {
 	const part = "ephemeralcontainers"
 	cpu := func(a attempt[*corev1.Pod]) string { return fmt.Sprintf("%dm", 100+a.random.IntN(3)) }
@@ -382,7 +382,8 @@ func writesOfPodSpecs() []sort[*corev1.Pod] {
 	}
 }
 
-// writesOfNamespaces returns those of Namespaces alone. There is no controller that would finalize them.
+// writesOfNamespaces returns the sorts of writes only for Namespaces. There is no controller that
+// finalizes them.
 func writesOfNamespaces() []sort[*corev1.Namespace] {
 	finalize := func(ctx context.Context, a attempt[*corev1.Namespace]) error {
 		next := a.stored.DeepCopy()

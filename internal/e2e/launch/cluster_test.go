@@ -31,7 +31,7 @@ func TestNew_WritesWhatTheServersRead(t *testing.T) {
 	flags := s.APIServerFlags("--secure-port=1")
 	require.Contains(t, flags, "--etcd-servers="+s.Etcd)
 	require.Contains(t, flags, "--secure-port="+strings.TrimPrefix(Address(s.APIServer), "127.0.0.1:"))
-	require.Equal(t, "--secure-port=1", flags[len(flags)-1], "the last one wins")
+	require.Equal(t, "--secure-port=1", flags[len(flags)-1], "the last flag wins")
 }
 
 func TestPorts_AreBelowThoseOfClients(t *testing.T) {
@@ -62,7 +62,7 @@ func TestReady_WantsOK(t *testing.T) {
 	require.ErrorContains(t, s.EtcdReady(t.Context()), "503")
 	status = http.StatusOK
 	require.NoError(t, s.EtcdReady(t.Context()))
-	require.ErrorIs(t, s.APIServerReady(t.Context()), os.ErrNotExist, "without its certificate nobody can ask")
+	require.ErrorIs(t, s.APIServerReady(t.Context()), os.ErrNotExist, "without its certificate, requests are impossible")
 }
 
 func TestPoll_TellsTheLastErrorAndWhyItEnded(t *testing.T) {

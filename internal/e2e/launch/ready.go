@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// StartTimeout bounds the time until a server serves. On an idle machine it takes 4 seconds.
+// StartTimeout limits the time until a server serves. On an idle machine this takes 4 seconds.
 const StartTimeout = 2 * time.Minute
 
 // EtcdReady returns nil if etcd serves.
@@ -33,7 +33,7 @@ func (s *Servers) APIServerReady(ctx context.Context) error {
 	if err := get(ctx, transport, s.APIServer+"/readyz", s.Token); err != nil {
 		return err
 	}
-	// /readyz does not wait for this namespace, but the first test may need it.
+	// /readyz does not wait for this namespace, but a test may need it at once.
 	return get(ctx, transport, s.APIServer+"/api/v1/namespaces/default", s.Token)
 }
 
@@ -53,7 +53,7 @@ func get(ctx context.Context, transport http.RoundTripper, url, token string) er
 	if err != nil {
 		return err
 	}
-	defer func() { _ = resp.Body.Close() }() // the status is read
+	defer func() { _ = resp.Body.Close() }() // only the status is needed
 
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s", url, resp.Status)

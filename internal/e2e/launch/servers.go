@@ -20,23 +20,23 @@ const (
 	APIServerName = "kube-apiserver"
 )
 
-// User is the name of an ordinary user, without any right that a test does not grant.
+// User is the name of an ordinary user, who has only the rights that tests grant.
 const User = "e2e-user"
 
 // Servers are an etcd and a kube-apiserver that share a folder.
 type Servers struct {
 	APIServer string `json:"apiserver"` // https://127.0.0.1:PORT
 	Etcd      string `json:"etcd"`      // http://127.0.0.1:PORT
-	Token     string `json:"token"`     // of a user in system:masters
-	UserToken string `json:"userToken"` // of [User]
+	Token     string `json:"token"`     // the token of a user in system:masters
+	UserToken string `json:"userToken"` // the token of [User]
 
 	Dir string `json:"-"`
 
-	peer string // URL by which etcd would reach another etcd
-	port string // of the kube-apiserver
+	peer string // the URL of etcd for other etcd members
+	port string // the kube-apiserver's port
 }
 
-// New chooses ports and tokens, and writes the servers' input files into an existing folder.
+// New chooses ports and tokens, and writes the servers' input files to an existing folder.
 func New(dir string) (*Servers, error) {
 	ports, err := FreePorts(3)
 	if err != nil {
@@ -65,20 +65,20 @@ func New(dir string) (*Servers, error) {
 // File returns the path of a file in the servers' folder.
 func (s *Servers) File(name string) string { return filepath.Join(s.Dir, name) }
 
-// DataDir returns the folder of etcd's data.
+// DataDir returns the folder with etcd's data.
 func (s *Servers) DataDir() string { return s.File("etcd-data") }
 
-// Authority returns the file by which clients verify the kube-apiserver: its certificate for
-// 127.0.0.1, with the issuer's. The kube-apiserver writes the file.
+// Authority returns the file with which clients verify the kube-apiserver: its certificate for 127.0.0.1
+// and the issuer's. The kube-apiserver writes the file.
 func (s *Servers) Authority() string { return filepath.Join(s.File("certs"), "apiserver.crt") }
 
-// Address returns the host and port of a server's URL.
+// Address returns the host and port in a server's URL.
 func Address(url string) string {
 	_, address, _ := strings.Cut(url, "://")
 	return address
 }
 
-// Kubeconfig returns the administrator's kubeconfig, with a URL to connect to.
+// Kubeconfig returns the administrator's kubeconfig for a URL.
 func (s *Servers) Kubeconfig(url string) []byte {
 	return fmt.Appendf(nil, `apiVersion: v1
 kind: Config
@@ -100,7 +100,7 @@ contexts:
 `, url, s.Authority(), s.Token)
 }
 
-// signingKey returns the key that the kube-apiserver signs service account tokens with.
+// signingKey returns the key with which the kube-apiserver signs service account tokens.
 func signingKey() ([]byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

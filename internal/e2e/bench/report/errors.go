@@ -3,8 +3,8 @@ package report
 import "errors"
 
 var (
-	// ErrNoPlace is returned if a file has no place for a section.
+	// ErrNoPlace means that a file has no place for a section.
 	ErrNoPlace = errors.New("there is no place for the table")
-	// ErrNoMedians is returned if benchstat's output has no figures.
+	// ErrNoMedians means that benchstat's output has no figures.
 	ErrNoMedians = errors.New("there are no figures: did a benchmark run?")
 )

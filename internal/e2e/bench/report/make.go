@@ -7,22 +7,22 @@ import (
 	"os"
 )
 
-// Main is the main function of a command that makes a section of a file from benchstat's medians.
-// It reads the output of benchstat -format csv -col /impl, and prints the section; with -file it
-// writes the section into its place in the file, and then calls beside with the file's name and what
-// the section begins with: the machine and the command.
-func (p Place) Main(section func(Medians) string, beside func(file, head string, m Medians) error) {
-	file := flag.String("file", "", "write the section into the `file`")
+// Main is the main function of a command that makes a section of a file from benchstat's medians. It
+// reads the output of benchstat -format csv -col /impl, and prints the section. With -file it writes the
+// section to its place in the file. Then it calls after with the name of the file and the head of the
+// section, which has the machine and the command.
+func (p Place) Main(section func(Medians) string, after func(file, head string, m Medians) error) {
+	file := flag.String("file", "", "write the section to the `file`")
 	flag.Parse()
-	if err := p.Make(os.Stdin, os.Stdout, *file, section, beside); err != nil {
+	if err := p.Make(os.Stdin, os.Stdout, *file, section, after); err != nil {
 		fmt.Fprintln(os.Stderr, "table:", err)
 		os.Exit(1)
 	}
 }
 
-// Make is Main without the flags and the end of the process. It returns [ErrNoMedians] without medians, and
-// [ErrNoPlace] without a place in the file.
-func (p Place) Make(from io.Reader, to io.Writer, file string, section func(Medians) string, beside func(file, head string, m Medians) error) error {
+// Make is Main without the flags and without ending the process. It returns [ErrNoMedians] if there are
+// no medians, and [ErrNoPlace] if the file has no place.
+func (p Place) Make(from io.Reader, to io.Writer, file string, section func(Medians) string, after func(file, head string, m Medians) error) error {
 	medians, config, err := ReadMedians(from)
 	if err != nil {
 		return err
@@ -36,5 +36,5 @@ func (p Place) Make(from io.Reader, to io.Writer, file string, section func(Medi
 	if err := p.Write(file, text); err != nil {
 		return err
 	}
-	return beside(file, head, medians)
+	return after(file, head, medians)
 }

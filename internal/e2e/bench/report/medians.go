@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Medians are benchstat's medians by benchmark, unit and column. The units are benchstat's
-// ("sec/op"), and the columns are the values of one part of the benchmarks' names ("client-go").
+// Medians are benchstat's medians by benchmark, unit and column. The units are benchstat's ("sec/op").
+// The columns are the values of one part of benchmark names ("client-go").
 type Medians map[string]map[string]map[string]float64
 
 // Of returns a figure.
@@ -34,14 +34,14 @@ func (m Medians) set(benchmark, unit, column string, figure float64) {
 // procs matches GOMAXPROCS at the end of a benchmark's name.
 var procs = regexp.MustCompile(`-(\d+)$`)
 
-// ReadMedians reads the output of benchstat -format csv -col /NAME. It returns the medians, and
-// the configuration in front of them, such as "goos", with "gomaxprocs" from the benchmarks'
-// names. Without medians it returns [ErrNoMedians].
+// ReadMedians reads the output of benchstat -format csv -col /NAME. It returns the medians and the
+// configuration before them, such as "goos", plus "gomaxprocs" from the names of the benchmarks. If
+// there are no medians, it returns [ErrNoMedians].
 func ReadMedians(from io.Reader) (Medians, map[string]string, error) {
 	r := csv.NewReader(from)
 	r.FieldsPerRecord = -1
 	medians, config := Medians{}, map[string]string{}
-	var columns, units []string // of the table that is being read
+	var columns, units []string // of the current table
 	for {
 		record, err := r.Read()
 		switch {
@@ -73,8 +73,8 @@ func ReadMedians(from io.Reader) (Medians, map[string]string, error) {
 	}
 }
 
-// addRow adds the figures of a benchmark. The name of a column stands above its median, and no
-// name stands above the spread and the comparison.
+// addRow adds the figures of a benchmark. The name of a column is above its median. There is no name
+// above the spread and the comparison.
 func (m Medians) addRow(benchmark string, record, columns, units []string) error {
 	for i := 1; i < len(record) && i < len(columns); i++ {
 		if columns[i] == "" || record[i] == "" {
@@ -89,7 +89,8 @@ func (m Medians) addRow(benchmark string, record, columns, units []string) error
 	return nil
 }
 
-// Machine says on which machine and with which versions benchmarks ran, and how to get the figures again.
+// Machine describes the machine and the versions that benchmarks ran with, and how to reproduce the
+// figures.
 func Machine(config map[string]string, command string) string {
 	return fmt.Sprintf("%s, %s/%s, GOMAXPROCS %s, %s; client-go %s.\n\n    %s\n",
 		config["go"], config["goos"], config["goarch"], config["gomaxprocs"], config["cpu"], config["client-go"], command)

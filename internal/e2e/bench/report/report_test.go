@@ -16,7 +16,7 @@ func TestSectionGetsIntoItsPlace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "README.md")
 	other := Place{Name: "other", Command: "make other"}
 	require.NoError(t, os.WriteFile(file, []byte("before\n"+other.Begin()+other.End()+place.Begin()+"old\n"+place.End()+"after\n"), 0o600))
-	for range 2 { // the second round replaces the section of the first
+	for range 2 { // the second round replaces the section of the first one
 		require.NoError(t, place.Write(file, "new\n"))
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -66,7 +66,7 @@ func TestMediansThatAreNoneAreAnError(t *testing.T) {
 func TestWithoutMediansNothingIsWritten(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("README.md", []byte(place.Begin()+place.End()), 0o600))
-	made := func(Medians) string { t.Error("a section of nothing"); return "" }
+	made := func(Medians) string { t.Error("made a section from nothing"); return "" }
 
 	require.ErrorIs(t, place.Make(strings.NewReader("goos: linux\n"), io.Discard, "README.md", made, nil), ErrNoMedians)
 

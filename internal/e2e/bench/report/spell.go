@@ -13,7 +13,7 @@ func Duration(seconds float64) string { return scaled(seconds*1e9, "ns", "µs", 
 // Size formats a number of bytes.
 func Size(bytes float64) string { return scaled(bytes, "B", "kB", "MB", "GB") }
 
-// Count formats a number, which may be a mean.
+// Count formats a number. It may be a mean.
 func Count(n float64) string {
 	if n >= 1e4 {
 		return scaled(n, "", "k", "M", "G")
@@ -33,7 +33,7 @@ func scaled(v float64, units ...string) string {
 	return strings.TrimSpace(digits(v) + " " + units[i])
 }
 
-// digits formats a number with three digits, or with all digits before the point.
+// digits formats a number with three digits, or with all digits before the decimal point.
 func digits(v float64) string {
 	switch rounded := math.Round(v); {
 	case v >= 99.95:

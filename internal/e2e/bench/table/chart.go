@@ -9,11 +9,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
 )
 
-// The measures of the chart, in pixels.
+// The dimensions of the chart in pixels.
 const (
 	chartWidth = 760
 	chartLeft  = 230 // where the bars begin
-	chartRight = 90  // for the figure behind the longest bar
+	chartRight = 90  // for the figure after the longest bar
 	chartTop   = 62
 	rowHeight  = 38
 	barHeight  = 13
@@ -22,8 +22,8 @@ const (
 // ours are the columns that the chart compares with client-go, with their titles.
 var ours = []struct{ name, title string }{{typed, "tidemark (typed API)"}, {clientgoAPI, "tidemark (client-go's API)"}}
 
-// chart draws the ratios of client-go's figures to ours on a logarithmic scale, for the rows with
-// a short title. Its colours suit light and dark pages.
+// chart draws the ratios of client-go's figures to ours on a logarithmic scale, for rows with a short
+// title. Its colors suit light and dark pages.
 func chart(m report.Medians) string {
 	var drawn []row
 	most := 10.0
@@ -101,7 +101,7 @@ func (c *canvas) row(y int, r row, m report.Medians) {
 		if !ok {
 			continue
 		}
-		// A figure that is no better than client-go's has no bar.
+		// A figure that is not better than client-go's has no bar.
 		width := max(0, c.scale*math.Log10(x))
 		c.bar(chartLeft, y, int(width), api.name)
 		c.text(chartLeft+int(width)+6, y+barHeight-2, "", report.Times(x))

@@ -1,4 +1,4 @@
-// Command table makes the table of the benchmarks' README, and the chart, from benchstat's medians.
+// Command table makes the table of the benchmarks' README and the chart from benchstat's medians.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 // place is the place of the table in the README.
 var place = report.Place{Name: "bench", Command: "make bench"}
 
-// chartFile is the name of the chart, beside the README.
+// chartFile is the name of the chart in the folder of the README.
 const chartFile = "bench.svg"
 
 func main() { place.Main(table, writeChart) }

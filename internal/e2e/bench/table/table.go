@@ -15,7 +15,7 @@ const (
 	clientgoAPI = "clientgo-api"
 )
 
-// nothing stands in a cell without a figure.
+// nothing fills a cell without a figure.
 const nothing = "–"
 
 // A row is one figure of a benchmark.
@@ -50,7 +50,7 @@ var (
 func table(m report.Medians) string {
 	var b strings.Builder
 	line(&b, "work", "client-go", "tidemark (typed API)", "tidemark (client-go's API)", "ratio: typed; client-go's API",
-		"allocations an operation: client-go; typed; client-go's API", "target", "met?")
+		"allocations per operation: client-go; typed; client-go's API", "target", "met?")
 	line(&b, "---", "--:", "--:", "--:", "--:", "---", "---", "---")
 	for _, r := range rows {
 		if m[r.benchmark] == nil {

@@ -85,7 +85,7 @@ func TestBarsAreMetByTheAPIsTheyAsk(t *testing.T) {
 	}
 }
 
-// The chart has a bar for each figure of a row with a short title.
+// The chart has a bar for each figure of the rows with short titles.
 func TestChartIsDrawn(t *testing.T) {
 	m, _, err := report.ReadMedians(strings.NewReader(medians))
 	require.NoError(t, err)

@@ -7,12 +7,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
 )
 
-// target is the figure that tidemark has to reach. The zero value is no target.
+// target is the figure that tidemark has to reach. The zero value means that there is no target.
 type target struct {
-	typed, clientgoAPI float64 // the least ratio of client-go's figure to this API's
+	typed, clientgoAPI float64 // the minimum ratio of client-go's figure to this API's
 	most               float64 // the largest figure
-	// The fields below apply to the APIs with a least ratio, or to both if neither has one.
-	allocs *float64 // the largest number of allocations an operation
+	// The fields below apply to the APIs with a minimum ratio, or to both if neither has one.
+	allocs *float64 // the largest number of allocations per operation
 	bytes  float64  // the largest share of client-go's allocated bytes
 }
 
@@ -58,8 +58,7 @@ func (r row) met(m report.Medians) string {
 	return orNothing(verdict)
 }
 
-// metBy reports whether one API reaches the row's target. It is not ok if there is no target or no
-// figure.
+// metBy reports whether an API meets the row's target. ok is false if there is no target or no figure.
 func (r row) metBy(m report.Medians, ours string) (met, ok bool) {
 	least := r.target.typed
 	if ours == clientgoAPI {

@@ -19,12 +19,12 @@ import (
 // widgetField is the name of the index of pods by the Widget that owns them.
 const widgetField = "widget"
 
-// fleet creates the pods of Widgets, makes them ready and deletes them. It reads the
-// cache and writes to the server.
+// fleet creates the pods of Widgets, makes them ready, and deletes them. It reads the cache and writes
+// to the server.
 type fleet struct{ client.Client }
 
-// setUp adds the controller to a manager. A change of a Widget or of one of its
-// pods makes a request for the Widget.
+// setUp adds the controller to a manager. A change of a Widget or of one of its pods enqueues a request
+// for the Widget.
 func setUp(ctx context.Context, m ctrl.Manager) error {
 	err := m.GetFieldIndexer().IndexField(ctx, &corev1.Pod{}, widgetField, func(o client.Object) []string {
 		if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind == "Widget" {
@@ -44,15 +44,14 @@ func setUp(ctx context.Context, m ctrl.Manager) error {
 		Complete(&fleet{m.GetClient()})
 }
 
-// Reconcile makes the pods of one Widget match its spec. The cache may lag
-// behind: then the server refuses an outdated write, or the event still to come
-// makes another request.
+// Reconcile makes the pods of a Widget match its spec. The cache may be behind. Then the server refuses
+// an outdated write, or a later event enqueues another request.
 func (f *fleet) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	var w Widget
 	if err := f.Get(ctx, request.NamespacedName, &w); client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, err
 	}
-	// A Widget that is gone has no UID and no replicas: all its pods are deleted.
+	// A deleted Widget has no UID and no replicas, so that all its pods are deleted.
 	var pods corev1.PodList
 	if err := f.List(ctx, &pods, client.InNamespace(request.Namespace), client.MatchingFields{widgetField: request.Name}); err != nil {
 		return reconcile.Result{}, err
@@ -66,7 +65,7 @@ func (f *fleet) Reconcile(ctx context.Context, request reconcile.Request) (recon
 		pod := &pods.Items[i]
 		keep := wanted[pod.Name] && metav1.IsControlledBy(pod, &w) && pod.Spec.Containers[0].Image == w.Spec.Image
 		failed = errors.Join(failed, f.look(ctx, pod, keep))
-		delete(wanted, pod.Name) // the event of a deletion makes the request that creates the pod anew
+		delete(wanted, pod.Name) // the event of the deletion enqueues the request that recreates the pod
 	}
 	for name := range wanted {
 		failed = errors.Join(failed, f.add(ctx, &w, name))
@@ -74,7 +73,7 @@ func (f *fleet) Reconcile(ctx context.Context, request reconcile.Request) (recon
 	return reconcile.Result{}, failed
 }
 
-// look makes one pod ready, or deletes it.
+// look makes a pod ready, or deletes it.
 func (f *fleet) look(ctx context.Context, pod *corev1.Pod, keep bool) error {
 	switch {
 	case !keep:
@@ -86,7 +85,7 @@ func (f *fleet) look(ctx context.Context, pod *corev1.Pod, keep bool) error {
 	return client.IgnoreNotFound(f.Status().Update(ctx, pod))
 }
 
-// add creates one pod of a Widget.
+// add creates a pod of a Widget.
 func (f *fleet) add(ctx context.Context, w *Widget, name string) error {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: name, OwnerReferences: []metav1.OwnerReference{{
@@ -97,5 +96,5 @@ func (f *fleet) add(ctx context.Context, w *Widget, name string) error {
 	if err := f.Create(ctx, pod); !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	return nil // its event is on the way
+	return nil // its event will arrive
 }

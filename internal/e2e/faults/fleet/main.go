@@ -1,11 +1,10 @@
-// Command fleet is a typical controller of controller-runtime, on tidemark: for
-// each Widget, a custom resource with a Go type, it keeps as many ready pods as
-// the Widget says, and none once the Widget is gone.
+// Command fleet is a typical controller-runtime controller on tidemark. For each Widget, a custom
+// resource with a Go type, it keeps as many ready pods as the Widget says. It deletes the pods of
+// deleted Widgets.
 //
-// The scenarios run fleet while servers, connections and fleet itself are killed.
-// It acts on events only and has no resync, so that a lost event shows: as a pod
-// too many, too few or too old. For comparison, it runs on client-go's informers
-// if $FLEET_ON is "client-go".
+// The scenarios run fleet while servers, connections and fleet itself are killed. It only acts on events
+// and has no resync, so that a lost event shows as an extra, missing or outdated pod. If $FLEET_ON is
+// "client-go", it uses client-go's informers for comparison.
 package main
 
 import (
@@ -42,7 +41,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config.QPS = -1 // the client must not limit the rate of requests
+	config.QPS = -1 // disables the client's rate limit
 	types := runtime.NewScheme()
 	if err := scheme.AddToScheme(types); err != nil {
 		return err
@@ -56,7 +55,7 @@ func run(ctx context.Context) error {
 	}
 	m, err := newManager(config, ctrl.Options{
 		Scheme:  types,
-		Metrics: server.Options{BindAddress: "0"}, // none are served
+		Metrics: server.Options{BindAddress: "0"}, // disabled
 	})
 	if err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Widget says how many pods it wants, and of which image.
+// Widget says how many pods with which image it needs.
 type Widget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -41,7 +41,7 @@ func (l *WidgetList) DeepCopyObject() runtime.Object {
 	return &twin
 }
 
-// addWidgets makes the type known to clients.
+// addWidgets adds the type to a scheme.
 func addWidgets(types *runtime.Scheme) {
 	version := schema.GroupVersion{Group: "example.com", Version: "v1"}
 	types.AddKnownTypes(version, &Widget{}, &WidgetList{})

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// auditPolicy selects lists and watches: the log gets a line when an answer ends, and
-// another when the answer of a watch begins.
+// auditPolicy selects lists and watches. The log gets a line when an answer ends, and another one when
+// the answer of a watch begins.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -19,14 +19,14 @@ rules:
 - level: None
 `
 
-// Audited is a list or a watch from the kube-apiserver's audit log.
+// Audited is a list or watch from the kube-apiserver's audit log.
 type Audited struct {
 	Verb  string
 	Query url.Values
 	Code  int
 }
 
-// Audited returns the audited lists and watches of a user agent, in order.
+// Audited returns a user agent's audited lists and watches in order.
 func (c *Cluster) Audited(userAgent string) ([]Audited, error) {
 	text, err := os.ReadFile(c.file("audit.log"))
 	if err != nil {

@@ -10,23 +10,23 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/launch"
 )
 
-// binVariable names the folder of the binaries.
+// binVariable names the folder with the binaries.
 const binVariable = "TIDEMARK_E2E_BIN"
 
-// Options change a cluster. The zero value is a kube-apiserver without further flags.
+// Options change a cluster. The zero value is a kube-apiserver without additional flags.
 type Options struct {
-	// Flags are added to the kube-apiserver's flags, and win over a flag of the same name.
+	// Flags are added to the kube-apiserver's flags. They override flags with the same names.
 	Flags []string
 	// Audit makes the kube-apiserver log every list and watch, see [Cluster.Audited].
 	Audit bool
 }
 
-// Cluster is an etcd and a kube-apiserver with data of their own.
+// Cluster is an etcd and a kube-apiserver with their own data.
 type Cluster struct {
 	Etcd, APIServer *Process
 
 	servers *launch.Servers
-	others  []*Process // further kube-apiservers
+	others  []*Process // additional kube-apiservers
 }
 
 // Start starts a cluster in an empty folder, and waits until it serves.
@@ -51,7 +51,7 @@ func Start(ctx context.Context, dir string, o Options) (*Cluster, error) {
 	}
 }
 
-// prepare writes the files that the servers need to start.
+// prepare writes the files that the servers need.
 func prepare(dir, bin string, o Options) (*Cluster, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -88,8 +88,8 @@ func (c *Cluster) start(ctx context.Context) error {
 	return c.APIServer.Start(ctx)
 }
 
-// Another starts one more kube-apiserver on the same etcd and with the same certificate, with further flags, and
-// returns its host and port.
+// Another starts an additional kube-apiserver with the same etcd and the same certificate, and with
+// additional flags. It returns its host and port.
 func (c *Cluster) Another(ctx context.Context, flags ...string) (address string, err error) {
 	ports, err := launch.FreePorts(1)
 	if err != nil {
@@ -108,7 +108,7 @@ func (c *Cluster) Another(ctx context.Context, flags ...string) (address string,
 	return launch.Address(servers.APIServer), p.Start(ctx)
 }
 
-// Kill ends all servers at once.
+// Kill kills all servers at once.
 func (c *Cluster) Kill() {
 	for _, p := range c.others {
 		p.Kill()
@@ -117,7 +117,7 @@ func (c *Cluster) Kill() {
 	c.Etcd.Kill()
 }
 
-// RestartAPIServer kills the kube-apiserver and starts it on the same port and data.
+// RestartAPIServer kills the kube-apiserver and restarts it on the same port and data.
 func (c *Cluster) RestartAPIServer(ctx context.Context) error {
 	c.APIServer.Kill()
 	return c.APIServer.Start(ctx)

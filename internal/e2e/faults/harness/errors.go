@@ -3,10 +3,10 @@ package harness
 import "errors"
 
 var (
-	// ErrNoBinaries is returned if the servers' binaries are missing.
-	ErrNoBinaries = errors.New("no etcd and kube-apiserver: run `make e2e`, or set " + binVariable + " to what `make controlplane-bin` prints")
-	// ErrEnded is returned if a process ends before it serves.
+	// ErrNoBinaries means that the servers' binaries are missing.
+	ErrNoBinaries = errors.New("no etcd and kube-apiserver: run `make e2e`, or set " + binVariable + " to the folder that `make controlplane-bin` prints")
+	// ErrEnded means that a process has ended before it serves.
 	ErrEnded = errors.New("the process ended")
-	// ErrNotRunning is returned for a signal to a process that does not run.
-	ErrNotRunning = errors.New("the process does not run")
+	// ErrNotRunning means that a process cannot get a signal because it is not running.
+	ErrNotRunning = errors.New("the process is not running")
 )

@@ -25,9 +25,8 @@ type Stored interface {
 	metav1.Object
 }
 
-// Store writes an object into etcd, past the kube-apiserver, in a tenth of the
-// time; the kube-apiserver sees it by its watch of etcd. The place is the path of
-// the kind's objects below /registry.
+// Store writes an object directly into etcd, in a tenth of the time of a kube-apiserver, which sees the
+// object by its watch of etcd. place is the path of the kind's objects below /registry.
 func (c *Cluster) Store(ctx context.Context, place string, object Stored) error {
 	value, err := encode(object)
 	if err != nil {
@@ -37,8 +36,8 @@ func (c *Cluster) Store(ctx context.Context, place string, object Stored) error 
 	return c.askEtcd(ctx, "put", map[string]any{"key": []byte(key), "value": value}, nil)
 }
 
-// encode encodes an object as the kube-apiserver does for etcd: custom resources as
-// JSON, built-in kinds as protobuf.
+// encode encodes an object as the kube-apiserver does for etcd: custom resources as JSON, and built-in
+// kinds as protobuf.
 func encode(object runtime.Object) ([]byte, error) {
 	if scheme.Scheme.Recognizes(object.GetObjectKind().GroupVersionKind()) {
 		return runtime.Encode(storage, object)
@@ -48,10 +47,10 @@ func encode(object runtime.Object) ([]byte, error) {
 
 const registry = "/registry/"
 
-// Count returns the number of objects in a place of etcd.
+// Count returns the number of objects in a place in etcd.
 func (c *Cluster) Count(ctx context.Context, place string) (int, error) {
 	begin := registry + place + "/"
-	end := registry + place + "0" // the letter after the slash
+	end := registry + place + "0" // the character after the slash
 	var answer struct {
 		Count int `json:",string"`
 	}
@@ -59,7 +58,7 @@ func (c *Cluster) Count(ctx context.Context, place string) (int, error) {
 	return answer.Count, err
 }
 
-// Compact makes etcd forget all revisions before the present one.
+// Compact makes etcd discard all revisions before the current one.
 func (c *Cluster) Compact(ctx context.Context) error {
 	revision, err := c.revision(ctx)
 	if err != nil {
@@ -68,7 +67,7 @@ func (c *Cluster) Compact(ctx context.Context) error {
 	return c.askEtcd(ctx, "compaction", map[string]any{"revision": revision, "physical": true}, nil)
 }
 
-// revision returns etcd's revision, the newest resourceVersion.
+// revision returns etcd's revision, which is the newest resourceVersion.
 func (c *Cluster) revision(ctx context.Context) (string, error) {
 	var answer struct {
 		Header struct{ Revision string }
@@ -100,13 +99,13 @@ func (c *Cluster) askEtcd(ctx context.Context, call string, request, answer any)
 		return fmt.Errorf("etcd %s: %s", call, resp.Status)
 	}
 	if answer == nil {
-		_, err := io.Copy(io.Discard, resp.Body) // the connection of an unread answer is closed
+		_, err := io.Copy(io.Discard, resp.Body) // otherwise the connection would be closed
 		return err
 	}
 	return json.NewDecoder(resp.Body).Decode(answer)
 }
 
-// Backup ends etcd, so that all its data is on disk, copies the data, and starts etcd again.
+// Backup stops etcd, so that all its data is on disk, copies the data, and restarts etcd.
 func (c *Cluster) Backup(ctx context.Context) error {
 	c.Etcd.Terminate()
 	if err := os.CopyFS(c.file("etcd-backup"), os.DirFS(c.servers.DataDir())); err != nil {
@@ -115,7 +114,7 @@ func (c *Cluster) Backup(ctx context.Context) error {
 	return c.Etcd.Start(ctx)
 }
 
-// Restore replaces the data by Backup's copy: the server's history goes back.
+// Restore replaces the data by the copy made by Backup. The server's history goes back.
 func (c *Cluster) Restore(ctx context.Context) error {
 	c.Kill()
 	if err := os.RemoveAll(c.servers.DataDir()); err != nil {

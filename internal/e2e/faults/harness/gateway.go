@@ -17,15 +17,15 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Gateway is an HTTP proxy on 127.0.0.1 before a kube-apiserver. It can answer
-// requests wrongly, or change the server's answers.
+// Gateway is an HTTP proxy on 127.0.0.1 in front of a kube-apiserver. It can answer requests
+// incorrectly, or change the server's answers.
 type Gateway struct {
 	server  *httptest.Server
 	backend http.RoundTripper
 	fault   atomic.Pointer[Fault]
 }
 
-// A Fault answers a request instead of the kube-apiserver; next gives the server's answer.
+// A Fault answers a request instead of the kube-apiserver. next writes the server's answer.
 type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 // NewGateway returns a gateway to the server of config, with config's credentials.
@@ -41,9 +41,9 @@ func NewGateway(config *rest.Config) (*Gateway, error) {
 	next := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     backend,
-		FlushInterval: -1, // a watch is read event by event
+		FlushInterval: -1, // pass on the events of a watch at once
 		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
-		ErrorLog:      log.New(io.Discard, "", 0), // scenarios break connections
+		ErrorLog:      log.New(io.Discard, "", 0), // scenarios break connections on purpose
 	}
 	g := &Gateway{backend: backend}
 	g.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -56,14 +56,14 @@ func NewGateway(config *rest.Config) (*Gateway, error) {
 	return g, nil
 }
 
-// Config returns the configuration of a client of the gateway. The gateway sends requests as
-// the user of its own config.
+// Config returns the configuration for a client of the gateway. The gateway sends requests as the user
+// of its own config.
 func (g *Gateway) Config() *rest.Config {
 	return &rest.Config{Host: g.server.URL, QPS: -1}
 }
 
-// Break makes the gateway answer with a fault, or rightly again if f is nil. Open
-// connections are closed.
+// Break makes the gateway answer with a fault, or correctly again if f is nil. It closes open
+// connections.
 func (g *Gateway) Break(f Fault) {
 	if f == nil {
 		g.fault.Store(nil)
@@ -73,23 +73,22 @@ func (g *Gateway) Break(f Fault) {
 	g.server.CloseClientConnections()
 }
 
-// Close ends the gateway.
+// Close stops the gateway.
 func (g *Gateway) Close() {
 	g.server.CloseClientConnections()
 	g.server.Close()
 	utilnet.CloseIdleConnectionsFor(g.backend)
 }
 
-// Answer returns a fault that gives every request the same answer.
+// Answer returns a fault that answers every request in the same way.
 func Answer(contentType, body string) Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Type", contentType)
-		_, _ = io.WriteString(w, body) // the client may be gone
+		_, _ = io.WriteString(w, body) // the client may have disconnected
 	}
 }
 
-// AnswerWatches returns a fault that gives every watch the same answer, and passes all other
-// requests on.
+// AnswerWatches returns a fault that answers every watch in the same way, and passes on other requests.
 func AnswerWatches(contentType, body string) Fault {
 	answer := Answer(contentType, body)
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -101,7 +100,7 @@ func AnswerWatches(contentType, body string) Fault {
 	}
 }
 
-// TruncateWatches returns a fault that breaks each watch off after a number of bytes.
+// TruncateWatches returns a fault that cuts off each watch after a number of bytes.
 func TruncateWatches(bytes int) Fault {
 	return onWatches(func(w http.ResponseWriter) http.ResponseWriter { return &spoiled{ResponseWriter: w, left: bytes} })
 }
@@ -122,7 +121,7 @@ func onWatches(spoil func(http.ResponseWriter) http.ResponseWriter) Fault {
 	}
 }
 
-// spoiled is an answer of which only the first bytes are the server's.
+// spoiled is an answer whose first bytes are the server's.
 type spoiled struct {
 	http.ResponseWriter
 	left   int
@@ -152,7 +151,7 @@ func (s *spoiled) Flush() { _ = http.NewResponseController(s.ResponseWriter).Flu
 // Unwrap returns the wrapped answer, for http.ResponseController.
 func (s *spoiled) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// DelayWatches returns a fault by which everything that a watch sends comes late, its headers too.
+// DelayWatches returns a fault that delays everything that a watch sends, including headers.
 func DelayWatches(by time.Duration) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !r.URL.Query().Has("watch") {
@@ -168,7 +167,7 @@ func DelayWatches(by time.Duration) Fault {
 	}
 }
 
-// late is an answer whose body is sent a fixed time after it was written.
+// late is an answer whose body is sent a fixed time after it is written.
 type late struct {
 	http.ResponseWriter
 	by   time.Duration
@@ -180,10 +179,10 @@ type lateChunk struct {
 	data []byte
 }
 
-// WriteHeader makes the headers come before the first event: a quiet watch has none.
+// WriteHeader sends the headers before the first event, because a quiet watch has no events.
 func (l *late) WriteHeader(code int) {
 	l.ResponseWriter.WriteHeader(code)
-	_, _ = l.Write(nil) // it never fails
+	_, _ = l.Write(nil) // never fails
 }
 
 func (l *late) Write(p []byte) (int, error) {
@@ -191,7 +190,7 @@ func (l *late) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush does nothing: send flushes what it has sent.
+// Flush does nothing, because send flushes what it sends.
 func (*late) Flush() {}
 
 func (l *late) send(ctx context.Context) {
@@ -199,7 +198,7 @@ func (l *late) send(ctx context.Context) {
 		timer := time.NewTimer(time.Until(chunk.at))
 		select {
 		case <-timer.C:
-			_, _ = l.ResponseWriter.Write(chunk.data)                // the client may be gone
+			_, _ = l.ResponseWriter.Write(chunk.data)                // the client may have disconnected
 			_ = http.NewResponseController(l.ResponseWriter).Flush() // best effort
 		case <-ctx.Done():
 			timer.Stop()

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// OnWrites returns a fault that meets every nth write: the faults take turns. All other requests get the
-// fault otherwise, or the server's answer if that is nil.
+// OnWrites returns a fault that affects every nth write. The faults take turns. All other requests get
+// the fault otherwise, or the server's answer if otherwise is nil.
 func OnWrites(every int, otherwise Fault, faults ...Fault) Fault {
 	var writes atomic.Int64
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -27,7 +27,7 @@ func OnWrites(every int, otherwise Fault, faults ...Fault) Fault {
 	}
 }
 
-// HoldAnswer returns a fault by which the server's answer comes late.
+// HoldAnswer returns a fault that delays the server's answer.
 func HoldAnswer(by time.Duration) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		answer := answerOf(r, next)
@@ -41,7 +41,7 @@ func HoldAnswer(by time.Duration) Fault {
 	}
 }
 
-// LoseAnswer is a fault that breaks the connection when the server has answered.
+// LoseAnswer is a fault that breaks the connection after the server has answered.
 func LoseAnswer(_ http.ResponseWriter, r *http.Request, next http.Handler) {
 	answerOf(r, next)
 	panic(http.ErrAbortHandler)
@@ -55,7 +55,7 @@ func TruncateAnswer(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	panic(http.ErrAbortHandler)
 }
 
-// DenyAnswer is a fault that says that the server did not answer in time, though it did.
+// DenyAnswer is a fault that reports a server timeout, although the server has answered.
 func DenyAnswer(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	answerOf(r, next)
 	w.WriteHeader(http.StatusGatewayTimeout)
@@ -72,5 +72,5 @@ func answerOf(r *http.Request, next http.Handler) *httptest.ResponseRecorder {
 func pass(w http.ResponseWriter, answer *httptest.ResponseRecorder, bytes int) {
 	maps.Copy(w.Header(), answer.Header())
 	w.WriteHeader(answer.Code)
-	_, _ = w.Write(answer.Body.Bytes()[:bytes]) // the client may be gone
+	_, _ = w.Write(answer.Body.Bytes()[:bytes]) // the client may have disconnected
 }

@@ -4,6 +4,6 @@ package harness
 
 import "syscall"
 
-// endsWithParent does nothing: this system cannot end a child with its parent, so
-// that servers outlive killed tests.
+// endsWithParent does nothing. This system cannot end a child with its parent, so that servers survive
+// killed tests.
 func endsWithParent() *syscall.SysProcAttr { return nil }

@@ -18,7 +18,7 @@ import (
 // Creators is the number of goroutines that create objects.
 const Creators = 32
 
-// CreatePods creates the namespaces, unless they exist, and n pods in them.
+// CreatePods creates n pods, and their namespaces unless they exist.
 func CreatePods(ctx context.Context, client kubernetes.Interface, n, namespaces int) error {
 	if err := CreateNamespaces(ctx, client, namespaces); err != nil {
 		return err
@@ -76,8 +76,8 @@ const Apps = 20
 
 func app(i int) string { return fmt.Sprintf("app-%02d", i%Apps) }
 
-// Pod returns a pod to be created: a workload's template, and labels to select by. With the
-// server's additions, mainly the managed fields, it has some 8 kB.
+// Pod returns a pod to create: the template of a workload, and labels to select by. With the server's
+// additions, mainly the managed fields, it has about 8 kB.
 func Pod(namespace, name string, i int) *corev1.Pod {
 	running := kit.RunningPod(app(i), i)
 	pod := &corev1.Pod{

@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/launch"
 )
 
-// Process is a server that can be started, frozen, killed and started again. Its
-// methods are for one goroutine at a time.
+// Process is a server that can be started, frozen, killed and restarted. Only one goroutine may call its
+// methods at a time.
 type Process struct {
 	name  string
 	path  string
@@ -25,12 +25,12 @@ type Process struct {
 	ready func(context.Context) error
 
 	mu     sync.Mutex
-	cmd    *exec.Cmd // nil if it does not run
+	cmd    *exec.Cmd // nil if the process is not running
 	exited chan struct{}
 }
 
-// NewProcess returns a process that is ready as soon as it runs. env is added to
-// this process's environment, and dir gets the log.
+// NewProcess returns a process that is ready as soon as it runs. env is added to the environment of this
+// process. dir gets the log.
 func NewProcess(path, dir string, env ...string) *Process {
 	name := filepath.Base(path)
 	return &Process{
@@ -53,8 +53,8 @@ func (p *Process) Start(ctx context.Context) error {
 	return nil
 }
 
-// launch starts the process from a locked thread that lives as long as the process:
-// the kernel ends a child together with the thread that started it.
+// launch starts the process from a locked thread that lives as long as the process, because the kernel
+// ends a child together with the thread that started it.
 func (p *Process) launch() error {
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -66,11 +66,11 @@ func (p *Process) launch() error {
 	exited, started := make(chan struct{}), make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		defer func() { _ = log.Close() }() // the child wrote to a descriptor of its own
+		defer func() { _ = log.Close() }() // the child has its own descriptor
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // the log has the reason of its end
+			_ = cmd.Wait() // the log has the reason
 			close(exited)
 		}
 	}()
@@ -105,7 +105,7 @@ func (p *Process) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Exited returns a channel that is closed once the process has ended.
+// Exited returns a channel that is closed when the process has ended.
 func (p *Process) Exited() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,7 +113,7 @@ func (p *Process) Exited() <-chan struct{} {
 	return p.exited
 }
 
-// Kill ends the process as a power cut does, and waits until it is gone.
+// Kill ends the process like a power failure, and waits until it has ended.
 func (p *Process) Kill() { p.end(syscall.SIGKILL) }
 
 // Terminate asks the process to end, and kills it if it does not.
@@ -132,14 +132,13 @@ func (p *Process) end(signals ...syscall.Signal) {
 	}
 }
 
-// Freeze stops the process without ending it: its connections stay open without
-// an answer.
+// Freeze pauses the process. Its connections stay open without an answer.
 func (p *Process) Freeze() error { return p.Signal(syscall.SIGSTOP) }
 
 // Thaw continues a frozen process.
 func (p *Process) Thaw() error { return p.Signal(syscall.SIGCONT) }
 
-// PID returns the process's pid, or 0 if it does not run.
+// PID returns the pid of the process, or 0 if it is not running.
 func (p *Process) PID() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -26,7 +26,7 @@ func TestProcessStartsAgain(t *testing.T) {
 	for range 3 {
 		require.NoError(t, p.Start(t.Context()))
 		require.NoError(t, p.Freeze())
-		p.Kill() // a frozen process too
+		p.Kill() // also a frozen process
 		<-p.Exited()
 		require.ErrorIs(t, p.Thaw(), ErrNotRunning)
 	}

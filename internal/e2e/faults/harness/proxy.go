@@ -9,37 +9,36 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/launch"
 )
 
-// Proxy passes TCP connections on to a server, with the faults of a network. It
-// does not interpret the data, so that TLS passes.
+// Proxy forwards TCP connections to a server, with the faults of a network. It does not interpret the
+// data, so it also forwards TLS.
 type Proxy struct {
 	address string
 	tunnels sync.WaitGroup // the goroutines of all tunnels
 
 	mu       sync.Mutex
-	targets  []string     // connections go to one after another
+	targets  []string     // connections go to the targets in turn
 	listener net.Listener // nil while connections are refused
 	open     map[*tunnel]bool
 	accepted int
 	delay    time.Duration
-	stalled  chan struct{} // closed when a stall is over; nil if there is none
+	stalled  chan struct{} // closed at the end of a stall; nil if there is no stall
 }
 
-// tunnel is one connection of a client, with the proxy's connection to the server.
+// tunnel is a client's connection, and the proxy's connection to the server.
 type tunnel struct {
 	proxy          *Proxy
 	client, server net.Conn
 	closeOnce      sync.Once
 
 	mu sync.Mutex
-	// left is the number of bytes that the client gets before the connection
-	// breaks, negative for no limit.
+	// left is the number of bytes that the client still gets before the connection breaks. A negative
+	// number means no limit.
 	left int
-	// dead says that the client gets nothing more, not even the end of the
-	// server's connection.
+	// dead means that the client gets nothing more, not even the end of the server's connection.
 	dead bool
 }
 
-// NewProxy returns a proxy that listens on 127.0.0.1, before the server at target.
+// NewProxy returns a proxy that listens on 127.0.0.1 in front of the server at target.
 func NewProxy(target string) (*Proxy, error) {
 	ports, err := launch.FreePorts(1)
 	if err != nil {
@@ -56,7 +55,7 @@ func NewProxy(target string) (*Proxy, error) {
 // Address returns the address that clients connect to.
 func (p *Proxy) Address() string { return p.address }
 
-// Admit takes connections again after Refuse.
+// Admit accepts connections again after Refuse.
 func (p *Proxy) Admit() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,19 +72,18 @@ func (p *Proxy) Admit() error {
 	return nil
 }
 
-// Refuse makes new connections fail with "connection refused". Open connections
-// stay, see Cut.
+// Refuse makes new connections fail with "connection refused". Open connections stay open (see Cut).
 func (p *Proxy) Refuse() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 
 	if p.listener != nil {
-		_ = p.listener.Close() // nobody can connect any more, despite an error
+		_ = p.listener.Close() // no client can connect anymore, even after an error
 		p.listener = nil
 	}
 }
 
-// Target makes the proxy pass future connections on to other servers, in turn.
+// Target makes the proxy forward later connections to other servers in turn.
 func (p *Proxy) Target(addresses ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +91,7 @@ func (p *Proxy) Target(addresses ...string) {
 	p.targets = addresses
 }
 
-// Cut resets all connections and returns how many there were.
+// Cut resets all connections and returns their number.
 func (p *Proxy) Cut() int {
 	tunnels := p.tunnelsOpen()
 	for _, t := range tunnels {
@@ -102,19 +100,19 @@ func (p *Proxy) Cut() int {
 	return len(tunnels)
 }
 
-// HalfOpen closes the server's side of all connections: the clients' connections
-// stay open and accept data, and bring nothing more.
+// HalfOpen closes the server's side of all connections. The clients' connections stay open and accept
+// data, but deliver nothing more.
 func (p *Proxy) HalfOpen() {
 	for _, t := range p.tunnelsOpen() {
 		t.mu.Lock()
 		t.dead = true
 		t.mu.Unlock()
-		_ = t.server.Close() // an error changes nothing
+		_ = t.server.Close() // an error does not matter
 	}
 }
 
-// Truncate gives the client of each open connection n more bytes, and then breaks
-// the connection, perhaps in the middle of an object.
+// Truncate breaks each open connection after n more bytes to the client, possibly in the middle of an
+// object.
 func (p *Proxy) Truncate(n int) {
 	for _, t := range p.tunnelsOpen() {
 		t.mu.Lock()
@@ -123,8 +121,8 @@ func (p *Proxy) Truncate(n int) {
 	}
 }
 
-// Stall holds all data back until Resume: connections stay open, and new
-// connections are accepted, but no byte passes.
+// Stall holds all data until Resume. Connections stay open and new connections are accepted, but no byte
+// passes.
 func (p *Proxy) Stall() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +132,7 @@ func (p *Proxy) Stall() {
 	}
 }
 
-// Resume ends a stall, and passes the held data on.
+// Resume ends a stall, and forwards the held data.
 func (p *Proxy) Resume() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,7 +143,7 @@ func (p *Proxy) Resume() {
 	}
 }
 
-// Delay holds each piece of data back for a while.
+// Delay delays each piece of data.
 func (p *Proxy) Delay(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,7 +151,7 @@ func (p *Proxy) Delay(d time.Duration) {
 	p.delay = d
 }
 
-// Accepted returns the number of connections so far.
+// Accepted returns the number of accepted connections.
 func (p *Proxy) Accepted() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -161,7 +159,7 @@ func (p *Proxy) Accepted() int {
 	return p.accepted
 }
 
-// Close ends the listener and all connections, and waits for their goroutines.
+// Close closes the listener and all connections, and waits for their goroutines.
 func (p *Proxy) Close() {
 	p.Refuse()
 	p.Resume()
@@ -192,7 +190,7 @@ func (p *Proxy) accept(l net.Listener) {
 	}
 }
 
-// connect connects to the server for a client, and starts to pass data on.
+// connect connects to the server for a client, and begins to forward data.
 func (p *Proxy) connect(client net.Conn) {
 	p.mu.Lock()
 	target := p.targets[p.accepted%len(p.targets)]
@@ -206,7 +204,7 @@ func (p *Proxy) connect(client net.Conn) {
 	t := &tunnel{proxy: p, client: client, server: server, left: -1}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.listener == nil { // refused, or closed, meanwhile
+	if p.listener == nil { // refused or closed meanwhile
 		t.close()
 		return
 	}
@@ -215,7 +213,7 @@ func (p *Proxy) connect(client net.Conn) {
 	p.tunnels.Go(t.toClient)
 }
 
-// hold waits until a stall is over, and then for the delay.
+// hold waits for the end of a stall, and then for the delay.
 func (p *Proxy) hold() {
 	p.mu.Lock()
 	delay, stalled := p.delay, p.stalled
@@ -228,8 +226,7 @@ func (p *Proxy) hold() {
 	}
 }
 
-// toServer passes the client's data on to the server, or drops it if the tunnel is
-// dead.
+// toServer forwards the client's data to the server, or drops it if the tunnel is dead.
 func (t *tunnel) toServer() {
 	buffer := make([]byte, 64<<10)
 	for {
@@ -247,14 +244,14 @@ func (t *tunnel) toServer() {
 	}
 }
 
-// toClient passes the server's data on to the client, up to the tunnel's limit.
+// toClient forwards the server's data to the client, up to the tunnel's limit.
 func (t *tunnel) toClient() {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := t.server.Read(buffer)
 		t.proxy.hold()
 		if t.isDead() {
-			return // the client's side stays
+			return // the client's side stays open
 		}
 		n, broken := t.allowed(n)
 		if n > 0 {
@@ -269,8 +266,7 @@ func (t *tunnel) toClient() {
 	}
 }
 
-// allowed returns how many of n bytes the client gets, and whether the connection
-// breaks after them.
+// allowed returns how many of n bytes the client gets, and whether the connection breaks after them.
 func (t *tunnel) allowed(n int) (int, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -307,10 +303,10 @@ func (t *tunnel) close() {
 	})
 }
 
-// reset closes a connection with a TCP reset, as a crash does.
+// reset closes a connection with a TCP reset, like a crash.
 func reset(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // on an error it closes in the ordinary way
+		_ = tcp.SetLinger(0) // after an error it closes normally
 	}
-	_ = conn.Close() // an error changes nothing
+	_ = conn.Close() // an error does not matter
 }

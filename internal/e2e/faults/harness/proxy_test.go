@@ -139,7 +139,7 @@ func TestProxyTargets(t *testing.T) {
 	p := newProxy(t)
 	p.Target("127.0.0.1:1")
 	conn, err := net.Dial("tcp", p.Address())
-	if err == nil { // it may have been reset already
+	if err == nil { // it may already have been reset
 		_, err = conn.Read(make([]byte, 1))
 		_ = conn.Close()
 	}
@@ -163,7 +163,7 @@ func TestProxyTargetsInTurn(t *testing.T) {
 		dial(t, p)
 	}
 	for range 2 {
-		for _, l := range listeners { // two for each
+		for _, l := range listeners { // two connections for each
 			conn, err := l.Accept()
 			require.NoError(t, err)
 			require.NoError(t, conn.Close())

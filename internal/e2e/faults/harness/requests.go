@@ -11,13 +11,13 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Requests counts a client's requests, whether or not they arrive.
+// Requests counts a client's requests, whether or not they reach the server.
 type Requests struct {
 	Lists, Streams, Watches atomic.Int64
 	// States counts the answered lists and streams.
 	States atomic.Int64
-	// TooMany counts the 429 answers, and Early the requests that were sent before
-	// the Retry-After of such an answer was over.
+	// TooMany counts the 429 answers, and Early the requests that were sent before the Retry-After of
+	// such an answer had passed.
 	TooMany, Early atomic.Int64
 
 	notBefore atomic.Pointer[time.Time]
@@ -28,10 +28,10 @@ func (r *Requests) Count(config *rest.Config) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &counting{r, next} })
 }
 
-// Total returns the number of requests so far.
+// Total returns the number of requests.
 func (r *Requests) Total() int { return int(r.Lists.Load() + r.Streams.Load() + r.Watches.Load()) }
 
-// String returns the requests by kind: pages of lists, streams of an initial state, watches.
+// String describes the requests by kind: pages of lists, streams of an initial state, and watches.
 func (r *Requests) String() string {
 	return fmt.Sprintf("%d+%d+%d", r.Lists.Load(), r.Streams.Load(), r.Watches.Load())
 }
@@ -68,7 +68,7 @@ func (c *counting) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// refused counts a 429 answer, and records the end of its Retry-After.
+// refused counts a 429 answer, and records when its Retry-After ends.
 func (r *Requests) refused(resp *http.Response) {
 	r.TooMany.Add(1)
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
@@ -77,5 +77,5 @@ func (r *Requests) refused(resp *http.Response) {
 	}
 }
 
-// WrappedRoundTripper lets idle connections be closed.
+// WrappedRoundTripper allows closing idle connections.
 func (c *counting) WrappedRoundTripper() http.RoundTripper { return c.next }

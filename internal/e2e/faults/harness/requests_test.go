@@ -33,7 +33,7 @@ func TestRequestsAreCounted(t *testing.T) {
 		busy = false
 	}
 	require.Equal(t, "1+1+2", r.String())
-	require.EqualValues(t, 1, r.States.Load(), "the list, since the stream was refused")
+	require.EqualValues(t, 1, r.States.Load(), "only the list, because the stream was refused")
 	require.EqualValues(t, 1, r.TooMany.Load())
-	require.EqualValues(t, 3, r.Early.Load(), "all that came within the hour that was named")
+	require.EqualValues(t, 3, r.Early.Load(), "all requests within the hour of Retry-After")
 }

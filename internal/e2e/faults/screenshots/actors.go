@@ -25,7 +25,7 @@ func (s *scene) pods(f *factory.Factory) error {
 	return errors.Join(err, handle(f, "controller", slowly), handle(f, "metrics", func(informer.Change[*corev1.Pod]) {}))
 }
 
-// nodes makes an informer of nodes with a handler that does not return from its first update.
+// nodes makes an informer of nodes. Its handler does not return from the first update.
 func (s *scene) nodes(f *factory.Factory) error {
 	return errors.Join(handle(f, "controller", func(c informer.Change[*corev1.Node]) {
 		if c.Kind == informer.Updated {
@@ -57,7 +57,7 @@ func (s *scene) configMaps(f *factory.Factory) error {
 	return handle(f, "controller", func(informer.Change[*corev1.ConfigMap]) {})
 }
 
-// handle adds a handler of a kind's changes.
+// handle adds a handler for the changes of a kind.
 func handle[T informer.Object](f *factory.Factory, name string, do func(informer.Change[T])) error {
 	i, err := factory.For[T](f)
 	if err != nil {

@@ -21,15 +21,15 @@ type browser struct {
 	tab context.Context
 
 	mu         sync.Mutex
-	complaints []string // since the page was opened
+	complaints []string // errors since the page was opened
 }
 
-// newBrowser starts Chromium with a profile of its own in a folder. Close ends it.
+// newBrowser starts Chromium with its own profile in a folder. closed ends it.
 func newBrowser(ctx context.Context, dir string) (b *browser, closed func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.UserDataDir(filepath.Join(dir, "profile")))
 	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // the sandbox does not work for root; only our own page is opened
+		options = append(options, chromedp.NoSandbox) // the sandbox does not work for root, and only our own page is opened
 	}
 	ctx, end := chromedp.NewExecAllocator(ctx, options...)
 	tab, closeTab := chromedp.NewContext(ctx)
@@ -63,7 +63,7 @@ func (b *browser) listen(event any) {
 	b.complaints = append(b.complaints, complaint)
 }
 
-// heard returns the errors of the page since it was opened.
+// heard returns the page's errors since it was opened.
 func (b *browser) heard() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -91,12 +91,12 @@ func (b *browser) open(url string, l look) error {
 	return err
 }
 
-// eval returns the value of an expression. It waits for a promise.
+// eval returns the value of an expression. It awaits a promise.
 func eval[T any](b *browser, expression string) (T, error) {
 	return chromedp.Run(b.tab, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// screenshot returns a picture of the page from its top, as PNG, at most most pixels high.
+// screenshot returns a PNG picture of the top of the page, at most most pixels high.
 func (b *browser) screenshot(width, most int) ([]byte, error) {
 	height, err := eval[int](b, "Math.ceil(document.documentElement.getBoundingClientRect().height)")
 	if err != nil {

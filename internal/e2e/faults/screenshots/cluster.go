@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// The numbers of objects of each kind.
+// The number of objects of each kind.
 const (
 	podCount        = 800
 	nodeCount       = 40
@@ -74,7 +74,7 @@ func deployment(name string) *appsv1.Deployment {
 	return d
 }
 
-// allow grants the ordinary user the right to read Secrets, or withdraws it.
+// allow grants or revokes the ordinary user's right to read Secrets.
 func (s *scene) allow(may bool) error {
 	const name = "reads-secrets"
 	bindings := s.admin.RbacV1().ClusterRoleBindings()
@@ -99,7 +99,7 @@ func (s *scene) work() {
 	s.working.Go(func() {
 		for i := 0; s.ctx.Err() == nil; i++ {
 			pod := i * 7 % podCount
-			_ = s.patchPod(pod, i) // a failed change is followed by others
+			_ = s.patchPod(pod, i) // other changes follow a failed one
 			if i%10 == 0 {
 				_, _ = s.admin.AppsV1().Deployments(harness.Namespace(0)).Patch(s.ctx, named("deployment", 0), types.MergePatchType, annotation(i), metav1.PatchOptions{})
 				_, _ = s.admin.CoreV1().Nodes().Patch(s.ctx, named("node", i/10%nodeCount), types.MergePatchType, annotation(i), metav1.PatchOptions{})

@@ -3,7 +3,7 @@ package main
 import "errors"
 
 var (
-	errBroken = errors.New("a value that nobody is to read")
-	errState  = errors.New("an informer is not in the state that was made")
-	errPage   = errors.New("the page is not as it should be")
+	errBroken = errors.New("a secret value")
+	errState  = errors.New("an informer is not in its intended state")
+	errPage   = errors.New("the page is wrong")
 )

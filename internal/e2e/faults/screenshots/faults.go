@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// silencer makes watches silent: they stay open and bring nothing more.
+// silencer makes watches silent: they stay open, but send nothing more.
 type silencer struct{ on atomic.Bool }
 
 // fault is a [harness.Fault].
@@ -27,10 +27,10 @@ func (h *silencedWriter) Write(p []byte) (int, error) {
 	return h.ResponseWriter.Write(p)
 }
 
-// Unwrap lets what was written be flushed.
+// Unwrap allows flushing.
 func (h *silencedWriter) Unwrap() http.ResponseWriter { return h.ResponseWriter }
 
-// slow is a [harness.Fault] that sends a kilobyte every 400 ms, not compressed.
+// slow is a [harness.Fault] that sends one kilobyte every 400 ms, uncompressed.
 func slow(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	r.Header.Del("Accept-Encoding")
 	next.ServeHTTP(&slowed{w, r}, r)
@@ -41,7 +41,7 @@ type slowed struct {
 	request *http.Request
 }
 
-// Write sends p bit by bit.
+// Write sends p in small pieces.
 func (s *slowed) Write(p []byte) (sent int, err error) {
 	for sent < len(p) && err == nil {
 		if err := wait(s.request.Context(), 400*time.Millisecond); err != nil {
@@ -55,5 +55,5 @@ func (s *slowed) Write(p []byte) (sent int, err error) {
 	return sent, err
 }
 
-// Unwrap lets what was written be flushed.
+// Unwrap allows flushing.
 func (s *slowed) Unwrap() http.ResponseWriter { return s.ResponseWriter }

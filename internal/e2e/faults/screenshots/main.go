@@ -1,15 +1,14 @@
-// Command screenshots makes pictures of the page /debug/informers for review. They show
-// informers on a real kube-apiserver that are healthy, still syncing, refused, stale, with
-// quarantined objects, or with a handler that does not return. Each picture is taken in
-// light, in dark and at a phone's width.
+// Command screenshots takes pictures of the page /debug/informers for review. They show informers on a
+// real kube-apiserver that are healthy, still syncing, refused or stale, have quarantined objects, or
+// have a handler that does not return. Each picture is taken in light mode, in dark mode, and at the
+// width of a phone.
 //
 //	make screenshots
 //	make screenshots SCREENSHOTS=folder
 //
-// The command fails if an informer is not in its intended state, if Chromium reports an
-// error of the page, if the page is wider than a phone, and if the page loses the focus or
-// its scroll position when it renews itself. It takes some 5 minutes, mostly until a silent
-// watch counts as stale.
+// The command fails if an informer is not in its intended state, if Chromium reports an error of the
+// page, if the page is wider than a phone, or if the page loses the focus or its scroll position when it
+// refreshes. It takes about 5 minutes, mostly until a silent watch counts as stale.
 package main
 
 import (
@@ -31,9 +30,9 @@ import (
 )
 
 func main() {
-	to := flag.String("to", "pictures", "the `folder` of the pictures")
+	to := flag.String("to", "pictures", "the `folder` for the pictures")
 	flag.Parse()
-	klog.SetLogger(klog.Logger{}) // discards the errors that the scene provokes
+	klog.SetLogger(klog.Logger{}) // discards the errors that the scene causes
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, *to, os.Stdout)
 	stop()
@@ -92,7 +91,7 @@ func serve(ctx context.Context, page http.Handler) (url string, end func(), err 
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = server.Serve(listener) // it ends with Close
+		_ = server.Serve(listener) // ends with Close
 	}()
 	return "http://" + listener.Addr().String() + "/debug/informers", func() {
 		_ = server.Close()

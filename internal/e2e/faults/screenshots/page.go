@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// shownInformer is what the page says of an informer.
+// shownInformer is the page's information about an informer.
 type shownInformer struct {
 	ID       string `json:"id"`
 	State    string `json:"state"`
@@ -20,7 +20,7 @@ type shownInformer struct {
 	} `json:"totals"`
 }
 
-// read reads what the page at a URL says of all informers.
+// read reads what the page at a URL shows about all informers.
 func read(ctx context.Context, url string) ([]shownInformer, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"?format=json", http.NoBody)
 	if err != nil {

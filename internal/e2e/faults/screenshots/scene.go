@@ -15,12 +15,12 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/faults/harness"
 )
 
-// scene is a cluster and an informer in each state. Each informer has a factory, a client
-// and a way to the server of its own.
+// scene is a cluster, and an informer in each state. Each informer has its own factory, client and path
+// to the server.
 type scene struct {
 	cluster *harness.Cluster
 	admin   kubernetes.Interface
-	ctx     context.Context // of the informers; it ends with end
+	ctx     context.Context // the context of the informers; ended by end
 	cancel  context.CancelFunc
 	working sync.WaitGroup // the goroutines that write into the cluster
 
@@ -34,11 +34,11 @@ type scene struct {
 type actor struct {
 	name    string
 	state   string
-	late    bool // starts shortly before the pictures
+	late    bool // starts shortly before the pictures are taken
 	factory *factory.Factory
 }
 
-// newScene starts a cluster, and makes the informers; none of them runs yet.
+// newScene starts a cluster and makes the informers. They are not running yet.
 func newScene(ctx context.Context, dir string) (*scene, error) {
 	cluster, err := harness.Start(ctx, dir, harness.Options{})
 	if err != nil {
@@ -102,8 +102,8 @@ func (s *scene) informers() (all []iter.Seq[factory.Held]) {
 	return all
 }
 
-// play runs the informers, makes the faults, and returns when each informer is in its state, as the page at
-// a URL says.
+// play runs the informers and injects the faults. It returns when the page at a URL shows that each
+// informer is in its state.
 func (s *scene) play(ctx context.Context, url string) error {
 	for _, a := range s.actors {
 		if !a.late {
@@ -137,8 +137,8 @@ func (s *scene) play(ctx context.Context, url string) error {
 	return s.check(seen)
 }
 
-// bookmarked waits until the informer with the intended state stale has got a bookmark: from
-// then on, two minutes of silence make it stale.
+// bookmarked waits until the informer with the intended state stale has received a bookmark. After that,
+// two minutes of silence make it stale.
 func (s *scene) bookmarked(ctx context.Context, url string) error {
 	for range 150 {
 		if err := wait(ctx, time.Second); err != nil {
@@ -154,7 +154,7 @@ func (s *scene) bookmarked(ctx context.Context, url string) error {
 			}
 		}
 	}
-	return fmt.Errorf("%w: no bookmark has come", errState)
+	return fmt.Errorf("%w: no bookmark has arrived", errState)
 }
 
 // check returns an error unless each informer is in its state. The informers are in the order of the
@@ -186,7 +186,7 @@ func (s *scene) end() {
 	s.cluster.Kill()
 }
 
-// wait waits, unless ctx ends.
+// wait waits for a duration, or until ctx ends.
 func wait(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// look is a window size and a colour scheme.
+// look is a window size and a color scheme.
 type look struct {
 	name          string
-	width, height int // of the picture; a longer page is cut off
+	width, height int // the size of the picture; a longer page is cut off
 	dark          bool
 }
 
@@ -21,7 +21,7 @@ var (
 	inReadme = look{"readme", 1000, 760, false}
 )
 
-// shoot takes a picture of the overview and of each informer, in each look.
+// shoot takes a picture of the overview and of each informer in each look.
 func shoot(b *browser, seen []shownInformer, url, to string, out io.Writer) error {
 	pages := map[string]string{"overview": url}
 	for _, i := range seen {
@@ -40,14 +40,14 @@ func shoot(b *browser, seen []shownInformer, url, to string, out io.Writer) erro
 	return b.renews(url)
 }
 
-// write takes a picture of a page and writes it into a file.
+// write takes a picture of a page and writes it to a file.
 func (b *browser) write(url string, l look, file string, out io.Writer) error {
 	picture, err := b.picture(url, l)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	fmt.Fprintln(out, file)
-	return os.WriteFile(file, picture, 0o644) //nolint:gosec // for everybody
+	return os.WriteFile(file, picture, 0o644) //nolint:gosec // readable by everyone
 }
 
 // picture takes a picture of a page. It fails if the page is wider than the look, or if
@@ -61,15 +61,15 @@ func (b *browser) picture(url string, l look) ([]byte, error) {
 		return nil, err
 	}
 	if wide {
-		return nil, fmt.Errorf("%w: it is wider than %d pixels", errPage, l.width)
+		return nil, fmt.Errorf("%w: wider than %d pixels", errPage, l.width)
 	}
 	if complaints := b.heard(); len(complaints) > 0 {
-		return nil, fmt.Errorf("%w: Chromium says: %s", errPage, complaints)
+		return nil, fmt.Errorf("%w: Chromium reports: %s", errPage, complaints)
 	}
 	return b.screenshot(l.width, l.height)
 }
 
-// renews checks that the page renews itself, and keeps its scroll position and focus.
+// renews checks that the page refreshes, and keeps its scroll position and focus.
 func (b *browser) renews(url string) error {
 	if err := b.open(url, looks[0]); err != nil {
 		return err
@@ -96,9 +96,9 @@ func (b *browser) renews(url string) error {
 			return err
 		}
 		if before != after {
-			return fmt.Errorf("%w: it has moved from %s to %s", errPage, before, after)
+			return fmt.Errorf("%w: moved from %s to %s", errPage, before, after)
 		}
 		return nil
 	}
-	return fmt.Errorf("%w: it does not renew itself, it says %q", errPage, now)
+	return fmt.Errorf("%w: does not refresh, but shows %q", errPage, now)
 }

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// arrival records the time of the last bytes from the server, on any connection, and counts the bytes. The time
-// from then to a handler's call is the client's: TLS, HTTP, decoding, and the informer. If more bytes
-// have arrived meanwhile, the measured time is too short.
+// arrival records the time of the last bytes from the server on any connection, and counts the bytes.
+// The time from then to a handler's call is that of the client: TLS, HTTP, decoding, and the informer.
+// If more bytes have arrived meanwhile, the measured time is too short.
 type arrival struct{ nanos, bytes atomic.Int64 }
 
 func (a *arrival) since(now time.Time) time.Duration { return now.Sub(time.Unix(0, a.nanos.Load())) }
 
-// dial is the Dial function of a rest.Config.
+// dial is a function for Dial in a rest.Config.
 func (a *arrival) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, network, address)

@@ -36,28 +36,28 @@ type task struct {
 	Informers subject
 	Fields    fields
 	Storage   storage
-	Keys      bool // tidemark's handlers get keys, and no objects
-	Lists     bool // LIST, and not WatchList
-	Wired     bool // tidemark decodes the server's answers itself, for every client
-	Handlers  int  // of each informer
+	Keys      bool // tidemark's handlers get keys instead of objects
+	Lists     bool // LIST instead of WatchList
+	Wired     bool // tidemark decodes the server's answers for every client
+	Handlers  int  // the number of handlers per informer
 
-	Shard string // the share of tidemark's pods, as in 0/4; empty for everything
+	Shard string // tidemark's share of the pods, such as 0/4; empty for everything
 
 	Host, Token, CAFile string
-	Profile             string // prefix of the names of profiles; empty for none
+	Profile             string // the prefix of profile names; empty for no profiles
 }
 
-// order is a request to a measured process: to begin a measurement, or to answer with a sample
-// once the awaited state has arrived.
+// order is a request to a measured process: to begin a measurement, or to answer with a sample when the
+// awaited state has arrived.
 type order struct {
 	Begin bool
 	Round string // the annotation to wait for; empty for the first sync
 	Pods  int    // the number of pods with it
 	Total int    // the number of objects
-	Calls int    // the least number of handler calls since Begin
+	Calls int    // the minimum number of handler calls since Begin
 }
 
-// glance returns the time between two checks of whether the order is done.
+// glance returns the interval for checking whether the order is done.
 func (o order) glance() time.Duration {
 	if o.Round == "" {
 		return glance
@@ -71,13 +71,13 @@ type sample struct {
 	Peak, Heap uint64
 	Calls      int64
 	Received   int64  // bytes from the server, encrypted
-	Foreign    uint64 // objects outside of the share that came all the same
-	// The times since an update was written, and since its bytes arrived, sorted.
+	Foreign    uint64 // objects outside of the share that arrived
+	// The sorted times since an update was written, and since its bytes arrived.
 	Latencies, Own []time.Duration
 	Error          string
 }
 
-// child is a measured process at work.
+// child is a running measured process.
 type child struct {
 	task
 	arrival   arrival
@@ -89,24 +89,23 @@ type child struct {
 	received  int64
 
 	mu      sync.Mutex
-	rounds  map[string]map[string]bool // the pods that the first handlers have seen, by round
+	rounds  map[string]map[string]bool // the pods that first handlers have seen, by round
 	changed chan struct{}              // gets a token with each change of rounds
 }
 
 var errTooLong = errors.New("it takes more than 5 minutes")
 
 const (
-	// patience is the longest time that an order may take.
+	// patience is the maximum time of an order.
 	patience = 5 * time.Minute
-	// glance is the time between two checks of whether the informers have synced, and rareGlance
-	// the time for orders whose end the handlers report. Each check costs measured CPU time: with
-	// 5 ms it was 200 ms in the 9 s in which a relist waits for its server, a quarter of
-	// tidemark's CPU time.
+	// glance is the interval for checking whether the informers have synced. rareGlance is the interval
+	// for orders whose end the handlers report. Each check costs measured CPU time: with 5 ms it was 200
+	// ms in the 9 s in which a relist waits for its server, which is a quarter of tidemark's CPU time.
 	glance     = 50 * time.Millisecond
 	rareGlance = 500 * time.Millisecond
 )
 
-// serve runs a measured process: it answers orders until its input ends.
+// serve runs a measured process. It answers orders until its input ends.
 func serve(ctx context.Context, text string, in io.Reader, out io.Writer) error {
 	klog.SetLogger(klog.Logger{}) // the informers lose their server on purpose
 	c := &child{rounds: map[string]map[string]bool{}, changed: make(chan struct{}, 1)}
@@ -151,7 +150,7 @@ func (c *child) obey(ctx context.Context, o order) (sample, error) {
 	return s, c.verify(o)
 }
 
-// begin starts a section.
+// begin begins a section.
 func (c *child) begin() error {
 	runtime.GC()
 	runtime.GC()
@@ -191,8 +190,7 @@ func (c *child) measured() (sample, error) {
 	return s, c.writeHeapProfile()
 }
 
-// startProfile begins the CPU profile of a section, which replaces the profile of the section
-// before.
+// startProfile starts the CPU profile of a section. It replaces that of the previous section.
 func (c *child) startProfile() error {
 	if c.Profile == "" {
 		return nil
@@ -205,7 +203,7 @@ func (c *child) startProfile() error {
 	return pprof.StartCPUProfile(f)
 }
 
-// writeHeapProfile writes the live heap, and the allocations of the process so far.
+// writeHeapProfile writes a profile of the live heap and of all allocations of the process.
 func (c *child) writeHeapProfile() error {
 	if c.Profile == "" {
 		return nil
@@ -217,14 +215,14 @@ func (c *child) writeHeapProfile() error {
 	return errors.Join(pprof.Lookup("heap").WriteTo(f, 0), f.Close())
 }
 
-// verify compares the stores with the order, after the measuring.
+// verify compares the stores with the order after the measurement.
 func (c *child) verify(o order) error {
 	n := 0
 	for _, w := range c.informers {
 		n += len(w.informer.GetStore().ListKeys())
 	}
 	if n != o.Total {
-		return fmt.Errorf("there are %d objects in the stores, not %d", n, o.Total)
+		return fmt.Errorf("the stores have %d objects, want %d", n, o.Total)
 	}
 	if c.Informers == managerPods || c.Fields == stripped || c.Fields == dropped && c.Tidemark {
 		return c.verifyBare()
@@ -265,7 +263,7 @@ func (c *child) done(o order) bool {
 	return o.Round == "" || len(c.rounds[o.Round]) >= o.Pods
 }
 
-// start makes and runs the informers, with the default configuration of clients.
+// start makes and runs the informers with the default client configuration.
 func (c *child) start(ctx context.Context) (err error) {
 	config := &rest.Config{Host: c.Host, BearerToken: c.Token, TLSClientConfig: rest.TLSClientConfig{CAFile: c.CAFile}, QPS: -1}
 	config.Dial = c.arrival.dial
@@ -291,19 +289,19 @@ func (c *child) start(ctx context.Context) (err error) {
 	return nil
 }
 
-// watched is an informer with handlers.
+// watched is an informer with its handlers.
 type watched struct {
 	informer cache.SharedIndexInformer
 	handlers int
-	run      func(context.Context) // runs the informer; nil for its own Run
-	objects  atomic.Int64          // the objects that the first handler knows
+	run      func(context.Context) // runs the informer; if nil, Run does
+	objects  atomic.Int64          // the number of objects that the first handler knows
 }
 
 // watcher is a handler that records its calls and their times.
 type watcher struct {
 	child *child
 	of    *watched
-	first bool // of its informer
+	first bool // the first handler of its informer
 
 	mu             sync.Mutex
 	latencies, own []time.Duration
@@ -311,10 +309,11 @@ type watcher struct {
 
 const (
 	roundAnnotation = "round"
-	sentAnnotation  = "sent" // the time of writing, in nanoseconds
+	sentAnnotation  = "sent" // the write time in nanoseconds
 )
 
-// add adds the handler to its informer. The handler counts its calls, and the first one the objects too.
+// add adds the handler to its informer. The handler counts its calls, and the first one also counts the
+// objects.
 func (w *watcher) add() error {
 	if w.child.Keys && w.child.Tidemark {
 		return handleKeys(w.of.informer, func(indexer.Key) { w.count(1) })
@@ -336,7 +335,7 @@ func (w *watcher) count(by int64) {
 
 func (w *watcher) updated(now time.Time, old, obj metav1.Object) {
 	sent := obj.GetAnnotations()[sentAnnotation]
-	// After a relist, client-go sends updates of unchanged objects.
+	// After a relist, client-go sends updates for unchanged objects.
 	if nanos, err := strconv.ParseInt(sent, 10, 64); err == nil && sent != old.GetAnnotations()[sentAnnotation] {
 		own := w.child.arrival.since(now)
 		w.mu.Lock()
@@ -374,7 +373,7 @@ func TestChild(t *testing.T) {
 	made := cluster.New(seed, 20)
 	for i := range made.Pods() {
 		pod := made.Pod(i)
-		pod.UID = "" // the server's own
+		pod.UID = "" // made by the server
 		require.NoError(t, server.Create(t.Context(), pod))
 	}
 	for _, of := range []struct {
@@ -411,7 +410,7 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// runChild runs a measured process on a goroutine, and returns a function that sends it an order.
+// runChild runs a measured process on a goroutine. It returns a function that sends orders to it.
 func runChild(t *testing.T, of task) (ask func(order) sample) {
 	text, err := json.Marshal(of)
 	require.NoError(t, err)

@@ -31,7 +31,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// library is client-go or tidemark, as a user uses it.
+// library is client-go or tidemark, as users use it.
 type library interface {
 	// configure changes the configuration of all clients.
 	configure(*rest.Config)
@@ -48,19 +48,19 @@ func (t task) library() library {
 	return clientGo{t}
 }
 
-// subject says what the informers of a measured process hold.
+// subject says which objects the informers of a measured process read.
 type subject string
 
 const (
 	allPods          subject = ""
-	podsByNamespace  subject = "pods by namespace" // one informer for each namespace
+	podsByNamespace  subject = "pods by namespace" // one informer per namespace
 	dynamicPods      subject = "pods, dynamic"
 	dynamicDatabases subject = "databases, dynamic"
 	typedDatabases   subject = "databases, typed"
 	allKinds         subject = "kinds"
-	managerPods      subject = "pods of a manager" // of controller-runtime, which strips managedFields
+	managerPods      subject = "pods of a manager" // a controller-runtime manager that strips managedFields
 	// controllerCaches are the caches of a program like kube-controller-manager, which strips
-	// managedFields: indexes and many handlers for pods, two handlers for each other kind.
+	// managedFields: indexes and many handlers for pods, and two handlers for each other kind.
 	controllerCaches subject = "controller caches"
 )
 
@@ -73,12 +73,12 @@ const (
 	dropped  fields = "dropped"  // by tidemark's decoder; client-go keeps them
 )
 
-// storage says how tidemark holds objects; client-go holds them decoded.
+// storage says how tidemark stores objects. client-go stores them decoded.
 type storage string
 
 const (
 	decoded storage = ""
-	packed  storage = "packed" // and some decoded as well, within packedBudget
+	packed  storage = "packed" // with some decoded objects, within packedBudget
 )
 
 const packedBudget = 8 << 20
@@ -98,7 +98,7 @@ func strip(obj any) (any, error) {
 	return obj, nil
 }
 
-// podHandlers is the number of kube-controller-manager's controllers that watch pods.
+// podHandlers is the number of controllers in kube-controller-manager that watch pods.
 const podHandlers = 12
 
 // informers makes the informers of a task.
@@ -145,11 +145,11 @@ func (t task) informers(config *rest.Config) ([]*watched, error) {
 	return []*watched{{informer: one, handlers: t.Handlers}}, nil
 }
 
-// managed makes the cache of a controller-runtime manager, as users make it.
+// managed makes the cache of a controller-runtime manager like users do.
 func (t task) managed(config *rest.Config) ([]*watched, error) {
 	o := ctrl.Options{
 		Cache:   ctrlcache.Options{DefaultTransform: ctrlcache.TransformStripManagedFields()},
-		Metrics: server.Options{BindAddress: "0"}, // none are served
+		Metrics: server.Options{BindAddress: "0"}, // disabled
 	}
 	newManager := ctrl.NewManager
 	if t.Tidemark {
@@ -161,17 +161,17 @@ func (t task) managed(config *rest.Config) ([]*watched, error) {
 	if err != nil {
 		return nil, err
 	}
-	pods, err := m.GetCache().GetInformer(context.Background(), &corev1.Pod{}) // before the manager starts, it does not wait
+	pods, err := m.GetCache().GetInformer(context.Background(), &corev1.Pod{}) // does not wait before the manager starts
 	if err != nil {
 		return nil, err
 	}
 	shared, ok := pods.(cache.SharedIndexInformer)
 	if !ok {
-		return nil, fmt.Errorf("the manager's cache has a %T of pods", pods)
+		return nil, fmt.Errorf("the manager's informer of pods is a %T", pods)
 	}
 	return []*watched{{informer: shared, handlers: t.Handlers, run: func(ctx context.Context) {
 		if err := m.Start(ctx); err != nil {
-			panic(err) // the benchmark shows it, and fails
+			panic(err) // makes the benchmark fail
 		}
 	}}}, nil
 }
@@ -180,7 +180,7 @@ func (t task) managed(config *rest.Config) ([]*watched, error) {
 func handleKeys(pods cache.SharedIndexInformer, h func(indexer.Key)) error {
 	i, ok := informer.As[*corev1.Pod](pods)
 	if !ok {
-		return fmt.Errorf("a %T instead of an informer of pods", pods)
+		return fmt.Errorf("a %T is not an informer of pods", pods)
 	}
 	_, err := i.HandleKeys(h, informer.HandlerOptions{})
 	return err
@@ -213,7 +213,7 @@ func caches(lib library, client kubernetes.Interface) ([]*watched, error) {
 	for _, w := range all {
 		w.handlers = 2
 	}
-	pods := all[0] // pods are the first kind
+	pods := all[0] // the first kind is pods
 	pods.handlers = podHandlers
 	return all, pods.informer.AddIndexers(cache.Indexers{
 		"spec.nodeName": func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Spec.NodeName}, nil },
@@ -264,11 +264,11 @@ func (l tidemark) decoding() (d reflector.Decoding) {
 func (l tidemark) dynamic(client dynamic.Interface) dynamicinformer.DynamicSharedInformerFactory {
 	f := factory.NewDynamicSharedInformerFactory(client, 0)
 	f.SetDecoding(l.decoding())
-	_ = f.Configure(podResource, informer.Options[*unstructured.Unstructured]{Shard: l.share()}) // cannot fail: there is no informer yet
+	_ = f.Configure(podResource, informer.Options[*unstructured.Unstructured]{Shard: l.share()}) // cannot fail before there is an informer
 	return f
 }
 
-// share returns the share of a task, nil for everything.
+// share returns the share in a task, or nil for everything.
 func (t task) share() shard.Assignment {
 	if t.Shard == "" {
 		return nil
@@ -276,12 +276,12 @@ func (t task) share() shard.Assignment {
 	return shard.Static(shareOf(t.Shard))
 }
 
-// shareOf returns a share by uid, as in 0/4.
+// shareOf returns a share by uid, such as 0/4.
 func shareOf(nth string) shard.Set {
 	index, total, err := shard.ParseNth(nth)
 	share, wrong := shard.Nth(shard.ByUID, index, total)
 	if err := errors.Join(err, wrong); err != nil {
-		panic(err) // the benchmarks name it
+		panic(err) // the benchmarks have only valid shares
 	}
 	return share
 }
@@ -353,7 +353,7 @@ func newDatabaseClient(config *rest.Config) (*databaseClient, error) {
 	return &databaseClient{client, runtime.NewParameterCodec(known)}, nil
 }
 
-// in returns the client of a namespace, or of all namespaces for "".
+// in returns the client for a namespace, or for all namespaces if it is "".
 func (c *databaseClient) in(namespace string) *gentype.ClientWithList[*cluster.Database, *cluster.DatabaseList] {
 	return gentype.NewClientWithList(cluster.Databases.Resource, c.rest, c.parameters, namespace,
 		func() *cluster.Database { return &cluster.Database{} }, func() *cluster.DatabaseList { return &cluster.DatabaseList{} })

@@ -11,16 +11,16 @@ import (
 )
 
 var (
-	podCount    = flag.Int("pods", 20_000, "how many `pods` of 7 kB there are; of the other objects, as many in proportion")
-	updateCount = flag.Int("updates", 20_000, "how many `updates` are written, 1,000 a second; at most one for each pod")
-	profiles    = flag.String("profiles", "", "write CPU and heap profiles of tidemark's processes into the `folder`")
+	podCount    = flag.Int("pods", 20_000, "the number of `pods` of 7 kB; the numbers of other objects are in proportion")
+	updateCount = flag.Int("updates", 20_000, "the number of `updates`, 1,000 per second; at most one per pod")
+	profiles    = flag.String("profiles", "", "write CPU and heap profiles of tidemark's processes to the `folder`")
 )
 
-// leastPods is the least number of pods with which each namespace and each kind has objects.
+// leastPods is the minimum number of pods for which each namespace and each kind has objects.
 const leastPods = 1000
 
-// childVariable names the environment variable with the task of a measured process. This program
-// is a measured process if the variable is set.
+// childVariable names the environment variable with the task of a measured process. If it is set, this
+// program is a measured process.
 const childVariable = "TIDEMARK_VERSUS_TASK"
 
 func TestMain(m *testing.M) {

@@ -20,7 +20,7 @@ import (
 
 var widgets = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 
-// The widgets and their pods have a namespace of their own.
+// The widgets and their pods have their own namespace.
 const (
 	widgetNamespace = metav1.NamespaceDefault
 	widgetCount     = 50
@@ -43,7 +43,7 @@ func (w *world) defineWidgets() {
 	}}, widgets)
 }
 
-// buildFleet builds the program fleet, and returns its file.
+// buildFleet builds the program fleet, and returns the path of the binary.
 func (w *world) buildFleet() string {
 	file := filepath.Join(w.dir, "fleet")
 	build := exec.CommandContext(w.b.Context(), "go", "build", "-o", file, "github.com/tidemark-k8s/tidemark/internal/e2e/faults/fleet")
@@ -52,8 +52,8 @@ func (w *world) buildFleet() string {
 	return file
 }
 
-// manage runs fleet, a controller-runtime manager whose cache holds all pods, until the pods of all widgets
-// exist and are ready.
+// manage runs fleet, a controller-runtime manager whose cache has all pods, until the pods of all
+// widgets exist and are ready.
 func (w *world) manage(b *testing.B, impl, fleet string) sample {
 	w.createWidgets(b)
 	kubeconfig := filepath.Join(w.dir, "kubeconfig")
@@ -79,7 +79,7 @@ func (w *world) createWidgets(b *testing.B) {
 	}))
 }
 
-// widgetsReady waits until all pods of widgets exist and are ready.
+// widgetsReady waits until all pods of the widgets exist and are ready.
 func (w *world) widgetsReady(b *testing.B) error {
 	return wait.PollUntilContextTimeout(b.Context(), 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		list, err := w.client.Resource(podResource).Namespace(widgetNamespace).List(ctx, metav1.ListOptions{})

@@ -15,19 +15,19 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/process"
 )
 
-// The implementations, by their names in benchmarks.
+// The names of the implementations in benchmarks.
 const (
 	clientgo = "client-go"
 	ours     = "tidemark"
 )
 
-// measuredProcess is a measured process, which answers orders.
+// measuredProcess is a measured process that answers orders.
 type measuredProcess struct {
 	b     *testing.B
 	child *process.Child
 }
 
-// spawn starts this program again as a measured process. The benchmark ends it.
+// spawn starts this program again as a measured process. The benchmark stops it.
 func (w *world) spawn(b *testing.B, impl string, t task) *measuredProcess {
 	config := harness.Via(w.cluster.Config(), w.proxy.Address())
 	t.Tidemark, t.Host, t.Token, t.CAFile = impl == ours, config.Host, config.BearerToken, config.CAFile

@@ -5,13 +5,14 @@ import (
 	"testing"
 )
 
-// BenchmarkShards measures one of 1, 2 and 4 replicas that share the pods, on a kube-apiserver that filters. The
-// informers of one replica, and client-go's, hold everything.
+// BenchmarkShards measures one of 1, 2 and 4 replicas that share the pods, on a kube-apiserver that
+// filters. A single replica, and client-go's informers, hold everything.
 func BenchmarkShards(b *testing.B) {
 	newWorld(b, "--feature-gates=ShardedListAndWatch=true").shards()
 }
 
-// BenchmarkShardsUnfiltered is BenchmarkShards on a kube-apiserver that does not filter, as by default.
+// BenchmarkShardsUnfiltered is BenchmarkShards on a kube-apiserver with default flags, which does not
+// filter.
 func BenchmarkShardsUnfiltered(b *testing.B) { newWorld(b).shards() }
 
 func (w *world) shards() {
@@ -28,7 +29,7 @@ func (w *world) replicas(name string, t task) {
 	}
 }
 
-// ownOf returns the number of pods in a share; of everything, that of all objects.
+// ownOf returns the number of pods in a share, or the number of all objects if the share is empty.
 func (w *world) ownOf(nth string) (n int) {
 	if nth == "" {
 		return w.total()

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 )
 
-// BenchmarkPods measures informers of pods, whose templates repeat each other.
+// BenchmarkPods measures informers of pods with repeated templates.
 func BenchmarkPods(b *testing.B) {
 	w := newWorld(b)
 	w.holdPods(*podCount, varied)
@@ -47,7 +47,7 @@ func BenchmarkDatabases(b *testing.B) {
 	w.each("sync-typed", task{Informers: typedDatabases}, w.sync)
 }
 
-// BenchmarkKinds measures informers of twenty kinds, whose objects are three times as many as the
+// BenchmarkKinds measures informers of twenty kinds, which have three times as many objects as there are
 // pods.
 func BenchmarkKinds(b *testing.B) {
 	w := newWorld(b)
@@ -57,7 +57,7 @@ func BenchmarkKinds(b *testing.B) {
 	w.each("sync-controllers", task{Informers: controllerCaches, Fields: stripped}, w.sync)
 }
 
-// BenchmarkManager measures a controller-runtime manager: its sync, and its work when it creates pods.
+// BenchmarkManager measures a controller-runtime manager: its sync, and its work while it creates pods.
 func BenchmarkManager(b *testing.B) {
 	w := newWorld(b)
 	w.defineWidgets()
@@ -74,7 +74,7 @@ func (w *world) each(name string, t task, measure func(b *testing.B, impl string
 	}
 }
 
-// ours runs a benchmark for tidemark alone: with this task, client-go does what it does in another benchmark.
+// ours runs a benchmark only for tidemark, because client-go does the same work in another benchmark.
 func (w *world) ours(name string, t task, measure func(b *testing.B, impl string, t task) sample) {
 	w.one(name, ours, t, measure)
 }
@@ -89,7 +89,7 @@ func (w *world) one(name, impl string, t task, measure func(b *testing.B, impl s
 	})
 }
 
-// started returns a process that has synced, and the measurement of the sync.
+// started returns a synced process, and the measurement of the sync.
 func (w *world) started(b *testing.B, impl string, t task) (*measuredProcess, sample) {
 	total := w.ownOf(t.Shard)
 	p := w.spawn(b, impl, t)
@@ -102,8 +102,8 @@ func (w *world) sync(b *testing.B, impl string, t task) sample {
 	return synced
 }
 
-// relist disconnects the process, changes one pod in a hundred, and restarts the kube-apiserver,
-// so that the server has forgotten the process's version.
+// relist disconnects the process, changes one pod in a hundred, and restarts the kube-apiserver, so that
+// the server no longer knows the process's version.
 func (w *world) relist(b *testing.B, impl string, t task) sample {
 	p, _ := w.started(b, impl, t)
 	w.proxy.Refuse()
@@ -120,7 +120,7 @@ func (w *world) relist(b *testing.B, impl string, t task) sample {
 	return p.ask(order{Round: round, Pods: len(changed), Total: w.made.Pods()})
 }
 
-// reconnect disconnects the informers of all namespaces, and changes a pod in each.
+// reconnect disconnects the informers of all namespaces, and changes one pod in each namespace.
 func (w *world) reconnect(b *testing.B, impl string, t task) sample {
 	p, _ := w.started(b, impl, t)
 	p.ask(order{Begin: true})
@@ -143,14 +143,14 @@ func (w *world) firsts() (all []int) {
 }
 
 const (
-	writers = 8 // goroutines that write updates
+	writers = 8 // number of goroutines that write updates
 	pace    = time.Second / 1000
 )
 
-// updates measures the time from just before an update is written to each handler's call. Most of
-// that time is the server's, and differs from run to run, so both implementations watch the same
-// updates: the benchmark of the first measures both, and the benchmark of the second only reports
-// its sample.
+// updates measures the time from just before an update is written to each handler's call. Most of this
+// time is the server's, and varies between runs. Therefore both implementations watch the same updates:
+// the benchmark of the first one measures both, and the benchmark of the second one only reports its
+// sample.
 func (w *world) updates(name string, t task) {
 	var samples map[string]sample
 	for _, impl := range []string{clientgo, ours} {
@@ -164,12 +164,12 @@ func (w *world) updates(name string, t task) {
 	}
 }
 
-// updated returns the number of updated pods. Each is updated once, so that an informer that
-// relists meanwhile misses no update.
+// updated returns the number of updated pods. Each is updated once, so that an informer that relists
+// meanwhile misses no updates.
 func (w *world) updated() int { return min(*updateCount, w.made.Pods()) }
 
 func (w *world) updateBoth(b *testing.B, t task) map[string]sample {
-	pods := make([]*corev1.Pod, w.updated()) // made in advance: there is no time for it later
+	pods := make([]*corev1.Pod, w.updated()) // made in advance, because there is no time for this later
 	for i := range pods {
 		pods[i] = w.pod(i)
 	}
@@ -194,8 +194,8 @@ func askAll(processes map[string]*measuredProcess, o order) map[string]sample {
 	return samples
 }
 
-// update writes updates into etcd. By its API, a kube-apiserver on two processors takes fewer than
-// 200 such updates a second, and the benchmark would measure the queue of requests.
+// update writes updates into etcd. Through its API, a kube-apiserver on two processors handles fewer
+// than 200 such updates per second, and the benchmark would measure the request queue.
 func (w *world) update(b *testing.B, pods []*corev1.Pod) (round string) {
 	round = w.nextRound()
 	began := time.Now()

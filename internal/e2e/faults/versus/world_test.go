@@ -19,10 +19,10 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit/cluster"
 )
 
-// seed is the seed of all made-up clusters.
+// seed is the seed of all generated clusters.
 const seed = 37
 
-// world is a control plane with the objects that informers will hold.
+// world is a control plane with the objects for the informers.
 type world struct {
 	b       *testing.B
 	dir     string
@@ -32,10 +32,10 @@ type world struct {
 	made    *cluster.Cluster
 	pod     func(i int) *corev1.Pod
 	held    []cluster.Kind
-	round   int // the number of the last updates
+	round   int // the number of the last round of updates
 }
 
-// newWorld starts the servers, the kube-apiserver with further flags. The benchmark ends them.
+// newWorld starts the servers, the kube-apiserver with additional flags. The benchmark stops them.
 func newWorld(b *testing.B, flags ...string) *world {
 	w := &world{b: b, dir: b.TempDir()}
 	var err error
@@ -93,7 +93,8 @@ func (w *world) settle() {
 	}
 }
 
-// served waits until the kube-apiserver answers for a resource, from a cache that has caught up with etcd.
+// served waits until the kube-apiserver answers requests for a resource from a cache that has caught up
+// with etcd.
 func (w *world) served(resource schema.GroupVersionResource) {
 	var last error
 	err := wait.PollUntilContextTimeout(w.b.Context(), 100*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
@@ -105,15 +106,15 @@ func (w *world) served(resource schema.GroupVersionResource) {
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// define creates a custom resource's definition, and waits until it is served.
+// define creates the definition of a custom resource, and waits until the resource is served.
 func (w *world) define(crd *unstructured.Unstructured, resource schema.GroupVersionResource) {
 	_, err := w.client.Resource(definitions).Create(w.b.Context(), crd, metav1.CreateOptions{})
 	require.NoError(w.b, err)
 	w.served(resource)
 }
 
-// total returns the number of objects that the informers will hold: the made objects, and the few
-// objects of the kube-apiserver itself.
+// total returns the number of objects for the informers: the generated objects, and the few objects that
+// the kube-apiserver makes.
 func (w *world) total() (n int) {
 	for _, k := range w.held {
 		count, err := w.cluster.Count(w.b.Context(), k.Stored)
@@ -123,13 +124,13 @@ func (w *world) total() (n int) {
 	return n
 }
 
-// nextRound returns the annotation of the next updates.
+// nextRound returns the annotation for the next updates.
 func (w *world) nextRound() string {
 	w.round++
 	return fmt.Sprint("round-", w.round)
 }
 
-// touch changes some pods, without the annotation of the time of writing: handlers would count it
+// touch changes some pods, but not the annotation with the write time, because handlers would count it
 // as latency.
 func (w *world) touch(pods []int) (round string) {
 	round = w.nextRound()

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// cacheDir returns the folder in which build.sh keeps the binaries, and pairs their folders.
+// cacheDir returns the folder in which build.sh stores the binaries, and pairs store their folders.
 func cacheDir() (string, error) {
 	if dir := os.Getenv("TIDEMARK_E2E_CACHE"); dir != "" {
 		if !filepath.IsAbs(dir) {
@@ -53,6 +53,6 @@ func linkCurrent(cache string) error {
 		}
 		return err
 	}
-	next := fmt.Sprintf("%s.%d", link, os.Getpid()) // a rename replaces a link, a symlink does not
+	next := fmt.Sprintf("%s.%d", link, os.Getpid()) // a rename replaces an existing link, but a symlink call does not
 	return errors.Join(os.Symlink(newest, next), os.Rename(next, link))
 }

@@ -56,6 +56,6 @@ func TestOnlyPairsAreOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p, err := openPair(dir); err == nil {
-		t.Errorf("opened %v; down would remove it", p)
+		t.Errorf("opened %v, which down would remove", p)
 	}
 }

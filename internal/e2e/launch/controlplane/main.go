@@ -1,16 +1,14 @@
-// Command controlplane starts and ends pairs of etcd and kube-apiserver for
-// tests and benchmarks.
+// Command controlplane starts and stops pairs of etcd and kube-apiserver for tests and benchmarks.
 //
-//	controlplane up -bin DIR [-- FLAG...]   start a pair on new data, print its kubeconfig
+//	controlplane up -bin DIR [-- FLAG...]   start a pair with new data, print its kubeconfig
 //	controlplane restart [FOLDER]           kill -9 the kube-apiserver, start it again
-//	controlplane down [FOLDER]              end the pair, remove its folder
+//	controlplane down [FOLDER]              stop the pair, remove its folder
 //
-// A pair outlives the command, in a folder of its own in the cache. Without a
-// folder, restart and down mean the newest pair. The flags of up are added to
-// the kube-apiserver's flags.
+// A pair outlives the command. It has a folder in the cache. Without a folder argument, restart and down
+// apply to the newest pair. The flags of up are added to those of the kube-apiserver.
 //
-// The program imports only the standard library and package launch, so that
-// go run compiles nothing of Kubernetes.
+// The program imports only the standard library and package launch, so that go run does not compile
+// Kubernetes.
 package main
 
 import (
@@ -44,7 +42,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(args) == 0 {
-		return errors.New("want a command: up, restart or down")
+		return errors.New("no command: use up, restart or down")
 	}
 	command, args := args[0], args[1:]
 
@@ -55,7 +53,7 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 		if *bin == "" {
-			return errors.New("up wants -bin")
+			return errors.New("up needs the flag -bin")
 		}
 		return up(ctx, cache, *bin, flags.Args())
 	}
@@ -73,8 +71,8 @@ func run(ctx context.Context, args []string) error {
 	return fmt.Errorf("unknown command %q", command)
 }
 
-// attempts bounds how often up tries: another process may take a port after up
-// has chosen it and before the server listens.
+// attempts limits how often up tries. Between choosing a port and listening on it, another process may
+// take the port.
 const attempts = 5
 
 func up(ctx context.Context, cache, bin string, flags []string) error {
@@ -109,12 +107,12 @@ func up(ctx context.Context, cache, bin string, flags []string) error {
 
 func restart(ctx context.Context, p *pair) error {
 	if p == nil {
-		return errors.New("no pair to restart")
+		return errors.New("there is no pair to restart")
 	}
 	if err := p.apiserver.end(syscall.SIGKILL); err != nil {
 		return err
 	}
-	// A process is gone a little before its port is free.
+	// A process ends a little before its port is free.
 	if err := waitFree(ctx, launch.Address(p.APIServer)); err != nil {
 		return err
 	}
@@ -141,8 +139,7 @@ func down(p *pair) error {
 	return nil
 }
 
-// chosen returns the pair that the arguments name, or else the newest pair, or
-// nil when there is none.
+// chosen returns the pair that the arguments name, or the newest pair. It returns nil if there is none.
 func chosen(cache string, args []string) (*pair, error) {
 	switch len(args) {
 	case 0:
@@ -150,10 +147,10 @@ func chosen(cache string, args []string) (*pair, error) {
 	case 1:
 		return openPair(args[0])
 	}
-	return nil, errors.New("want one folder at most")
+	return nil, errors.New("too many arguments: only one folder is allowed")
 }
 
-// waitFree waits until nobody listens at an address.
+// waitFree waits until no process listens at an address.
 func waitFree(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

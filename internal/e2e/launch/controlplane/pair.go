@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/launch"
 )
 
-// A pair is an etcd and a kube-apiserver that share a folder. The file pair.json in the folder
-// describes them; a folder without the file is no pair.
+// A pair is an etcd and a kube-apiserver that share a folder. Its file pair.json describes them. A
+// folder without this file is not a pair.
 type pair struct {
 	launch.Servers
 
@@ -23,18 +23,17 @@ type pair struct {
 	etcd      server
 }
 
-// newPair makes a folder with all files that the two servers need to start.
+// newPair makes a folder with all files that the two servers need.
 func newPair(cache, bin string, flags []string) (*pair, error) {
 	if err := os.MkdirAll(cache, 0o777); err != nil {
 		return nil, err
 	}
-	// The newest pair is the last one by name.
+	// The newest pair is the last one in the order of names.
 	dir, err := os.MkdirTemp(cache, time.Now().UTC().Format("pair-20060102T150405.000-*"))
 	if err != nil {
 		return nil, err
 	}
-	// Servers are recognized by this path, so it must equal the path that
-	// openPair resolves.
+	// Servers are identified by this path, so it must equal the path that openPair resolves.
 	dir, err = filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
@@ -65,7 +64,7 @@ func (p *pair) writeFiles(bin string, flags []string) error {
 	)
 }
 
-// openPair reads the pair that newPair made.
+// openPair reads a pair made by newPair.
 func openPair(dir string) (*pair, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -95,7 +94,7 @@ func (p *pair) in(dir string) {
 
 func (p *pair) kubeconfig() string { return p.File("kubeconfig") }
 
-// run starts each of the two servers that does not run, and waits until both serve.
+// run starts the servers that are not running, and waits until both serve.
 func (p *pair) run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, launch.StartTimeout, fmt.Errorf("not ready after %v", launch.StartTimeout))
 	defer cancel()
@@ -106,15 +105,15 @@ func (p *pair) run(ctx context.Context) error {
 	if err := p.apiserver.run(ctx, p.APIServerReady); err != nil {
 		return err
 	}
-	// If another pair's etcd got the port first, the other etcd has answered.
+	// If another pair's etcd has taken the port, that etcd has answered.
 	if p.etcd.pid() == 0 {
 		return errors.New("etcd: the process ended")
 	}
 	return nil
 }
 
-// servers returns the servers in the order in which to end them: a kube-apiserver
-// without etcd ends slowly.
+// servers returns the servers in the order in which they must be stopped. Without etcd, a kube-apiserver
+// stops slowly.
 func (p *pair) servers() []server { return []server{p.apiserver, p.etcd} }
 
 func (p *pair) end(signals ...syscall.Signal) error {

@@ -17,11 +17,11 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/launch"
 )
 
-// tick is how long to wait before looking again.
+// tick is the polling interval.
 const tick = 50 * time.Millisecond
 
-// A server is one of the two processes of a pair. Its state is in three files of
-// the pair's folder:
+// A server is one of the two processes of a pair. Its state consists of three files in the pair's
+// folder:
 //
 //	NAME.sh   the script that starts the server
 //	NAME.pid  the pid, written by NAME.sh
@@ -35,14 +35,14 @@ func (s server) file(ext string) string {
 	return filepath.Join(s.dir, s.name+ext)
 }
 
-// script is NAME.sh. The exec keeps the pid, so that the pid file is right no
-// matter how the script was started. The test looks for the folder in the command
-// line, because a zombie still has its pid and another process may have got it.
+// script is NAME.sh. The exec keeps the pid, so that the pid file is correct however the script was
+// started. The test looks for the folder in the command line, because a zombie still has its pid, and
+// another process may have got the pid.
 const script = `#!/bin/sh
 # Runs the %[1]s of this folder, in the foreground.
 cd %[2]s || exit 1
 if grep -qsF "$PWD" "/proc/$(cat %[1]s.pid 2>/dev/null)/cmdline"; then
-	echo "%[1]s is running already" >&2
+	echo "%[1]s is already running" >&2
 	exit 1
 fi
 echo $$ >%[1]s.pid
@@ -58,12 +58,12 @@ func (s server) writeScript(program string, flags []string) error {
 	return os.WriteFile(s.file(".sh"), []byte(text), 0o700)
 }
 
-// quote quotes s as one word for the shell.
+// quote quotes s as a single word for the shell.
 func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// pid is the server's process, or 0 if it does not run.
+// pid returns the pid of the server's process, or 0 if it is not running.
 func (s server) pid() int {
 	text, err := os.ReadFile(s.file(".pid"))
 	if err != nil {
@@ -76,13 +76,14 @@ func (s server) pid() int {
 	return pid
 }
 
-// owns reports whether a command line is this server's: it has the program's name
-// and the server's folder.
+// owns reports whether a command line is that of this server: it has the program's name and the server's
+// folder.
 func (s server) owns(cmdline string) bool {
 	return strings.Contains(cmdline, "/"+s.name+" -") && strings.Contains(cmdline, s.dir+"/")
 }
 
-// commandLine returns the command line of a process, or "" for a zombie or no process.
+// commandLine returns the command line of a process. It returns "" for a zombie or if there is no
+// process.
 func commandLine(pid int) string {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {
@@ -91,14 +92,14 @@ func commandLine(pid int) string {
 	return string(bytes.ReplaceAll(line, []byte{0}, []byte{' '}))
 }
 
-// run starts the server, unless it runs, and waits until ready returns nil.
+// run starts the server unless it is running, and waits until ready returns nil.
 func (s server) run(ctx context.Context, ready func(context.Context) error) error {
 	if s.pid() != 0 {
 		return launch.Poll(ctx, tick, func() error { return ready(ctx) })
 	}
 
-	// A session of its own, so that neither the end of make nor a Ctrl-C in
-	// the terminal reaches the server.
+	// The server gets its own session, so that neither the end of make nor a Ctrl-C in the terminal
+	// affects it.
 	cmd := exec.Command("/bin/sh", s.file(".sh"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
@@ -120,7 +121,7 @@ func (s server) run(ctx context.Context, ready func(context.Context) error) erro
 	return nil
 }
 
-// end sends the signals one after the other, until the server is gone.
+// end sends the signals one after another until the server has ended.
 func (s server) end(signals ...syscall.Signal) error {
 	for _, signal := range signals {
 		pid := s.pid()
@@ -143,10 +144,10 @@ func (s server) end(signals ...syscall.Signal) error {
 		}
 		fmt.Fprintf(os.Stderr, "%s (pid %d) is still running after signal %q\n", s.name, pid, signal)
 	}
-	return fmt.Errorf("%s does not end", s.name)
+	return fmt.Errorf("%s does not stop", s.name)
 }
 
-// printLog copies the last lines of the server's log.
+// printLog copies the last lines of the server's log to w.
 func (s server) printLog(w io.Writer) {
 	_, _ = fmt.Fprintln(w, launch.LogTail(s.name, s.file(".log"))) // to the terminal
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// newTail is a server that is quick to start: tail -f.
+// newTail returns a server that starts quickly: tail -f.
 func newTail(t *testing.T) server {
 	t.Helper()
 	tail, err := exec.LookPath("tail")
@@ -105,15 +105,15 @@ func TestDeathDuringStart(t *testing.T) {
 	}
 }
 
-// After a reboot another process may have the pid in the file. Here the pid is
-// the test's own: a signal to it would end the test without a result.
+// After a reboot another process may have the pid in the file. Here it is the test's own pid, so that a
+// signal to it would end the test without a result.
 func TestSignalsGoToOwnProcessOnly(t *testing.T) {
 	s := newTail(t)
 	if err := os.WriteFile(s.file(".pid"), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if pid := s.pid(); pid != 0 {
-		t.Errorf("took pid %d for its own", pid)
+		t.Errorf("mistook pid %d for that of the server", pid)
 	}
 	if err := s.end(syscall.SIGKILL); err != nil {
 		t.Error(err)

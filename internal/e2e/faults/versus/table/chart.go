@@ -21,14 +21,14 @@ var drawn = []struct{ row, title string }{
 // palette has the colors of a chart.
 type palette struct{ name, text, axis, theirs, ours string }
 
-// palettes are those of the two charts, for light and dark pages.
+// palettes are the colors of the two charts, for light and dark pages.
 var palettes = []palette{
 	{"light", "#1f2328", "#d1d9e0", "#8c959f", "#0969da"},
 	{"dark", "#e6edf3", "#3d444d", "#768390", "#4493f8"},
 }
 
-// writeCharts draws the table of docs/performance.md. It writes performance-light.svg and performance-dark.svg to
-// the same folder.
+// writeCharts draws the table of docs/performance.md. It writes performance-light.svg and
+// performance-dark.svg to the same folder.
 func writeCharts(file string) error {
 	document, err := os.ReadFile(file)
 	if err != nil {
@@ -43,13 +43,13 @@ func writeCharts(file string) error {
 	return nil
 }
 
-// The measures of a chart, in pixels.
+// The dimensions of a chart in pixels.
 const (
 	chartWidth = 800
 	chartTop   = 60
 	rowHeight  = 40
 	barHeight  = 13
-	barWidth   = 190 // of the longest bar
+	barWidth   = 190 // the length of the longest bar
 )
 
 // panel is a column of the table, with a place in the chart.
@@ -85,7 +85,7 @@ func legend(b *strings.Builder, x int, class, name string) {
 	fmt.Fprintf(b, `<rect class="%s" x="%d" y="4" width="12" height="12" rx="2"/><text x="%d" y="15">%s</text>`+"\n", class, x, x+18, name)
 }
 
-// draw adds the bars of a column, on the scale of its largest figure.
+// draw adds the bars of a column, scaled to its largest figure.
 func (p panel) draw(b *strings.Builder, rows map[string][]string) {
 	longest := 0.0
 	for _, d := range drawn {
@@ -123,9 +123,9 @@ func rowsOf(document string) map[string][]string {
 	return rows
 }
 
-// amount returns a spelled duration in seconds, or a spelled size in bytes.
+// amount parses a formatted duration in seconds, or a formatted size in bytes.
 func amount(figure string) float64 {
 	number, unit, _ := strings.Cut(figure, " ")
-	n, _ := strconv.ParseFloat(number, 64) // the report has spelled it
+	n, _ := strconv.ParseFloat(number, 64) // the report has formatted it
 	return n * map[string]float64{"µs": 1e-6, "ms": 1e-3, "s": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
 }

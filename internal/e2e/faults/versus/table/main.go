@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
 )
 
-// place is the place of the tables of both libraries.
+// place is the place of the tables with both libraries.
 var place = report.Place{Name: "e2e-bench", Command: "make e2e-bench"}
 
 func main() { place.Main(tables, writeRest) }

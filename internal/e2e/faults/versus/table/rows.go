@@ -28,7 +28,8 @@ var updateRows = []row{
 	{"Pods/updates-16", "1,000 updates/s, 16 handlers", []target{{cpuOfEvent, 1.5}}},
 }
 
-// sameWork names, for a benchmark of tidemark alone, the one in which client-go does the same work.
+// sameWork names, for benchmarks that only tidemark runs, the benchmark in which client-go does the same
+// work.
 var sameWork = map[string]string{
 	"Pods/sync-dropped":              "Pods/sync-stream",
 	"Pods/sync-packed":               "Pods/sync-stream",

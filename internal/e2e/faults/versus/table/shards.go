@@ -10,14 +10,14 @@ import (
 // shardsPlace is the place of the table of replicas.
 var shardsPlace = report.Place{Name: "e2e-shards", Command: place.Command}
 
-// shardRow is a benchmark of one of some replicas that share the pods. It is compared with one that reads
-// everything from the same server.
+// shardRow is a benchmark of one of several replicas that share the pods. It is compared with the
+// benchmark that reads everything from the same server.
 type shardRow struct {
 	benchmark, title string
 	replicas         float64
-	alone            string  // the benchmark of the replica that reads everything
-	filters          bool    // the server sends the share alone
-	cpu              float64 // the most CPU, as a share of what reads everything
+	alone            string  // the benchmark of a replica that reads everything
+	filters          bool    // the server sends only the share
+	cpu              float64 // the most CPU, relative to a replica that reads everything
 }
 
 const alone, aloneUnfiltered = "Shards/typed-1", "ShardsUnfiltered/typed-1"
@@ -35,12 +35,12 @@ var shardRows = []shardRow{
 	{"ShardsUnfiltered/dynamic-4", "one of 4, dynamic, it does not", 4, "ShardsUnfiltered/dynamic-1", false, 1./4 + 0.4},
 }
 
-// writeShards writes the table of replicas into its place in a file.
+// writeShards writes the table of replicas to its place in a file.
 func writeShards(file, _ string, m report.Medians) error {
 	return shardsPlace.Write(file, shardTable(m))
 }
 
-// shardTable returns the table of the replicas that were measured.
+// shardTable returns the table of the measured replicas.
 func shardTable(m report.Medians) string {
 	var b strings.Builder
 	b.WriteString("| a process with | heap | CPU of the sync | received | others' dropped | target | met? |\n| --- |" + strings.Repeat(" --- |", 6) + "\n")
@@ -52,10 +52,10 @@ func shardTable(m report.Medians) string {
 	return b.String()
 }
 
-// bound is the most that a replica may have of something.
+// bound is the maximum of a figure of a replica.
 type bound struct {
 	title, unit string
-	most        float64 // zero for none
+	most        float64 // zero for no maximum
 	spell       func(float64) string
 }
 
@@ -84,7 +84,7 @@ func (r shardRow) bounds(m report.Medians) []bound {
 	}
 }
 
-// write adds the figures of the row, the bounds, and whether they are kept.
+// write adds the figures of the row, the bounds, and whether they are met.
 func (r shardRow) write(b *strings.Builder, m report.Medians) {
 	var targets, missed []string
 	fmt.Fprintf(b, "| %s |", r.title)

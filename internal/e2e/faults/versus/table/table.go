@@ -14,34 +14,34 @@ const (
 	ours   = "tidemark"
 )
 
-// nothing stands in a cell without a figure.
+// nothing fills a cell without a figure.
 const nothing = "–"
 
-// column is a column of the table, with one figure of each row.
+// column is a column of the table. It shows one figure of each row.
 type column struct {
 	title string
 	unit  string // benchstat's
 	spell func(float64) string
-	share bool // the ratio is ours to client-go's; otherwise client-go's to ours
+	share bool // the ratio is ours/client-go's; otherwise it is client-go's/ours
 }
 
 var (
 	cpu        = &column{"CPU", "cpu-sec", report.Duration, false}
-	cpuOfEvent = &column{"CPU an event", "cpu-sec/event", report.Duration, false}
+	cpuOfEvent = &column{"CPU per event", "cpu-sec/event", report.Duration, false}
 	heap       = &column{"heap", "heap-B", report.Size, true}
 	peak       = &column{"peak RSS", "peak-B", report.Size, true}
 	wall       = &column{"wall", "sec/op", report.Duration, false}
 	calls      = &column{"handler calls", "calls", report.Count, false}
 	p50        = &column{"p50", "p50-sec", report.Duration, false}
 	p99        = &column{"p99", "p99-sec", report.Duration, false}
-	ownP50     = &column{"p50 since the bytes came", "own-p50-sec", report.Duration, false}
-	ownP99     = &column{"p99 since the bytes came", "own-p99-sec", report.Duration, false}
+	ownP50     = &column{"p50 since the bytes arrived", "own-p50-sec", report.Duration, false}
+	ownP99     = &column{"p99 since the bytes arrived", "own-p99-sec", report.Duration, false}
 
 	stateColumns  = []*column{cpu, heap, peak, wall, calls}
 	updateColumns = []*column{cpuOfEvent, heap, peak, p50, p99, ownP50, ownP99}
 )
 
-// target is the least ratio that a column has to reach, or the most if the column is a share.
+// target is the minimum ratio in a column, or the maximum if the column is a share.
 type target struct {
 	of    *column
 	value float64
@@ -137,7 +137,7 @@ func (r row) wanted() string {
 	return orNothing(strings.Join(texts, ", "))
 }
 
-// verdict says that a row reaches its targets, or names the columns that miss them.
+// verdict says that a row meets its targets, or names the columns that miss them.
 func (r row) verdict(m report.Medians) string {
 	var missed []string
 	for _, t := range r.targets {

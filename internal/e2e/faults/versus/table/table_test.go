@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/e2e/bench/report"
 )
 
-var rewrite = flag.Bool("rewrite", false, "draw the charts of docs/performance.md anew")
+var rewrite = flag.Bool("rewrite", false, "redraw the charts of docs/performance.md")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -68,7 +68,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// What client-go does in another row is measured there.
+// Rows whose client-go work is measured in another row name an existing row.
 func TestRowsNameRows(t *testing.T) {
 	known := map[string]row{}
 	for _, r := range append(slices.Clone(stateRows), updateRows...) {
@@ -81,8 +81,8 @@ func TestRowsNameRows(t *testing.T) {
 	}
 }
 
-// A replica is compared with the one that reads everything from the same server. What the server filters, and what it
-// has to receive less of, is not asked of the other one; it has to drop what is not its own.
+// A replica is compared with one that reads everything from the same server. If the server filters, the
+// replica must receive less. Otherwise it must drop foreign objects.
 func TestShardTable(t *testing.T) {
 	m := report.Medians{}
 	set := func(benchmark string, figures map[string]float64) {
@@ -107,7 +107,7 @@ func TestShardTable(t *testing.T) {
 
 const committed = "../../../../../docs/performance.md"
 
-// The committed charts show the committed table. With -rewrite, the test draws them anew.
+// The committed charts show the committed table. With -rewrite, the test redraws them.
 func TestChartsShowTheTable(t *testing.T) {
 	if *rewrite {
 		require.NoError(t, writeCharts(committed))
@@ -117,19 +117,19 @@ func TestChartsShowTheTable(t *testing.T) {
 	for _, p := range palettes {
 		drawn, err := os.ReadFile(strings.TrimSuffix(committed, ".md") + "-" + p.name + ".svg")
 		require.NoError(t, err)
-		require.Equal(t, chart(string(document), p), string(drawn), "draw it anew with -rewrite")
+		require.Equal(t, chart(string(document), p), string(drawn), "redraw it with -rewrite")
 	}
 	for _, d := range drawn {
 		require.Contains(t, rowsOf(string(document)), d.row)
 	}
 }
 
-// Bars are as long as their figures say, and a row without figures has none.
+// Bars are as long as their figures say. A row without figures has no bars.
 func TestChart(t *testing.T) {
 	const document = "| sync of pods by WatchList | 4 s, 500 ms, 8.00x | 1 GB, 250 MB, 0.25 | – |\n| the caches of kube-controller-manager | – | – |\n"
 	picture := chart(document, palettes[0])
 	require.Contains(t, picture, `<rect class="theirs" x="200" y="60" width="190"`)
 	require.Contains(t, picture, `<rect class="ours" x="200" y="75" width="23"`)
 	require.Contains(t, picture, `<rect class="ours" x="510" y="75" width="47"`)
-	require.Equal(t, 2+4, strings.Count(picture, "<rect"), "with the legend")
+	require.Equal(t, 2+4, strings.Count(picture, "<rect"), "including the legend")
 }
