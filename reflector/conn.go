@@ -75,7 +75,7 @@ func (w *watchConn) dial() (*watchConn, error) {
 	case a.Watch != nil:
 		w.watch, w.events = a.Watch, a.Watch.ResultChan()
 	default:
-		return nil, fmt.Errorf("%w: nothing instead of a watch", ErrBadAnswer)
+		return nil, fmt.Errorf("%w: no watch and no error", ErrBadAnswer)
 	}
 	w.timer = time.NewTimer(w.patience)
 	return w, nil

@@ -94,7 +94,7 @@ func TestContract_B61_WrongTypes(t *testing.T) {
 	}
 
 	err := reads[*corev1.Pod](Options{})(deltafifo.Modified, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
-	require.EqualError(t, err, "modified event of n: not what was asked for: a *v1.Node instead of a *v1.Pod")
+	require.EqualError(t, err, "modified event of n: unexpected object or event: a *v1.Node instead of a *v1.Pod")
 }
 
 // ofType returns options of a sink that takes objects of one type only.

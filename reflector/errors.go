@@ -42,13 +42,13 @@ var ErrUnexpected = wire.ErrUnexpected
 
 var (
 	// errShortWatch means that a watch ended within a second without an event.
-	errShortWatch = errors.New("the watch was closed at once and brought nothing")
+	errShortWatch = errors.New("the watch was closed at once, without events")
 	// errStreamEnded means that a stream ended, or took too long, before its initial state was
 	// complete.
 	errStreamEnded = errors.New("the stream ended before its initial state was complete")
 	// errNoBookmark means that a stream sent changes, but not the bookmark that ends its initial
 	// state.
-	errNoBookmark = errors.New("the stream brought changes, and not the bookmark that ends its initial state")
+	errNoBookmark = errors.New("the stream sent changes, but not the bookmark that ends its initial state")
 	// errSink means that the sink failed. It wraps the sink's error.
 	errSink = errors.New("the sink failed")
 )

@@ -29,7 +29,7 @@ func (l *loop) openList(r request) (input, error) {
 		return l.acceptPage(r, a.List)
 	}
 	l.incoming = &incoming{
-		Reception: wire.Receive(&wire.Reception{Ctx: ctx, Body: a.Body, Decoder: l.kind, Known: known, Strict: l.o.FailOnUndecodable, Taker: l.form.Packs, Share: l.share.ofItems()}, true),
+		Reception: wire.Receive(&wire.Reception{Ctx: ctx, Body: a.Body, Decoder: l.decoder, Known: known, Strict: l.o.FailOnUndecodable, Taker: l.form.Packs, Share: l.share.ofItems()}, true),
 		request:   r, cancel: cancel,
 	}
 	return l.readPage()

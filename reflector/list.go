@@ -50,7 +50,7 @@ func (l *loop) accept(r request, p page, items int) (input, error) {
 
 func pageOf(obj runtime.Object) (page, error) {
 	if object.IsNil(obj) {
-		return page{}, fmt.Errorf("%w: nothing instead of a list", ErrBadAnswer)
+		return page{}, fmt.Errorf("%w: no list and no error", ErrBadAnswer)
 	}
 	if wire.IsTable(obj.GetObjectKind().GroupVersionKind()) {
 		return page{}, wire.ErrTable

@@ -28,10 +28,10 @@ type loop struct {
 	exited     error  // set if a function of the source has ended its goroutine
 	deltaMaker deltaMaker
 
-	ask      wire.Send     // sends the requests: the source's Send, or its List and Watch
-	kind     *wire.Decoder // nil if the client decodes
-	reader   *reader       // shows the program's writes; set with kind, if the sink keeps the objects
-	incoming *incoming     // a page that is being read
+	ask        wire.Send     // sends the requests: the source's Send, or its List and Watch
+	decoder    *wire.Decoder // nil if the client decodes
+	subscriber *subscriber   // gets the answers to the program's writes; set with decoder, if the sink keeps the objects
+	incoming   *incoming     // a page that is being read
 
 	clientDecoded bool // was reported
 
@@ -128,7 +128,7 @@ func (l *loop) step(in input, err error) {
 		err = fmt.Errorf("%w: %w", ErrNotServed, err)
 	}
 	if a.rolledBack {
-		l.reader.historyWentBack()
+		l.subscriber.historyWentBack()
 	}
 	l.noteCause(before, in, a)
 	l.report(in, a, err)

@@ -29,8 +29,8 @@ import (
 type OwnWrites struct {
 	made ownwrites.Made
 
-	mu      sync.Mutex // held to replace the readers
-	readers atomic.Pointer[map[ownwrites.Kin][]*reader]
+	mu          sync.Mutex // held to replace the subscribers
+	subscribers atomic.Pointer[map[ownwrites.Kin][]*subscriber]
 }
 
 // NewOwnWrites returns an OwnWrites for the clients of a rest.Config.
@@ -104,20 +104,20 @@ func (w ownWire) RoundTrip(r *http.Request) (*http.Response, error) {
 	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
 		return w.own.send(w.Next, r)
 	case http.MethodGet:
-		if reader, ok := wire.ReaderOf(r).(*reader); ok {
-			reader.asks(w.own, r)
+		if s, ok := wire.SenderOf(r).(*subscriber); ok {
+			s.asks(w.own, r)
 		}
 	}
 	return w.Transport.RoundTrip(r)
 }
 
-// readersOf returns the readers of a write's resource and namespace.
-func (o *OwnWrites) readersOf(t ownwrites.Target, r *http.Request) []*reader {
-	all := o.readers.Load()
+// subscribersOf returns the subscribers of a write's resource and namespace.
+func (o *OwnWrites) subscribersOf(t ownwrites.Target, r *http.Request) []*subscriber {
+	all := o.subscribers.Load()
 	if all == nil {
 		return nil
 	}
-	var found []*reader
+	var found []*subscriber
 	if linked := (*all)[t.Kin()]; len(linked) > 0 {
 		at := originOf(t, r)
 		for _, l := range linked {
@@ -129,17 +129,17 @@ func (o *OwnWrites) readersOf(t ownwrites.Target, r *http.Request) []*reader {
 	return found
 }
 
-// change replaces the readers of a resource.
-func (o *OwnWrites) change(of ownwrites.Kin, to func([]*reader) []*reader) {
+// change replaces the subscribers of a resource.
+func (o *OwnWrites) change(of ownwrites.Kin, to func([]*subscriber) []*subscriber) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 
-	all := map[ownwrites.Kin][]*reader{}
-	if before := o.readers.Load(); before != nil {
+	all := map[ownwrites.Kin][]*subscriber{}
+	if before := o.subscribers.Load(); before != nil {
 		all = maps.Clone(*before)
 	}
 	if all[of] = to(slices.Clone(all[of])); len(all[of]) == 0 {
 		delete(all, of)
 	}
-	o.readers.Store(&all)
+	o.subscribers.Store(&all)
 }

@@ -36,7 +36,7 @@ func (p *pager) follow(items int, token string) error {
 	case p.empty > maxEmptyPages:
 		return fmt.Errorf("%w: %d pages in a row without an object", ErrEndless, p.empty)
 	case token != "" && token == p.mark:
-		return fmt.Errorf("%w: the continue token of page %d came before", ErrEndless, p.pages)
+		return fmt.Errorf("%w: the continue token of page %d has occurred before", ErrEndless, p.pages)
 	}
 	if bits.OnesCount(uint(p.pages)) == 1 { //nolint:gosec // never negative
 		p.mark = token

@@ -369,7 +369,7 @@ func TestSourcesThatAreLeftToTheirClient(t *testing.T) {
 	require.Equal(t, typeOfPod, decodes(FromGenerated[*corev1.Pod](pods, podGVR)))
 	require.Equal(t, wire.Unstructured, decodes(FromDynamic(dynamically, podGVR, "")))
 	l := newLoop(t.Context(), New(FromGenerated[*corev1.Pod](pods, podGVR), newTaking(), ofType[*unstructured.Unstructured](Options{})))
-	require.Nil(t, l.kind, "objects of another type")
+	require.Nil(t, l.decoder, "objects of another type")
 }
 
 // Without Wire in its transport, the dynamic client decodes by itself. With it, one request is taken

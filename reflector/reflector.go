@@ -108,7 +108,7 @@ func (r *Reflector) Run(ctx context.Context) error {
 		return ErrStarted
 	}
 	l := newLoop(ctx, r)
-	defer func() { l.reader.End() }()
+	defer func() { l.subscriber.End() }()
 	defer l.closeConn("stopped")
 	defer l.closePage()
 	defer l.closeAhead()

@@ -17,10 +17,10 @@ func (l *loop) readHere() {
 	send, drop := l.source.Send, l.deltaMaker.drop
 	l.ask = send.ask
 	s := wire.Sharing{Table: l.form.Values, Values: l.form.Deep}
-	l.kind = wire.NewDecoder(send.objects, s, drop)
-	l.kind.Timed = l.form.Timed
+	l.decoder = wire.NewDecoder(send.objects, s, drop)
+	l.decoder.Timed = l.form.Timed
 	if l.keeper != nil {
-		l.reader = &reader{sink: l.keeper, kind: wire.NewDecoder(send.objects, s, drop), deltas: l.deltaMaker, taker: l.form.Packs, share: l.share}
+		l.subscriber = &subscriber{sink: l.keeper, decoder: wire.NewDecoder(send.objects, s, drop), deltas: l.deltaMaker, taker: l.form.Packs, share: l.share}
 	}
 }
 
@@ -30,9 +30,9 @@ func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (wi
 		if l.source.Tweak != nil {
 			l.source.Tweak(&o)
 		}
-		var sender wire.Reader
-		if l.reader != nil {
-			sender = l.reader
+		var sender wire.Sender
+		if l.subscriber != nil {
+			sender = l.subscriber
 		}
 		ctx, mark := wire.WithMark(ctx, list, o, sender)
 		a, err := l.ask(ctx, o, list)
@@ -49,7 +49,7 @@ func (l *loop) receiving(o metav1.ListOptions) func(context.Context, io.ReadClos
 	}
 	return func(ctx context.Context, body io.ReadCloser) *wire.Reception {
 		return wire.Receive(&wire.Reception{
-			Ctx: ctx, Body: body, Decoder: l.kind, Known: known, Strict: l.o.FailOnUndecodable, Taker: l.form.Packs, Share: l.share.ofItems(),
+			Ctx: ctx, Body: body, Decoder: l.decoder, Known: known, Strict: l.o.FailOnUndecodable, Taker: l.form.Packs, Share: l.share.ofItems(),
 			Initial: initial, Unordered: o.ResourceVersion == "" || o.ResourceVersion == "0",
 		}, false)
 	}

@@ -241,7 +241,7 @@ func (l *loop) readBookmarkOrError(e watch.Event) (input, error) {
 	case e.Type != watch.Bookmark:
 		l.reportSkipped(fmt.Errorf("%w: an event of type %.100q", ErrUnexpected, e.Type))
 	case m == nil:
-		l.reportSkipped(fmt.Errorf("%w: a bookmark that is a %T without metadata", ErrUnexpected, e.Object))
+		l.reportSkipped(fmt.Errorf("%w: a bookmark of type %T, which has no metadata", ErrUnexpected, e.Object))
 	default:
 		if !l.conn.initial { // a bookmark is not a change
 			l.conn.count++

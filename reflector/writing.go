@@ -25,24 +25,24 @@ const (
 // writing is a write of the program on its way to the server and back.
 type writing struct {
 	ownwrites.Write
-	own     *OwnWrites
-	readers []*reader
-	before  []ownwrites.Before // of the readers, when the request began
-	history uint64             // of own.made, when the request began
-	left    time.Duration      // how long the caller may still be delayed
+	own         *OwnWrites
+	subscribers []*subscriber
+	before      []ownwrites.Before // of the subscribers, when the request began
+	history     uint64             // of own.made, when the request began
+	left        time.Duration      // how long the caller may still be delayed
 }
 
-// send sends the request of a write, and passes its result to the readers of its resource.
+// send sends the request of a write, and passes its result to the subscribers of its resource.
 func (o *OwnWrites) send(next http.RoundTripper, r *http.Request) (*http.Response, error) {
 	t, ok := ownwrites.ParseTarget(r.URL.Path)
 	if !ok {
 		return next.RoundTrip(r)
 	}
-	readers := o.readersOf(t, r)
-	if len(readers) == 0 {
+	subscribers := o.subscribersOf(t, r)
+	if len(subscribers) == 0 {
 		return next.RoundTrip(r)
 	}
-	w := &writing{own: o, readers: readers, history: o.made.History(), left: longestHold}
+	w := &writing{own: o, subscribers: subscribers, history: o.made.History(), left: longestHold}
 	if !w.begin(t, r) {
 		return next.RoundTrip(r)
 	}
@@ -53,7 +53,7 @@ func (o *OwnWrites) send(next http.RoundTripper, r *http.Request) (*http.Respons
 	return answer, err
 }
 
-// begin reads the request, and asks the readers what they know. It returns false if the answer will
+// begin reads the request, and asks the subscribers what they know. It returns false if the answer will
 // tell nothing.
 func (w *writing) begin(t ownwrites.Target, r *http.Request) (ok bool) {
 	body := ownwrites.Body{Whole: true}
@@ -63,8 +63,8 @@ func (w *writing) begin(t ownwrites.Target, r *http.Request) (ok bool) {
 	if w.Write, ok = ownwrites.ReadWrite(r.Method, t, r.URL.Query(), body); !ok {
 		return false
 	}
-	for _, reader := range w.readers {
-		w.before = append(w.before, reader.sink.Begins(w.Key()))
+	for _, s := range w.subscribers {
+		w.before = append(w.before, s.sink.Begins(w.Key()))
 	}
 	return true
 }
@@ -118,23 +118,23 @@ func (w *writing) tell(ctx context.Context, result ownwrites.Result) {
 
 // telling is the answer to a write on its way to one informer.
 type telling struct {
-	readers []*reader
-	answers []ownwrites.Answer
-	late    *atomic.Int32 // the informer's
-	done    chan struct{}
-	over    atomic.Bool // the informer has the answers, or the caller has continued
+	subscribers []*subscriber
+	answers     []ownwrites.Answer
+	late        *atomic.Int32 // the informer's
+	done        chan struct{}
+	over        atomic.Bool // the informer has the answers, or the caller has continued
 }
 
-// tellings returns the answers for each informer. An informer's readers that read the object come
-// first, because the object may have moved to them from the other readers. The caller does not wait
+// tellings returns the answers for each informer. An informer's subscribers that read the object come
+// first, because the object may have moved to them from the other subscribers. The caller does not wait
 // for an informer that is late with an earlier answer, because it is stuck.
 func (w *writing) tellings(result ownwrites.Result) (all []*telling) {
-	answers := make([]ownwrites.Answer, len(w.readers))
-	for i, r := range w.readers {
+	answers := make([]ownwrites.Answer, len(w.subscribers))
+	for i, r := range w.subscribers {
 		answers[i] = r.answer(w.Write, result, w.before[i])
 	}
 	for _, inside := range []bool{true, false} {
-		for i, r := range w.readers {
+		for i, r := range w.subscribers {
 			late := r.sink.Late()
 			switch a := answers[i]; {
 			case (a.Scope == ownwrites.Inside) != inside:
@@ -145,7 +145,7 @@ func (w *writing) tellings(result ownwrites.Result) (all []*telling) {
 				if n < 0 {
 					n, all = len(all), append(all, &telling{late: late, done: make(chan struct{})})
 				}
-				all[n].readers, all[n].answers = append(all[n].readers, r), append(all[n].answers, a)
+				all[n].subscribers, all[n].answers = append(all[n].subscribers, r), append(all[n].answers, a)
 			}
 		}
 	}
@@ -160,7 +160,7 @@ func (t *telling) tell(w ownwrites.Write, result ownwrites.Result) {
 			t.late.Add(-1)
 		}
 	}()
-	for i, r := range t.readers {
+	for i, r := range t.subscribers {
 		r.tell(w, result, t.answers[i])
 	}
 }
@@ -171,7 +171,7 @@ func (t *telling) leave() {
 		return
 	}
 	t.late.Add(1)
-	for i, r := range t.readers {
+	for i, r := range t.subscribers {
 		r.sink.Missed(t.answers[i])
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Answer is the body of an answer, or what a client has made of it.
+// Answer is the body of an answer, or what a client has decoded from it.
 type Answer struct {
 	Body  io.ReadCloser
 	List  runtime.Object
@@ -17,7 +17,7 @@ type Answer struct {
 // Close releases an answer that is not needed.
 func (a Answer) Close() {
 	if a.Body != nil {
-		_ = a.Body.Close() // it is not read to its end
+		_ = a.Body.Close() // the body is not read to its end
 	}
 	if a.Watch != nil {
 		a.Watch.Stop()

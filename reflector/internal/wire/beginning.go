@@ -7,12 +7,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// longestStatus bounds the size of a status in place of a list.
+// longestStatus limits the size of a status that is sent instead of a list.
 const longestStatus = 4 << 10
 
 var statusMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
 
-// beginning reads a body and remembers how it begins: it may be a status in place of a list.
+// beginning reads a body and keeps its first bytes, because it may be a status instead of a list.
 type beginning struct {
 	body io.Reader
 	text []byte
@@ -35,7 +35,7 @@ func (b *beginning) failure() error {
 	}
 	s := &metav1.Status{}
 	if it.unmarshal(s) != nil || s.Status == metav1.StatusSuccess {
-		return nil //nolint:nilerr // bytes that are no status report no error
+		return nil //nolint:nilerr // bytes that are not a status do not report an error
 	}
 	return apierrors.FromObject(s)
 }

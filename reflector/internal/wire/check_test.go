@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// A program that checks itself compares objects whatever their apiVersion is, also where the list names it.
+// A program with self-checks compares objects with any apiVersion, also if the list has the apiVersion.
 func TestDecodeAsClient_AnyAPIVersion(t *testing.T) {
 	for _, version := range []string{"", "v1", "/v1", "a/v1", "a/b/c"} {
 		typed := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: version}}

@@ -26,38 +26,38 @@ import (
 
 // Objects describes the objects of a source.
 type Objects struct {
-	Type   reflect.Type            // such as *corev1.Pod
-	Kind   schema.GroupVersionKind // empty where objects of any kind may come
-	Named  schema.GroupVersionKind // unless empty, the kind to set in each decoded object
+	Type   reflect.Type            // for instance *corev1.Pod
+	Kind   schema.GroupVersionKind // empty if objects of any kind may arrive
+	Named  schema.GroupVersionKind // the kind to set in each decoded object, unless empty
 	Secret bool                    // the objects are Secrets, or their metadata
 }
 
-// Unstructured is the type of the objects that are decoded without a Go type of their own.
+// Unstructured is the type of objects that are decoded without a Go type.
 var Unstructured = reflect.TypeFor[*unstructured.Unstructured]()
 
-// Decoder decodes the objects of one source, with the same result as client-go's client. It may be used by any
-// goroutine.
+// Decoder decodes the objects of a source, with the same result as client-go's client. It is safe for
+// concurrent use.
 type Decoder struct {
 	Objects
 	json     *jsondecode.Typed
-	loose    *jsondecode.Unstructured // in place of json
+	loose    *jsondecode.Unstructured // used instead of json
 	protobuf *protodecode.Decoder
-	checker  *checker // nil unless objects are decoded twice, to be compared
+	checker  *checker // nil unless objects are decoded twice for comparison
 
-	Timed   func(took time.Duration) // is called for one object in timedEvery, unless nil
+	Timed   func(took time.Duration) // called for one object in timedEvery, unless nil
 	decoded atomic.Uint64            // the number of objects decoded with Timed
 }
 
-// timedEvery: the decoding of one object in timedEvery is timed.
+// timedEvery objects are decoded for each timed one.
 const timedEvery = 64
 
 // Sharing configures the values that objects of a kind may share.
 type Sharing struct {
-	Table  *share.Table // nil: nothing
-	Values bool         // more than strings
+	Table  *share.Table // if nil, objects share nothing
+	Values bool         // nested values are shared, not only strings
 }
 
-// NewDecoder returns a decoder that leaves out the fields of drop, if that is not nil.
+// NewDecoder returns a decoder that drops the fields in drop, which may be nil.
 func NewDecoder(k Objects, s Sharing, drop *fields.Set) *Decoder {
 	d := &Decoder{Objects: k}
 	if verify.On && drop == nil {
@@ -74,7 +74,7 @@ func NewDecoder(k Objects, s Sharing, drop *fields.Set) *Decoder {
 	return d
 }
 
-// decodeTimed decodes an object, and times one object in timedEvery if times are wanted.
+// decodeTimed decodes an object. If times are wanted, it times one object in timedEvery.
 func (d *Decoder) decodeTimed(it item, of *ListHead) (runtime.Object, error) {
 	if d.Timed == nil || d.decoded.Add(1)%timedEvery != 0 {
 		return d.decode(it, of)
@@ -85,8 +85,8 @@ func (d *Decoder) decodeTimed(it item, of *ListHead) (runtime.Object, error) {
 	return obj, err
 }
 
-// DecodeAnswer decodes the object of an answer to a write, as if a watch had brought it. An envelope in
-// protobuf has a kind; otherwise it is empty.
+// DecodeAnswer decodes the object in the answer to a write, as if a watch had sent it. kind is the kind
+// in a protobuf envelope, and otherwise empty.
 func (d *Decoder) DecodeAnswer(data []byte, protobuf bool, kind metav1.TypeMeta) (runtime.Object, error) {
 	it := item{format: formatJSON, data: data}
 	if protobuf {
@@ -98,12 +98,12 @@ func (d *Decoder) DecodeAnswer(data []byte, protobuf bool, kind metav1.TypeMeta)
 	return d.decode(it, nil)
 }
 
-// decode decodes an object of a list, or of a watch if of is nil. [ErrUnexpected] and [ErrTable] mean
-// that it is of another kind; any other error, that it cannot be decoded.
+// decode decodes an object of a list, or of a watch if of is nil. The errors [ErrUnexpected] and
+// [ErrTable] mean that the object has another kind. Any other error means that it cannot be decoded.
 func (d *Decoder) decode(it item, of *ListHead) (obj runtime.Object, err error) {
 	if obj, err = d.decodeGuarded(it, of); err != nil {
 		if kind := kindInAnyCase(it.data); of == nil && it.format == formatJSON && kind != (metav1.TypeMeta{}) {
-			err = cmp.Or(d.checkKind(kind), err) // what does not fit the Go type may be of another kind
+			err = cmp.Or(d.checkKind(kind), err) // an object that does not fit the Go type may have another kind
 		}
 		return nil, err
 	}
@@ -116,8 +116,8 @@ func (d *Decoder) decode(it item, of *ListHead) (obj runtime.Object, err error) 
 	return obj, nil
 }
 
-// decodeGuarded returns an error if a user's UnmarshalJSON panics. In a program that checks itself,
-// client-go's decoder has to panic as well.
+// decodeGuarded returns an error if a user's UnmarshalJSON panics. With self-checks, client-go's decoder
+// has to panic as well.
 func (d *Decoder) decodeGuarded(it item, of *ListHead) (obj runtime.Object, err error) {
 	defer func() {
 		p := recover()
@@ -142,7 +142,7 @@ func (d *Decoder) decodeGuarded(it item, of *ListHead) (obj runtime.Object, err 
 	return obj, err
 }
 
-// isPlain reports whether decode is sure to decode an item, to an object with the identity of the item.
+// isPlain reports whether decode is certain to decode an item, to an object with the item's identity.
 func (d *Decoder) isPlain(it item) bool {
 	return it.format == formatProtobuf && d.protobuf != nil && d.protobuf.IsPlain(it.data)
 }
@@ -161,8 +161,8 @@ func asObject(decoded any, err error) (runtime.Object, error) {
 	return decoded.(runtime.Object), nil // the type was checked when the source was made
 }
 
-// unstructured decodes an object without a Go type. An item without a kind gets its kind from the
-// list, or an empty one until that has been read as a whole.
+// unstructured decodes an object without a Go type. An item without a kind gets the kind of the list, or
+// an empty kind if the list's kind has not been read yet.
 func (d *Decoder) unstructured(data []byte, of *ListHead) (runtime.Object, error) {
 	fields, err := d.loose.Decode(data)
 	if err != nil {
@@ -183,17 +183,17 @@ func (d *Decoder) unstructured(data []byte, of *ListHead) (runtime.Object, error
 	return u, nil
 }
 
-// setKind gives an item the kind of its list.
+// setKind gives an item the kind of the items in its list.
 func (h *ListHead) setKind(u *unstructured.Unstructured) {
 	u.SetKind(strings.TrimSuffix(h.Kind, "List"))
 	u.SetAPIVersion(h.APIVersion)
 }
 
-// isKnown reports whether the part of the list with its kind has been read.
+// isKnown reports whether the list's kind has been read.
 func (h *ListHead) isKnown() bool { return h.Kind != "" && h.APIVersion != "" }
 
-// typedJSON decodes an object with a Go type. As in client-go, the kind of an event's object is
-// cleared, and the item of a list keeps its kind.
+// typedJSON decodes an object with a Go type. As in client-go, the kind of an event's object is cleared,
+// and an item of a list keeps its kind.
 func (d *Decoder) typedJSON(data []byte, inList bool) (runtime.Object, error) {
 	obj, err := asObject(d.json.Decode(data))
 	if err != nil || inList {
@@ -208,10 +208,10 @@ func (d *Decoder) typedJSON(data []byte, inList bool) (runtime.Object, error) {
 	return obj, nil
 }
 
-// kindInAnyCase reads the kind of an event's object as client-go does, for which the case of these two names does not
-// count.
+// kindInAnyCase reads the kind of an event's object like client-go, which ignores the case of these two
+// names.
 func kindInAnyCase(data []byte) (t metav1.TypeMeta) {
-	_ = stdjson.Unmarshal(data, &t) // a member of another type is none
+	_ = stdjson.Unmarshal(data, &t) // a member of another type counts as missing
 	return t
 }
 
@@ -223,7 +223,7 @@ func (d *Decoder) check(it item) error {
 	return d.checkKind(it.typeMeta)
 }
 
-// checkKind returns an error for another kind than the source's. A Status or a Table is never an object.
+// checkKind returns an error if the kind is not the source's. A Status or a Table is never an object.
 func (d *Decoder) checkKind(got metav1.TypeMeta) error {
 	kind := schema.FromAPIVersionAndKind(got.APIVersion, got.Kind)
 	switch {
@@ -235,8 +235,8 @@ func (d *Decoder) checkKind(got metav1.TypeMeta) error {
 	return nil
 }
 
-// checkList returns an error unless the answer is a list of the kind. A list needs no items. {} is a list
-// for a typed client: an empty one, of a server without versions (D26).
+// checkList returns an error unless the answer is a list of the kind. A list need not have items. For a
+// typed client, {} is an empty list from a server without versions (D26).
 func (d *Decoder) checkList(h ListHead) error {
 	got := schema.FromAPIVersionAndKind(cmp.Or(h.APIVersion, d.Kind.GroupVersion().String()), h.Kind)
 	if !d.Kind.Empty() {
@@ -255,8 +255,8 @@ func (d *Decoder) checkList(h ListHead) error {
 	return nil
 }
 
-// bookmark decodes the metadata of a bookmark. As in other objects of the source, a member that occurs twice is
-// merged where there is a Go type; in an unstructured object the last one counts.
+// bookmark decodes the metadata of a bookmark. If a member occurs twice, the last one counts in an
+// unstructured object, and both are merged in other objects, as in all objects of the source.
 func (d *Decoder) bookmark(it item) (obj runtime.Object, err error) {
 	if u := (&unstructured.Unstructured{}); d.loose != nil && it.format == formatJSON {
 		obj, err = u, json.Unmarshal(it.data, &u.Object)
@@ -270,16 +270,17 @@ func (d *Decoder) bookmark(it item) (obj runtime.Object, err error) {
 	return obj, nil
 }
 
-// status decodes the object of an error.
+// status decodes the object of an error event.
 func (d *Decoder) status(it item) (runtime.Object, error) {
 	s := &metav1.Status{}
 	if err := it.unmarshal(s); err != nil {
-		return nil, fmt.Errorf("an error event: %w", err)
+		return nil, fmt.Errorf("error event: %w", err)
 	}
 	return s, nil
 }
 
-// unmarshal decodes an item by generated code, or by reflection. As in client-go, the case of names counts.
+// unmarshal decodes an item by generated code or by reflection. As in client-go, the case of names
+// matters.
 func (i item) unmarshal(into interface{ Unmarshal([]byte) error }) error {
 	if i.format == formatProtobuf {
 		return into.Unmarshal(i.data)
@@ -287,7 +288,7 @@ func (i item) unmarshal(into interface{ Unmarshal([]byte) error }) error {
 	return json.Unmarshal(i.data, into)
 }
 
-// IsTable reports whether a kind is that of tables, which a server makes for kubectl.
+// IsTable reports whether a kind is a table, which servers make for kubectl.
 func IsTable(k schema.GroupVersionKind) bool {
 	return k.Kind == "Table" && (k.GroupVersion() == metav1.SchemeGroupVersion || k.GroupVersion() == metav1beta1.SchemeGroupVersion)
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
-// droppers are objects with fields of all forms: maps of strings, of bytes and of structs, lists, and
-// types that decode themselves.
+// droppers are objects with all forms of fields: maps of strings, bytes and structs, lists, and types
+// that decode themselves.
 func droppers() []runtime.Object {
 	meta := kit.RunningPod("web", 1).ObjectMeta
 	capacity := map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{
@@ -43,7 +43,7 @@ func pathsIn(value any, path string, paths map[string]bool) {
 	case map[string]any:
 		for name, v := range value {
 			if name == "" || strings.Contains(name, ".") {
-				continue // no path names it
+				continue // no path can name it
 			}
 			paths[path+name] = true
 			pathsIn(v, path+name+".", paths)
@@ -86,7 +86,7 @@ func jsonOf(t *testing.T, value any) []byte {
 	return text
 }
 
-// A dropped field is missing in the same way however the object arrives: as if the server had not sent
+// A dropped field is missing in the same way however the object arrives, as if the server had not sent
 // it.
 func TestDropIsTheSameInAllForms(t *testing.T) {
 	for _, obj := range droppers() {
@@ -98,7 +98,7 @@ func TestDropIsTheSameInAllForms(t *testing.T) {
 		pathsIn(generic(t, text), "", paths)
 		for n, path := range slices.Sorted(maps.Keys(paths)) {
 			drop, err := fields.Parse(path)
-			if err != nil || typ == typeOfPod && n%4 != 0 { // a Pod has many alike
+			if err != nil || typ == typeOfPod && n%4 != 0 { // a Pod has many similar fields
 				continue
 			}
 			left := generic(t, text)
@@ -156,8 +156,8 @@ func withFloats(t *testing.T, value any) (plain any) {
 	return plain
 }
 
-// Reflectors with the same dropped fields share what was planned for them: a program may run any
-// number.
+// Reflectors with the same dropped fields share their plans, because a program may run any number of
+// reflectors.
 func TestDropIsPlannedOnce(t *testing.T) {
 	text := jsonOf(t, kit.RunningPod("web", 1))
 	proto, err := kit.RunningPod("web", 1).Marshal()

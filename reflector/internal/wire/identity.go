@@ -8,16 +8,15 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/protodecode"
 )
 
-// The numbers of the fields that lead to the identity of an object, as they
-// stand in the generated.proto files of apimachinery. All kinds have their
-// metadata first.
+// The numbers of the fields that contain the identity of an object, as in the generated.proto files of
+// apimachinery. In all kinds, the metadata is the first field.
 const (
-	eventType      = 1 // of meta.v1.WatchEvent
+	eventType      = 1 // a field of meta.v1.WatchEvent
 	eventObject    = 2
-	unknownType    = 1 // of runtime.Unknown
+	unknownType    = 1 // a field of runtime.Unknown
 	unknownRaw     = 2
-	objectMetadata = 1 // of every object
-	metaName       = 1 // of meta.v1.ObjectMeta
+	objectMetadata = 1 // a field of every object
+	metaName       = 1 // a field of meta.v1.ObjectMeta
 	metaNamespace  = 3
 	metaUID        = 5
 	metaVersion    = 6
@@ -27,7 +26,7 @@ var magic = []byte(protodecode.Magic)
 
 func cutMagic(raw []byte) (envelope []byte, ok bool) { return bytes.CutPrefix(raw, magic) }
 
-// text returns a field of type string, or "" if the field is not there as a whole.
+// text returns a string field, or "" if the field is incomplete or missing.
 func text(message []byte, number protowire.Number) string {
 	if value, whole := field(message, number); whole {
 		return string(value)
@@ -35,7 +34,7 @@ func text(message []byte, number protowire.Number) string {
 	return ""
 }
 
-// field returns the bytes of a string or message, and reports whether they are all of the field. The
+// field returns the bytes of a string or message field, and reports whether the field is complete. The
 // end of the message may be missing.
 func field(message []byte, number protowire.Number) (value []byte, whole bool) {
 	for len(message) > 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// format is how objects are encoded.
+// format is the encoding of objects.
 type format uint8
 
 const (
@@ -23,36 +23,36 @@ const (
 	formatProtobuf
 )
 
-// item is one encoded object.
+// item is an encoded object.
 type item struct {
 	event  watch.EventType // Added in a list
 	format format
-	// typeMeta is the kind in a protobuf envelope; empty in lists, and in JSON.
+	// typeMeta is the kind in a protobuf envelope. It is empty in lists and in JSON.
 	typeMeta metav1.TypeMeta
 	// data is the object without an envelope. It is valid until the next item is read.
 	data []byte
 }
 
-// items reads the objects of a body one by one. At the regular end next returns io.EOF.
+// items reads the objects of a body one by one. At the regular end, next returns io.EOF.
 type items interface {
 	next() (item, error)
 }
 
-// listItems are the items of a list; head may be called after the end.
+// listItems are the items of a list. head may be called after the end.
 type listItems interface {
 	items
 	head() ListHead
 }
 
-// ListHead holds the fields of a list beside its items.
+// ListHead holds the fields of a list without its items.
 type ListHead struct {
 	metav1.TypeMeta
 	Version, Continue string
 	Remaining         *int64
-	hasItems          bool // false for what may be another object than a list
+	hasItems          bool // if false, the object may not be a list
 }
 
-// check returns an error if the head is not that of a list of whatever kind.
+// check returns an error if the head is not that of a list of any kind.
 func (h *ListHead) check() error {
 	switch {
 	case IsTable(schema.FromAPIVersionAndKind(h.APIVersion, h.Kind)):
@@ -66,11 +66,11 @@ func (h *ListHead) check() error {
 const (
 	// bodyBuffer is the size of the buffer of a list's reader.
 	bodyBuffer = 64 << 10
-	// watchBuffer is the same of a watch that waits. It is held as long as the watch is open.
+	// watchBuffer is the size for a waiting watch, which holds its buffer as long as it is open.
 	watchBuffer = 4 << 10
 )
 
-// newListItems reads a list. It recognizes the format by the first bytes.
+// newListItems reads a list. It recognizes the format by its first bytes.
 func newListItems(body io.Reader) (listItems, error) {
 	in := bufio.NewReaderSize(body, bodyBuffer)
 	switch first, err := in.Peek(len(magic)); {
@@ -78,16 +78,16 @@ func newListItems(body io.Reader) (listItems, error) {
 		return newProtobufList(in), nil
 	case len(first) > 0 && startsJSON(first[0]):
 		return jsonList{jsondecode.NewList(in)}, nil
-	case err != nil && (len(first) == 0 || !errors.Is(err, io.EOF)): // else a short text is all there is
+	case err != nil && (len(first) == 0 || !errors.Is(err, io.EOF)): // otherwise the body is a short text
 		return nil, err
 	default:
 		return nil, errNoObjects(in)
 	}
 }
 
-// newEventItems is newListItems for the events of a watch.
+// newEventItems is like newListItems, for the events of a watch.
 func newEventItems(body io.Reader) (items, error) {
-	in := bufio.NewReaderSize(body, 64) // it passes the reads of larger buffers on
+	in := bufio.NewReaderSize(body, 64) // reads into larger buffers bypass it
 	first, err := in.Peek(1)
 	switch {
 	case err != nil:
@@ -101,10 +101,11 @@ func newEventItems(body io.Reader) (items, error) {
 	}
 }
 
-// errNoObjects is the error for a body in another format. It quotes too little to show a value of a Secret.
+// errNoObjects returns the error for a body in another format. It quotes too few bytes to reveal a
+// Secret.
 func errNoObjects(in *bufio.Reader) error {
 	text, _ := in.Peek(min(in.Buffered(), 20))
-	return fmt.Errorf("%w: it begins with %q: is there a proxy that asks to log in?", ErrBadAnswer, text)
+	return fmt.Errorf("%w: it begins with %q: is it the login page of a proxy?", ErrBadAnswer, text)
 }
 
 func startsJSON(b byte) bool { return b == '{' || b == ' ' || b == '\n' || b == '\r' || b == '\t' }

@@ -19,46 +19,46 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// The numbers of the fields of a list in protobuf.
+// The numbers of a list's fields in protobuf.
 const (
-	listMetadata = 1 // of every list
+	listMetadata = 1 // a field of every list
 	listItem     = 2
 )
 
-// The number of fields that each message around an object has. All of them are strings or messages.
+// The number of fields in each message around an object. All of them are strings or messages.
 const (
-	eventFields     = 2 // of meta.v1.WatchEvent
-	extensionFields = 1 // of runtime.RawExtension
-	unknownFields   = 4 // of runtime.Unknown
-	listFields      = 2 // of every list
+	eventFields     = 2 // in meta.v1.WatchEvent
+	extensionFields = 1 // in runtime.RawExtension
+	unknownFields   = 4 // in runtime.Unknown
+	listFields      = 2 // in every list
 )
 
-// A frame of a watch begins with its length, in lengthSize bytes. maxFrame is four times client-go's
-// limit. The first byte of a frame's length is never a blank, with which JSON may begin.
+// A frame of a watch begins with its length in lengthSize bytes. maxFrame is four times client-go's
+// limit. The first byte of a length is never whitespace, with which JSON may begin.
 const (
 	lengthSize = 4
 	maxFrame   = 1 << 26
 )
 
-// errFrame means that a body is no stream of frames.
+// errFrame means that a body is not a stream of frames.
 var errFrame = fmt.Errorf("%w: a frame of more than 64 MiB", ErrBadAnswer)
 
 // errTruncated means that a field reaches beyond the end of its list.
 var errTruncated = fmt.Errorf("%w: a field that is longer than its list", ErrBadAnswer)
 
-// errNoList means that an answer ends where the list would begin. client-go takes it for an empty list.
+// errNoList means that an answer ends before the list. client-go treats it as an empty list.
 var errNoList = fmt.Errorf("%w: an envelope without a list", ErrBadAnswer)
 
-// protobufList reads the items of a list in protobuf as they arrive. All lists
-// have their metadata in field 1 and their items in field 2.
+// protobufList reads the items of a list in protobuf as they arrive. In all lists, metadata is field 1,
+// and items is field 2.
 type protobufList struct {
-	in      *bufio.Reader
-	state   protobufListState
-	left    uint64 // of the list's own bytes
-	told    ListHead
-	kind    runtime.TypeMeta // repeated messages change what they name
-	meta    metav1.ListMeta  // likewise
-	scratch []byte
+	in       *bufio.Reader
+	state    protobufListState
+	left     uint64 // remaining bytes of the list
+	listHead ListHead
+	kind     runtime.TypeMeta // a repeated message changes only its own fields
+	meta     metav1.ListMeta  // a repeated message changes only its own fields
+	scratch  []byte
 }
 
 // protobufListState is the part of the envelope that comes next.
@@ -73,7 +73,7 @@ const (
 
 func newProtobufList(in *bufio.Reader) *protobufList { return &protobufList{in: in} }
 
-func (l *protobufList) head() ListHead { return l.told }
+func (l *protobufList) head() ListHead { return l.listHead }
 
 func (l *protobufList) next() (item, error) {
 	for {
@@ -101,7 +101,7 @@ func (l *protobufList) next() (item, error) {
 	}
 }
 
-// envelopeField reads a field around the list. It returns io.EOF if the body ends after the list.
+// envelopeField reads a field of the envelope. It returns io.EOF if the body ends after the list.
 func (l *protobufList) envelopeField() error {
 	if _, err := l.in.Peek(1); errors.Is(err, io.EOF) {
 		if l.state == beforeList {
@@ -118,7 +118,7 @@ func (l *protobufList) envelopeField() error {
 		if l.state == behindList {
 			return fmt.Errorf("%w: two lists in one answer", ErrBadAnswer)
 		}
-		l.state, l.left, l.told.hasItems = inList, length, true
+		l.state, l.left, l.listHead.hasItems = inList, length, true
 		return nil
 	}
 	value, err := l.read(length)
@@ -126,13 +126,13 @@ func (l *protobufList) envelopeField() error {
 		return err
 	}
 	if err := l.kind.Unmarshal(value); err != nil {
-		return fmt.Errorf("%w: the kind of a list: %w", ErrBadAnswer, err)
+		return fmt.Errorf("%w: list kind: %w", ErrBadAnswer, err)
 	}
-	l.told.TypeMeta = metav1.TypeMeta{APIVersion: l.kind.APIVersion, Kind: l.kind.Kind}
+	l.listHead.TypeMeta = metav1.TypeMeta{APIVersion: l.kind.APIVersion, Kind: l.kind.Kind}
 	return nil
 }
 
-// listField reads a field of the list, and returns the item if it is one.
+// listField reads a field of the list. If it is an item, listField returns it.
 func (l *protobufList) listField() (data []byte, ok bool, err error) {
 	number, length, err := l.field(&l.left, listFields)
 	if err != nil {
@@ -151,15 +151,15 @@ func (l *protobufList) listField() (data []byte, ok bool, err error) {
 	case number == listMetadata:
 		m := &l.meta
 		if err := m.Unmarshal(value); err != nil {
-			return nil, false, fmt.Errorf("%w: the metadata of a list: %w", ErrBadAnswer, err)
+			return nil, false, fmt.Errorf("%w: list metadata: %w", ErrBadAnswer, err)
 		}
-		l.told.Version, l.told.Continue, l.told.Remaining = m.ResourceVersion, m.Continue, m.RemainingItemCount
+		l.listHead.Version, l.listHead.Continue, l.listHead.Remaining = m.ResourceVersion, m.Continue, m.RemainingItemCount
 	}
 	return nil, false, nil
 }
 
-// field reads the number of a field and the length of its value, and takes both off left. The
-// fields up to known are strings or messages; others may be of any type but a group.
+// field reads the number of a field and the length of its value, and subtracts both from left. Fields up
+// to known are strings or messages. Other fields may have any type except a group.
 func (l *protobufList) field(left *uint64, known protowire.Number) (number protowire.Number, length uint64, err error) {
 	tag, err := l.varint(left)
 	if err != nil {
@@ -200,13 +200,13 @@ func (l *protobufList) varint(left *uint64) (uint64, error) {
 	return 0, fmt.Errorf("%w: a number of more than 64 bits in a list", ErrBadAnswer)
 }
 
-// read returns the next bytes of the body; they are valid until the next call.
+// read returns the next bytes of the body. They are valid until the next call.
 func (l *protobufList) read(n uint64) ([]byte, error) {
 	return readBytes(l.in, &l.scratch, n)
 }
 
-// readBytes reads n bytes, in the reader's own buffer if they fit. The memory that it allocates
-// grows with the bytes that have arrived, not with n.
+// readBytes reads n bytes, in the reader's buffer if they fit. Memory is allocated as bytes arrive, not
+// for n in advance.
 func readBytes(in *bufio.Reader, buffer *[]byte, n uint64) ([]byte, error) {
 	if n > maxFrame {
 		return nil, errFrame
@@ -217,7 +217,7 @@ func readBytes(in *bufio.Reader, buffer *[]byte, n uint64) ([]byte, error) {
 		if err != nil {
 			return nil, unexpected(err)
 		}
-		_, _ = in.Discard(size) // it was peeked at
+		_, _ = in.Discard(size) // the bytes were peeked
 		return value, nil
 	}
 	*buffer = (*buffer)[:0]
@@ -232,7 +232,7 @@ func readBytes(in *bufio.Reader, buffer *[]byte, n uint64) ([]byte, error) {
 	return *buffer, nil
 }
 
-// unexpected is the error of a body that ends within a value.
+// unexpected returns the error for a body that ends inside a value.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -240,16 +240,16 @@ func unexpected(err error) error {
 	return err
 }
 
-// protobufEvents reads the events of a watch in protobuf. Each event follows its length. An event that arrives while
-// the watch waits is read with a small buffer. What has arrived behind it, and a larger event, is read with a large
-// one, which goes back once it is empty.
+// protobufEvents reads the events of a watch in protobuf. Each event follows its length. If an event
+// arrives while the watch waits, it is read with a small buffer. Larger events, and events that have
+// already arrived, are read with a large buffer, which is returned to the pool when it is empty.
 type protobufEvents struct {
-	in    *bufio.Reader // of watchBuffer bytes
-	burst *bufio.Reader // of bodyBuffer bytes, which reads in; or nil
+	in    *bufio.Reader // with watchBuffer bytes
+	burst *bufio.Reader // reads in with bodyBuffer bytes; may be nil
 	kinds kindReader
 }
 
-// bursts are the large buffers of watches that do not wait.
+// bursts are the large buffers for watches that are not waiting.
 var bursts = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, bodyBuffer) }}
 
 func (e *protobufEvents) next() (item, error) {
@@ -265,8 +265,8 @@ func (e *protobufEvents) next() (item, error) {
 	if in == e.in && n > watchBuffer-lengthSize {
 		in = e.begin()
 	}
-	_, _ = in.Discard(lengthSize) // it was peeked at
-	var memory []byte             // no watch holds that of an event larger than both buffers
+	_, _ = in.Discard(lengthSize) // the length was peeked
+	var memory []byte             // memory for an event larger than both buffers, which the watch does not keep
 	frame, err := readBytes(in, &memory, n)
 	if err != nil {
 		return item{}, err
@@ -274,7 +274,7 @@ func (e *protobufEvents) next() (item, error) {
 	return readEvent(frame, &e.kinds)
 }
 
-// reader returns the reader of the next event.
+// reader returns the reader for the next event.
 func (e *protobufEvents) reader() *bufio.Reader {
 	if e.burst != nil && e.burst.Buffered() == 0 {
 		e.burst.Reset(nil)
@@ -291,16 +291,16 @@ func (e *protobufEvents) reader() *bufio.Reader {
 	}
 }
 
-// begin takes a large buffer, into which the small one's rest goes first.
+// begin takes a large buffer, and moves the rest of the small buffer into it.
 func (e *protobufEvents) begin() *bufio.Reader {
-	e.burst = bursts.Get().(*bufio.Reader) //nolint:forcetypeassert // nothing else is in the pool
+	e.burst = bursts.Get().(*bufio.Reader) //nolint:forcetypeassert // the pool has only these
 	e.burst.Reset(e.in)
 	return e.burst
 }
 
-// readEvent reads a frame of a watch as generated code does: if a string field occurs twice, the last
-// value counts. A second object or kind is an error: generated code takes both for parts of one, and no
-// server sends them so.
+// readEvent reads a frame of a watch like generated code: if a string field occurs twice, the last value
+// counts. A second object or kind is an error: generated code would merge it with the first one, and no
+// server sends it.
 func readEvent(frame []byte, kinds *kindReader) (item, error) {
 	it := item{format: formatProtobuf}
 	var object, raw, kind []byte
@@ -315,17 +315,17 @@ func readEvent(frame []byte, kinds *kindReader) (item, error) {
 	})
 	switch {
 	case err != nil:
-		return it, fmt.Errorf("%w: an event: %w", ErrBadAnswer, err)
+		return it, fmt.Errorf("%w: event: %w", ErrBadAnswer, err)
 	case objects > 1:
 		return it, fmt.Errorf("%w: an event with two objects", ErrBadAnswer)
 	}
 	if err := eachField(object, extensionFields, func(_ protowire.Number, value []byte) { raw = value }); err != nil {
-		return it, fmt.Errorf("%w: the object of an event: %w", ErrBadAnswer, err)
+		return it, fmt.Errorf("%w: event object: %w", ErrBadAnswer, err)
 	}
 	envelope, ok := cutMagic(raw)
 	switch {
 	case !ok:
-		return it, fmt.Errorf("%w: an event whose object is no protobuf", ErrBadAnswer)
+		return it, fmt.Errorf("%w: an event whose object is not protobuf", ErrBadAnswer)
 	case len(envelope) == 0:
 		return it, fmt.Errorf("%w: an event without an object", ErrBadAnswer)
 	}
@@ -339,18 +339,18 @@ func readEvent(frame []byte, kinds *kindReader) (item, error) {
 	})
 	switch {
 	case err != nil:
-		return it, fmt.Errorf("%w: the object of an event: %w", ErrBadAnswer, err)
+		return it, fmt.Errorf("%w: event object: %w", ErrBadAnswer, err)
 	case types > 1:
 		return it, fmt.Errorf("%w: an event's object with two kinds", ErrBadAnswer)
 	}
 	if it.typeMeta, err = kinds.read(kind); err != nil {
-		return it, fmt.Errorf("%w: the kind of an event's object: %w", ErrBadAnswer, err)
+		return it, fmt.Errorf("%w: kind of an event's object: %w", ErrBadAnswer, err)
 	}
 	return it, nil
 }
 
-// eachField calls f with each field of a message up to the number known; these are strings or
-// messages. It passes over the others.
+// eachField calls f with each field of a message up to the number known. These fields are strings or
+// messages. It skips all others.
 func eachField(message []byte, known protowire.Number, f func(number protowire.Number, value []byte)) error {
 	for len(message) > 0 {
 		number, kind, size := protowire.ConsumeTag(message)
@@ -365,7 +365,7 @@ func eachField(message []byte, known protowire.Number, f func(number protowire.N
 			if kind != protowire.BytesType {
 				return fmt.Errorf("field %d of type %d", number, kind)
 			}
-			value, _ := protowire.ConsumeBytes(message) // it is whole
+			value, _ := protowire.ConsumeBytes(message) // the message is complete
 			f(number, value)
 		}
 		message = message[size:]
@@ -373,7 +373,7 @@ func eachField(message []byte, known protowire.Number, f func(number protowire.N
 	return nil
 }
 
-// eventOf returns the type of an event. A server's types allocate nothing.
+// eventOf returns the type of an event. It does not allocate for the types that servers send.
 func eventOf(name []byte) watch.EventType {
 	for _, t := range [...]watch.EventType{watch.Added, watch.Modified, watch.Deleted, watch.Bookmark, watch.Error} {
 		if string(name) == string(t) {
@@ -383,8 +383,8 @@ func eventOf(name []byte) watch.EventType {
 	return watch.EventType(name)
 }
 
-// kindReader reads the kinds in envelopes. All objects of a watch have the same kind, so it remembers
-// the last one.
+// kindReader reads the kinds in envelopes. It remembers the last kind, because all objects of a watch
+// have the same kind.
 type kindReader struct {
 	bytes []byte
 	last  metav1.TypeMeta

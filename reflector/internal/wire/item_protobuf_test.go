@@ -56,7 +56,7 @@ func appendField(message []byte, number protowire.Number, value []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(message, number, protowire.BytesType), value)
 }
 
-// Frames are read in the reader's buffer where they fit, and else in one of their own.
+// Frames that fit are read in the reader's buffer, and others in a buffer of their own.
 func TestFramesOfAnySize(t *testing.T) {
 	var events []watch.Event
 	for _, size := range []int{0, 100, bodyBuffer - 200, bodyBuffer, 3 * bodyBuffer, 7} {
@@ -79,7 +79,7 @@ func TestFramesOfAnySize(t *testing.T) {
 	}
 }
 
-// Events that have arrived together are read together, and a watch that waits holds a small buffer.
+// Events that have arrived together are read together. A waiting watch holds a small buffer.
 func TestAWatchHoldsALargeBufferForABurstOnly(t *testing.T) {
 	const pods = 100
 	var burst []watch.Event
@@ -100,7 +100,7 @@ func TestAWatchHoldsALargeBufferForABurstOnly(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF)
 }
 
-// countedReader counts its reads, and calls a function before it reports that nothing more has arrived.
+// countedReader counts its reads. It calls a function before it reports that no more bytes have arrived.
 type countedReader struct {
 	*bytes.Reader
 	reads int
@@ -114,8 +114,8 @@ func (r *countedReader) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// A length around the size of the reader's buffer is read exactly, and a body that
-// ends before is not whole.
+// A length close to the size of the reader's buffer is read exactly. A body that ends early is
+// incomplete.
 func TestReadBytes(t *testing.T) {
 	var buffer []byte
 	for _, n := range []int{0, 1, bodyBuffer - 1, bodyBuffer, bodyBuffer + 1, 3 * bodyBuffer} {
@@ -141,7 +141,7 @@ func TestReadBytes(t *testing.T) {
 
 var errBroken = errors.New("broken")
 
-// Each event has its own type and kind, whatever the one before it was.
+// Each event has its own type and kind, regardless of the previous event.
 func TestKindsOfEvents(t *testing.T) {
 	events := []watch.Event{
 		{Type: watch.Added, Object: &corev1.Pod{}}, {Type: watch.Deleted, Object: &corev1.Pod{}},
@@ -157,8 +157,7 @@ func TestKindsOfEvents(t *testing.T) {
 	}
 }
 
-// Fields that are unknown are passed over, whatever their type; known ones are strings and messages, and
-// there is one list in an answer.
+// Unknown fields of any type are skipped. Known fields are strings or messages. An answer has one list.
 func TestFieldsAroundItems(t *testing.T) {
 	pod, err := somePod("a", "3").Marshal()
 	require.NoError(t, err)
@@ -177,10 +176,10 @@ func TestFieldsAroundItems(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF)
 
 	for name, body := range map[string][]byte{
-		"two lists":                 around(list, list),
-		"a number in the envelope":  around(number, list),
-		"a number in place of meta": around(appendField(nil, unknownRaw, number)),
-		"a kind that is cut off":    around(appendField(nil, unknownType, []byte{10, 9, 'v'}), list),
+		"two lists":                around(list, list),
+		"a number in the envelope": around(number, list),
+		"a number instead of meta": around(appendField(nil, unknownRaw, number)),
+		"a kind that is cut off":   around(appendField(nil, unknownType, []byte{10, 9, 'v'}), list),
 	} {
 		items := newProtobufList(bufio.NewReader(bytes.NewReader(body)))
 		for err = nil; err == nil; {
@@ -208,8 +207,8 @@ func TestFieldsAroundItems(t *testing.T) {
 	}
 }
 
-// A message field of a list that occurs twice is one message, as in generated code: a kind may come in two
-// parts. One of an event is an error.
+// If a message field of a list occurs twice, both are one message, as in generated code: the kind may
+// come in two parts. In an event this is an error.
 func TestMessagesInTwoParts(t *testing.T) {
 	version, kind := appendField(nil, 1, []byte("v1")), appendField(nil, 2, []byte("Pod"))
 	pod, err := somePod("a", "3").Marshal()

@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 )
 
-// The first bytes of an answer show its encoding. JSON may begin with blanks. A text fails its request, and the
-// error quotes it.
+// The first bytes of an answer show its encoding. JSON may begin with whitespace. A text fails the
+// request, and the error quotes it.
 func TestAnAnswersFirstBytes(t *testing.T) {
 	for _, test := range []struct {
 		body         string
@@ -41,7 +41,8 @@ func TestAnAnswersFirstBytes(t *testing.T) {
 	}
 }
 
-// Where a bookmark has annotations twice, an unstructured object has the last ones, and an object with a Go type all.
+// If a bookmark has annotations twice, an unstructured object has the last ones, and a typed object has
+// all of them.
 func TestABookmarksLastAnnotationsCount(t *testing.T) {
 	twice := item{format: formatJSON, data: []byte(`{"metadata":{"annotations":{"a":"1"},"annotations":{"b":"2"},"resourceVersion":"7"}}`)}
 	for _, test := range []struct {

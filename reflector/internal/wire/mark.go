@@ -18,7 +18,7 @@ import (
 // server.
 type Mark struct {
 	request
-	reader  Reader // who sends the request; nil if nobody can show it anything
+	sender  Sender // sends the request; nil if it cannot use the answers to writes
 	seconds atomic.Int64
 	from    atomic.Pointer[http.Response]
 }
@@ -37,9 +37,9 @@ func (m *Mark) hides(r *http.Request, err error) error {
 	return err
 }
 
-// A Reader sends the requests of lists and watches, and receives their objects.
-type Reader interface {
-	// End is called when the reader no longer sees the results of its requests.
+// A Sender sends the requests of lists and watches, and receives their objects.
+type Sender interface {
+	// End is called when the sender no longer sees the results of its requests.
 	End()
 }
 
@@ -47,15 +47,15 @@ type Reader interface {
 type markKey struct{}
 
 // WithMark returns a context for the request of a list or a watch, and its mark.
-func WithMark(ctx context.Context, list bool, o metav1.ListOptions, reader Reader) (context.Context, *Mark) {
-	m := &Mark{request: request{list: list, options: o}, reader: reader}
+func WithMark(ctx context.Context, list bool, o metav1.ListOptions, sender Sender) (context.Context, *Mark) {
+	m := &Mark{request: request{list: list, options: o}, sender: sender}
 	return context.WithValue(ctx, markKey{}, m), m
 }
 
-// ReaderOf returns who sends a request, if it is a marked list or watch, or nil.
-func ReaderOf(r *http.Request) Reader {
+// SenderOf returns the sender of a marked list or watch. It returns nil for any other request.
+func SenderOf(r *http.Request) Sender {
 	if m := markOf(r); m != nil {
-		return m.reader
+		return m.sender
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ import (
 // which this does not hold.
 type PackedDecoder struct {
 	objects  Objects
-	decoders sync.Pool // of *packedDecoders
+	decoders sync.Pool // holds *packedDecoders
 }
 
 // packedDecoders are the decoders of one goroutine.

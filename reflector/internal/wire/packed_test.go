@@ -115,11 +115,11 @@ func TestMetaIsThatOfTheObject(t *testing.T) {
 			requireMeta(t, typed, text, f)
 			requireMeta(t, loose, text, f)
 		}
-		alone, looseAlone := newMetaReader(reflect.TypeOf(obj), nil), newMetaReader(Unstructured, nil)
-		require.NotNil(t, alone.read(proto), "%T", obj)
-		require.NotNil(t, alone.read(text), "%T: %s", obj, text)
+		reader, looseReader := newMetaReader(reflect.TypeOf(obj), nil), newMetaReader(Unstructured, nil)
+		require.NotNil(t, reader.read(proto), "%T", obj)
+		require.NotNil(t, reader.read(text), "%T: %s", obj, text)
 		odd := slices.Contains(object.Meta(obj).GetFinalizers(), "")
-		require.Equal(t, odd, looseAlone.read(text) == nil, "%T: %s", obj, text)
+		require.Equal(t, odd, looseReader.read(text) == nil, "%T: %s", obj, text)
 		for range 20 {
 			damaged := slices.Concat([][]byte{proto, text}[r.IntN(2)])
 			damaged[r.IntN(len(damaged))] = byte(r.IntN(256)) //nolint:gosec // a byte

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// batchItems and batchBytes bound a batch. With at most waitingBatches waiting, the reception
+	// batchItems and batchBytes limit a batch. With at most waitingBatches waiting batches, the reception
 	// reads a few megabytes ahead of the sink.
 	batchItems     = 128
 	batchBytes     = 1 << 20
@@ -39,13 +39,13 @@ type Reception struct {
 	// Set before it starts:
 	Ctx     context.Context
 	Body    io.ReadCloser
-	Decoder *Decoder                          // nil if only the head of a list is wanted
-	Known   func(object.Identity) (any, bool) // nil if every object is to be decoded
-	Strict  bool                              // an object that cannot be decoded ends it
-	Initial bool                              // an initial state arrives, whose items are gathered
+	Decoder *Decoder                          // nil if only the head of a list is needed
+	Known   func(object.Identity) (any, bool) // nil if every object must be decoded
+	Strict  bool                              // an undecodable object ends the reception
+	Initial bool                              // an initial state arrives, and its items are gathered
 	Taker   Taker                             // nil if the sink gets objects as they are
-	Share   *Share                            // nil if no object is foreign
-	// Unordered says that the watch has no version, and begins with Added events in any order.
+	Share   *Share                            // nil if there are no foreign objects
+	// Unordered means that the watch has no version, and begins with Added events in any order.
 	Unordered bool
 
 	// Batches is closed at the end.
@@ -53,17 +53,17 @@ type Reception struct {
 
 	list  bool
 	batch []Received
-	// kindless is true after an item without a kind, while the list's kind is also unknown. All
-	// further items then wait for the list's kind.
+	// kindless is true after an item without a kind, if the list's kind is not known yet either. All
+	// later items then wait for the list's kind.
 	kindless bool
-	bytes    int       // encoded, of the batch
-	buffer   []byte    // for the bytes of one object to pack
+	bytes    int       // encoded size of the batch
+	buffer   []byte    // memory for the bytes of an object to pack
 	sent     time.Time // when the last batch was sent; zero before the first
-	dropped  int       // the foreign events of a watch behind the last item of another kind
-	version  []byte    // of the last of them, empty if it proves no progress
+	dropped  int       // the number of foreign events since the last item that is not foreign
+	version  []byte    // the version of the last foreign event; empty if it proves no progress
 
 	// Valid once Batches is closed:
-	Head ListHead // of a list
+	Head ListHead // the head of a list
 	Err  error    // the reason for the end; nil at the end of the body
 }
 
@@ -86,14 +86,14 @@ type Received struct {
 	Unexpected error
 }
 
-// Receive starts a reception of a list, or of the events of a watch, and returns it.
+// Receive starts a reception of a list, or of a watch's events, and returns it.
 func Receive(r *Reception, list bool) *Reception {
 	r.Batches = make(chan []Received, waitingBatches)
 	r.list = list
 	go func() {
 		defer close(r.Batches)
 		defer r.caught()
-		r.Err = ErrSourceExited // unless it returns
+		r.Err = ErrSourceExited // replaced unless the function ends its goroutine
 		if list {
 			defer r.closeList()
 			r.Err = r.readList()
@@ -105,12 +105,11 @@ func Receive(r *Reception, list bool) *Reception {
 	return r
 }
 
-// Close ends the reception. It waits a moment for the goroutine, which may be blocked in the
-// body.
+// Close ends the reception. It waits briefly for the goroutine, which may be blocked in the body.
 func (r *Reception) Close() error {
 	_, err := Call(r.Ctx, func() (struct{}, error) {
 		if !r.list {
-			_ = r.Body.Close() // it is not read to its end
+			_ = r.Body.Close() // the body is not read to its end
 		}
 		for range r.Batches {
 		}
@@ -119,7 +118,7 @@ func (r *Reception) Close() error {
 	return err
 }
 
-// closeList closes the body of a list. Closing one that was taken over shows whether it counts.
+// closeList closes the body of a list. If the body was taken over, closing it shows whether it is valid.
 func (r *Reception) closeList() {
 	err := r.Body.Close()
 	if _, taken := r.Body.(*realBody); taken && err != nil {
@@ -127,7 +126,7 @@ func (r *Reception) closeList() {
 	}
 }
 
-// caught turns a panic into the reception's error, except in a program that checks itself.
+// caught turns a panic into the reception's error, except with self-checks.
 func (r *Reception) caught() {
 	if verify.On {
 		return
@@ -137,7 +136,7 @@ func (r *Reception) caught() {
 	}
 }
 
-// readList returns the error that a server has sent with a code of success, as client-go does.
+// readList returns an error that a server has sent with a success code, as client-go does.
 func (r *Reception) readList() error {
 	begins := &beginning{body: r.Body}
 	err := r.readItems(begins)
@@ -174,7 +173,7 @@ func (r *Reception) checkHead() error {
 	return r.Decoder.checkList(r.Head)
 }
 
-// ReadVersion reads the version of a list. It decodes no item, and closes the body.
+// ReadVersion reads the version of a list. It does not decode items, and it closes the body.
 func ReadVersion(ctx context.Context, body io.ReadCloser) (string, error) {
 	r := Receive(&Reception{Ctx: ctx, Body: body}, true)
 	for range r.Batches {
@@ -182,8 +181,8 @@ func ReadVersion(ctx context.Context, body io.ReadCloser) (string, error) {
 	return r.Head.Version, r.Err
 }
 
-// watchError returns the error that ended a watch, or nil. The end of the body, a broken connection
-// and a time-out do not count as errors: the reflector reopens the watch.
+// watchError returns the error that ended a watch, or nil. The end of the body, a broken connection and
+// a timeout are not errors: the reflector reopens the watch.
 func watchError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || connectionBroke(err) {
 		return nil
@@ -191,7 +190,7 @@ func watchError(err error) error {
 	return err
 }
 
-// connectionBroke reports whether client-go repeats a watch after an error.
+// connectionBroke reports whether client-go repeats a watch after this error.
 func connectionBroke(err error) bool {
 	return utilnet.IsProbableEOF(err) || utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err) || utilnet.IsTimeout(err)
 }
@@ -206,7 +205,7 @@ func (r *Reception) readEvents() error {
 		if err != nil {
 			return watchError(err)
 		}
-		if r.begins() && it.event != watch.Added { // a bookmark ends it: what the store holds then may be an own write's answer
+		if r.begins() && it.event != watch.Added { // from now on, the store may have the answer to an own write
 			r.Initial, r.Unordered, r.Known = false, false, nil
 		}
 		if err := r.addItem(it, nil); err != nil {
@@ -215,11 +214,10 @@ func (r *Reception) readEvents() error {
 	}
 }
 
-// begins reports whether the Added events come that a stream, or a watch without a version, begins with.
+// begins reports whether the watch is in its initial Added events: it is a stream, or has no version.
 func (r *Reception) begins() bool { return r.Initial || r.Unordered }
 
-// addItem adds an item of a list, or of a watch if of is nil, to the batch, and passes a full batch
-// on.
+// addItem adds an item of a list, or of a watch if of is nil, to the batch. It sends a full batch.
 func (r *Reception) addItem(it item, of *ListHead) error {
 	if r.Decoder == nil || r.Share != nil && r.drops(it) {
 		return r.Ctx.Err()
@@ -242,7 +240,7 @@ func lacksKind(a Received) bool {
 	return ok && u.GetKind() == "" && u.GetAPIVersion() == ""
 }
 
-// setKinds gives the list's kind to the items that waited for it, and passes them on.
+// setKinds gives the list's kind to the items that waited for it, and sends them.
 func (r *Reception) setKinds() error {
 	if !r.kindless {
 		return nil
@@ -262,7 +260,7 @@ func (r *Reception) setKinds() error {
 	return nil
 }
 
-// send passes the batch on, unless its reader has ended.
+// send sends the batch, unless the receiver has ended.
 func (r *Reception) send() {
 	r.tellDropped()
 	if len(r.batch) == 0 {
@@ -278,8 +276,8 @@ func (r *Reception) send() {
 	}
 }
 
-// sendingBody is the body of a watch. It passes the batch on before it waits for more, unless
-// items are gathered.
+// sendingBody is the body of a watch. It sends the batch before it waits for more bytes, unless items
+// are being gathered.
 type sendingBody struct{ r *Reception }
 
 func (h sendingBody) Read(p []byte) (int, error) {
@@ -289,8 +287,8 @@ func (h sendingBody) Read(p []byte) (int, error) {
 	return h.r.Body.Read(p)
 }
 
-// read reads one item: known to the sink, decoded, or undecodable. An error, such as
-// for an object without a name, ends the reception.
+// read reads an item. The sink already has the object, or it is decoded, or it is undecodable. An error,
+// for instance for an object without a name, ends the reception.
 func (r *Reception) read(it item, of *ListHead) (a Received, err error) {
 	a.Type = it.event
 	switch it.event {
@@ -304,7 +302,7 @@ func (r *Reception) read(it item, of *ListHead) (a Received, err error) {
 	a.ReadHere, a.Size = true, len(it.data)
 	if a.Unexpected = r.Decoder.check(it); a.Unexpected != nil {
 		a.ID, _ = it.identity() // for the message
-		return a, nil           //nolint:nilerr // the event is skipped, and says why
+		return a, nil           //nolint:nilerr // the event is skipped, and has the reason
 	}
 	if r.isKnown(&a, it) || r.packUndecoded(&a, it, of) {
 		return a, nil
@@ -353,7 +351,7 @@ func (r *Reception) packUndecoded(a *Received, it item, of *ListHead) bool {
 	return a.Packed != nil
 }
 
-// isKnown sets the sink's own object in what was received, if the sink has this version.
+// isKnown uses the sink's own object if the sink has this version.
 func (r *Reception) isKnown(a *Received, it item) bool {
 	if r.Known == nil || it.event != watch.Added {
 		return false

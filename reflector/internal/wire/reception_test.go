@@ -24,8 +24,8 @@ import (
 const endOfInitialState = `{"type":"BOOKMARK","object":{"apiVersion":"v1","kind":"Pod","metadata":{"resourceVersion":"9",` +
 	`"annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
 
-// Items of an initial state that come one by one are handed over together. The bookmark at its end
-// is handed over at once, and so are all later events.
+// Items of an initial state that arrive one by one are passed on together. The bookmark at its end is
+// passed on at once, and so are later events.
 func TestItemsOfAnInitialStateAreGathered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, server := io.Pipe()
@@ -47,7 +47,7 @@ func TestItemsOfAnInitialStateAreGathered(t *testing.T) {
 		item := podEvent("ADDED", podText("a", "1"))
 
 		send(item)
-		require.Equal(t, 1, taken(), "the first: nobody waits for a second")
+		require.Equal(t, 1, taken(), "the first item, without waiting for a second")
 		send(item)
 		send(item)
 		require.Zero(t, taken())
@@ -56,7 +56,7 @@ func TestItemsOfAnInitialStateAreGathered(t *testing.T) {
 		require.Equal(t, 3, taken())
 		send(item)
 		send(endOfInitialState)
-		require.Equal(t, 2, taken(), "the end waits for nothing")
+		require.Equal(t, 2, taken(), "the end is passed on at once")
 		send(item)
 		require.Equal(t, 1, taken(), "an event of the watch")
 
@@ -67,7 +67,7 @@ func TestItemsOfAnInitialStateAreGathered(t *testing.T) {
 	})
 }
 
-// Gathered items are handed over when the body ends.
+// Gathered items are passed on when the body ends.
 func TestGatheredItemsAreNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := strings.Repeat(podEvent("ADDED", podText("a", "1")), 3)
@@ -82,7 +82,7 @@ func TestGatheredItemsAreNotLost(t *testing.T) {
 	})
 }
 
-// A body that does not end with its context delays nothing, and its later items are dropped.
+// A body that does not end with its context does not delay the reception. Its later items are dropped.
 func TestBodyThatOutlivesItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	body := &stuckBody{free: make(chan struct{}), text: strings.NewReader(podEvent("ADDED", podText("a", "1")))}
@@ -133,7 +133,7 @@ func (p *panicking) DeepCopyObject() runtime.Object {
 	return &other
 }
 
-// An object whose UnmarshalJSON panics is left out alone.
+// Only an object whose UnmarshalJSON panics is left out.
 func TestUnmarshalJSONThatPanics(t *testing.T) {
 	kind := NewDecoder(Objects{Type: reflect.TypeFor[*panicking]()}, Sharing{}, nil)
 	text := podList("5", `{"metadata":{"name":"a"},"spec":"good"}`, `{"metadata":{"name":"b"},"spec":"bad"}`, `{"metadata":{"name":"c"},"spec":"good"}`)
@@ -172,7 +172,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// A watch that waits holds a small buffer, whatever its initial state was.
+// A waiting watch holds a small buffer, regardless of its initial state.
 func TestAWatchThatWaitsHoldsASmallBuffer(t *testing.T) {
 	const watches, most = 50, 24 << 10
 	var pods []watch.Event
@@ -205,7 +205,7 @@ func TestAWatchThatWaitsHoldsASmallBuffer(t *testing.T) {
 				<-waits
 				return r
 			}
-			read() // what all share
+			read() // allocates what all watches share
 			before, all := heap(), [watches]*Reception{}
 			for i := range all {
 				all[i] = read()

@@ -91,7 +91,7 @@ func (r *Reception) passedBy(event watch.EventType, version []byte) {
 	}
 }
 
-// tellDropped adds what there is to tell of foreign events behind the batch.
+// tellDropped adds a Progress event for foreign events after the batch.
 func (r *Reception) tellDropped() {
 	if r.dropped > 0 {
 		r.dropped = 0

@@ -22,7 +22,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// half returns one half of the ring.
+// half returns a half of the ring.
 func half(t testing.TB, f shard.Field, index int) *Share {
 	t.Helper()
 	set, err := shard.Nth(f, index, 2)
@@ -30,8 +30,8 @@ func half(t testing.TB, f shard.Field, index int) *Share {
 	return &Share{Set: set}
 }
 
-// What is read of an item's bytes says of each object what the object says: the share that has the uid or the
-// namespace keeps the item, and any other one drops it.
+// The bytes of an item and the decoded object give the same result: the share that has the uid or
+// namespace keeps the item, and all other shares drop it.
 func TestShareOfAnItemIsThatOfTheObject(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 0))
 	for _, obj := range objects(t, r) {
@@ -39,7 +39,7 @@ func TestShareOfAnItemIsThatOfTheObject(t *testing.T) {
 		text, proto := bothFormats(t, obj)
 		for _, it := range []item{{format: formatJSON, data: text}, {format: formatProtobuf, data: proto}} {
 			m := m
-			if it.format == formatJSON { // which replaces what is no UTF-8
+			if it.format == formatJSON { // JSON replaces invalid UTF-8
 				m = &metav1.PartialObjectMetadata{}
 				require.NoError(t, json.Unmarshal(text, m))
 			}
@@ -47,7 +47,7 @@ func TestShareOfAnItemIsThatOfTheObject(t *testing.T) {
 				for index := range 2 {
 					s := half(t, f, index)
 					version, foreign := s.drop(it.format, it.data)
-					if _, _, ok := readMeta(it.format, it.data, f == shard.ByUID); !ok { // it is decoded, and left to the object
+					if _, _, ok := readMeta(it.format, it.data, f == shard.ByUID); !ok { // the item is decoded, and the object decides
 						require.False(t, foreign)
 						require.Equal(t, formatJSON, it.format, "%T", obj)
 						continue
@@ -61,8 +61,8 @@ func TestShareOfAnItemIsThatOfTheObject(t *testing.T) {
 	}
 }
 
-// FuzzShareOfProtobuf compares what is read of an encoded object with the decoded one, if it can be decoded and has
-// each field at most once, as a server sends it.
+// FuzzShareOfProtobuf compares the result for an encoded object with that for the decoded object, if the
+// object can be decoded and has each field at most once, as servers send it.
 func FuzzShareOfProtobuf(f *testing.F) {
 	for _, obj := range objects(f, rand.New(rand.NewPCG(3, 0))) {
 		_, proto := bothFormats(f, obj)
@@ -110,7 +110,7 @@ func fieldOnce(message []byte, number protowire.Number) (value []byte, once bool
 	return value, n == 1
 }
 
-// encodedPod returns an event's object of some kB.
+// encodedPod returns an event's object of a few kB.
 func encodedPod(t testing.TB, f format) item {
 	t.Helper()
 	text, proto := bothFormats(t, kit.RunningPod("web", 1))
@@ -136,7 +136,7 @@ func TestFilterAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkForeign drops one foreign event.
+// BenchmarkForeign drops a foreign event.
 func BenchmarkForeign(b *testing.B) {
 	for name, form := range map[string]format{"protobuf": formatProtobuf, "json": formatJSON} {
 		it := encodedPod(b, form)
@@ -154,7 +154,7 @@ func BenchmarkForeign(b *testing.B) {
 	}
 }
 
-// in returns the namespace of own pods, and of foreign ones, of the first half by namespace.
+// in returns the namespace of pods in the first half by namespace, or of foreign pods.
 func in(own bool) string {
 	if own {
 		return "own"
@@ -168,7 +168,7 @@ func eventText(kind string, own bool, version string) string {
 		kind, in(own), version, map[bool]string{true: "[]", false: `"a pod that cannot be decoded"`}[own])
 }
 
-// received describes what a reception brings, batch by batch.
+// received describes the batches of a reception.
 func received(t *testing.T, r *Reception) (batches []string) {
 	for batch := range r.Batches {
 		var all []string
@@ -189,8 +189,8 @@ func received(t *testing.T, r *Reception) (batches []string) {
 	return batches
 }
 
-// A foreign event is not decoded. Its version comes behind the own events of its batch, unless another event is
-// behind it.
+// A foreign event is not decoded. Its version follows the own events of its batch, unless another event
+// follows it.
 func TestForeignEvents(t *testing.T) {
 	const added, modified, deleted, bookmark = "ADDED", "MODIFIED", "DELETED", "BOOKMARK"
 	text := func(events ...string) io.ReadCloser { return io.NopCloser(strings.NewReader(strings.Join(events, ""))) }
@@ -200,7 +200,7 @@ func TestForeignEvents(t *testing.T) {
 		want               []string
 		dropped            int
 	}{
-		"alone":      {body: text(eventText(added, false, "1"), eventText(modified, false, "2"), eventText(deleted, false, "3")), want: []string{"PROGRESS 3"}, dropped: 3},
+		"only":       {body: text(eventText(added, false, "1"), eventText(modified, false, "2"), eventText(deleted, false, "3")), want: []string{"PROGRESS 3"}, dropped: 3},
 		"behind":     {body: text(eventText(added, true, "1"), eventText(modified, false, "2")), want: []string{"ADDED 1, PROGRESS 2"}, dropped: 1},
 		"before":     {body: text(eventText(modified, false, "1"), eventText(modified, true, "2")), want: []string{"MODIFIED 2"}, dropped: 1},
 		"a bookmark": {body: text(eventText(modified, false, "1"), eventText(bookmark, false, "2")), want: []string{"BOOKMARK 2"}, dropped: 1},
@@ -209,13 +209,13 @@ func TestForeignEvents(t *testing.T) {
 				text(eventText(modified, false, "1"), eventText(modified, true, "2")), text(eventText(modified, false, "3")), text(eventText(modified, false, "4")), text(eventText(modified, true, "5")))),
 			want: []string{"MODIFIED 2", "PROGRESS 3", "PROGRESS 4", "MODIFIED 5"}, dropped: 3,
 		},
-		"an initial state":      {body: text(eventText(added, true, "7"), eventText(added, false, "8")), initial: true, want: []string{"ADDED 7, PROGRESS"}, dropped: 1},
-		"behind one":            {body: text(eventText(added, false, "7"), eventText(bookmark, false, "8"), eventText(added, false, "9")), initial: true, want: []string{"BOOKMARK 8, PROGRESS 9"}, dropped: 2},
-		"without a version":     {body: text(eventText(added, false, "7"), eventText(added, false, "8")), unordered: true, want: []string{"PROGRESS"}, dropped: 2},
-		"the order begins":      {body: text(eventText(added, false, "7"), eventText(modified, false, "8"), eventText(added, false, "9")), unordered: true, want: []string{"PROGRESS 9"}, dropped: 3},
-		"an own one begins it":  {body: text(eventText(deleted, true, "7"), eventText(added, false, "8")), unordered: true, want: []string{"DELETED 7, PROGRESS 8"}, dropped: 1},
-		"of a type without use": {body: text(eventText("UNHEARD", true, "7")), want: []string{"UNHEARD 7"}},
-		"a server's own":        {body: text(eventText("PROGRESS", true, "7")), want: []string{"PROGRESS 7, with an object"}},
+		"an initial state":     {body: text(eventText(added, true, "7"), eventText(added, false, "8")), initial: true, want: []string{"ADDED 7, PROGRESS"}, dropped: 1},
+		"behind one":           {body: text(eventText(added, false, "7"), eventText(bookmark, false, "8"), eventText(added, false, "9")), initial: true, want: []string{"BOOKMARK 8, PROGRESS 9"}, dropped: 2},
+		"without a version":    {body: text(eventText(added, false, "7"), eventText(added, false, "8")), unordered: true, want: []string{"PROGRESS"}, dropped: 2},
+		"the order begins":     {body: text(eventText(added, false, "7"), eventText(modified, false, "8"), eventText(added, false, "9")), unordered: true, want: []string{"PROGRESS 9"}, dropped: 3},
+		"an own one begins it": {body: text(eventText(deleted, true, "7"), eventText(added, false, "8")), unordered: true, want: []string{"DELETED 7, PROGRESS 8"}, dropped: 1},
+		"an unknown type":      {body: text(eventText("UNHEARD", true, "7")), want: []string{"UNHEARD 7"}},
+		"a server's own":       {body: text(eventText("PROGRESS", true, "7")), want: []string{"PROGRESS 7, with an object"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -229,7 +229,7 @@ func TestForeignEvents(t *testing.T) {
 	}
 }
 
-// The foreign items of a list leave nothing. Those whose field cannot be read are decoded.
+// Foreign items of a list leave nothing behind. Items whose field cannot be read are decoded.
 func TestForeignItems(t *testing.T) {
 	item := func(own bool, version string) string {
 		return fmt.Sprintf(`{"metadata":{"name":"a","namespace":%q,"uid":"u","resourceVersion":%q}}`, in(own), version)
@@ -245,7 +245,7 @@ func TestForeignItems(t *testing.T) {
 	}
 }
 
-// A foreign item is dropped before the sink is asked for it, and before it is packed.
+// A foreign item is dropped before the sink is asked for it and before it is packed.
 func TestForeignItemsAreNeitherKnownNorPacked(t *testing.T) {
 	body := eventText("ADDED", false, "1") + eventText("ADDED", true, "2") + eventText("ADDED", false, "3")
 	known, packed := 0, &journalOf{}

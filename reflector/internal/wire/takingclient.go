@@ -17,14 +17,15 @@ type Send func(ctx context.Context, o metav1.ListOptions, list bool) (Answer, er
 // the client's transport contains a [Transport].
 type TakingClient struct {
 	send  Send
-	path  string                 // the end of the requests' paths, "" if it is not known
+	path  string                 // the end of the requests' paths; "" if unknown
 	place atomic.Pointer[string] // see request
 	// passedBy is true once a transport around Wire has replaced a body that was taken over, so
 	// that the client and the reflector saw different bytes. From then on the client decodes.
 	passedBy atomic.Bool
 }
 
-// NewTakingClient returns a TakingClient whose requests have a path that ends with path; "" if it is not known.
+// NewTakingClient returns a TakingClient whose requests have a path that ends with path, which is "" if
+// unknown.
 func NewTakingClient(send Send, path string) *TakingClient {
 	return &TakingClient{send: send, path: path}
 }
@@ -33,8 +34,8 @@ func NewTakingClient(send Send, path string) *TakingClient {
 // over is closed.
 func (c *TakingClient) Ask(ctx context.Context, o metav1.ListOptions, list bool) (Answer, error) {
 	if c.passedBy.Load() {
-		if m, ok := ctx.Value(markKey{}).(*Mark); ok && m.reader != nil {
-			m.reader.End()
+		if m, ok := ctx.Value(markKey{}).(*Mark); ok && m.sender != nil {
+			m.sender.End()
 		}
 		return c.send(ctx, o, list)
 	}
@@ -42,7 +43,7 @@ func (c *TakingClient) Ask(ctx context.Context, o metav1.ListOptions, list bool)
 	returned := make(chan Outcome[Answer], 1)
 	go func() {
 		result := Outcome[Answer]{}
-		defer func() { returned <- result }() // also if a transport has ended the goroutine
+		defer func() { returned <- result }() // even if a transport has ended the goroutine
 		result.From(func() (Answer, error) {
 			return c.send(context.WithValue(ctx, takeoverKey{}, t), o, list)
 		})
@@ -61,7 +62,7 @@ func (c *TakingClient) Ask(ctx context.Context, o metav1.ListOptions, list bool)
 	}
 }
 
-// take returns a body as the answer. A watch is checked first: its client returns at once.
+// take returns a body as the answer. A watch is checked first, because its client returns at once.
 func (c *TakingClient) take(ctx context.Context, body *realBody, list bool, returned <-chan Outcome[Answer]) (Answer, error) {
 	if list {
 		body.finish = func() error { return c.check(ctx, body, <-returned) }
@@ -78,13 +79,13 @@ func (c *TakingClient) take(ctx context.Context, body *realBody, list bool, retu
 			err = c.check(ctx, body, result)
 		}
 		if err != nil {
-			_ = body.Close() // the client's error counts
+			_ = body.Close() // the client's error is returned
 			return Answer{}, err
 		}
 		return Answer{Body: body}, nil
 	case <-ctx.Done():
 		body.finish = func() error { return nil }
-		_ = body.Close() // the context's error counts
+		_ = body.Close() // the context's error is returned
 		return Answer{}, context.Cause(ctx)
 	}
 }
@@ -100,13 +101,13 @@ func (c *TakingClient) check(ctx context.Context, body *realBody, result Outcome
 	case ctx.Err() != nil:
 		return nil //nolint:nilerr // the client had no time to read
 	case body.cut:
-		return result.Err // it names the client's time-out
+		return result.Err // the error is the client's timeout
 	case in.timedOut():
 		return nil
 	case in.isBehind(in.answer.Body) && (!in.list || in.read.Load()):
 		return nil
 	case in.isBehind(in.answer.Body) && result.Err != nil:
-		return result.Err // of a transport around Wire
+		return result.Err // the error of a transport around Wire
 	default:
 		c.passedBy.Store(true)
 		return errReplaced

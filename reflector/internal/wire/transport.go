@@ -28,8 +28,8 @@ var _ utilnet.RoundTripperWrapper = Transport{}
 // WrappedRoundTripper returns the inner transport.
 func (w Transport) WrappedRoundTripper() http.RoundTripper { return w.Next }
 
-// RoundTrip sends the request. It gives the answer's body to the reflector in the request's context,
-// if there is one.
+// RoundTrip sends the request. If the request's context has a takeover, the reflector gets the body of
+// the answer.
 func (w Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := w.Next.RoundTrip(r)
 	m := markOf(r)
@@ -54,8 +54,8 @@ func readable(answer *http.Response) bool {
 	return kind == runtime.ContentTypeJSON || kind == runtime.ContentTypeProtobuf
 }
 
-// mediaType returns the media type of an answer, or "" if the request failed, or if the answer has
-// another encoding on top.
+// mediaType returns the media type of an answer. It returns "" if the request failed, or if the answer
+// has an additional encoding.
 func mediaType(answer *http.Response) string {
 	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Encoding") != "" {
 		return ""
@@ -67,18 +67,18 @@ func mediaType(answer *http.Response) string {
 	return kind
 }
 
-// request describes the request of a list or watch. Other requests may have its context, such as a
-// user's transport's for a token.
+// request describes the request of a list or watch. Other requests may have its context, for instance
+// when a user's transport requests a token.
 type request struct {
 	list    bool
 	options metav1.ListOptions
-	path    string // the end of the path; "" if it is not known
-	// place is the host and the path of a source's requests, once they are known. It is nil if any path
-	// of the Kubernetes API will do.
+	path    string // the end of the path; "" if unknown
+	// place is the host and the path of a source's requests, once they are known. If it is nil, any path
+	// of the Kubernetes API is accepted.
 	place *atomic.Pointer[string]
 }
 
-// is reports whether a request is the described request or its repetition.
+// is reports whether a request is the described request or a repetition of it.
 func (w request) is(r *http.Request) bool {
 	query, limit := r.URL.Query(), ""
 	if w.options.Limit != 0 {
@@ -90,8 +90,8 @@ func (w request) is(r *http.Request) bool {
 		w.isAt(r.URL)
 }
 
-// isAt reports whether a request with the right query has the right path. A source whose path is not
-// known shows it by its first request whose query cannot be another one's.
+// isAt reports whether a request with the expected query has the expected path. If a source's path is
+// unknown, its first request whose query is unambiguous determines the path.
 func (w request) isAt(u *url.URL) bool {
 	switch {
 	case w.path != "":
@@ -112,25 +112,25 @@ func (w request) isAt(u *url.URL) bool {
 // takeoverKey is the key of a *takeover in a request's context.
 type takeoverKey struct{}
 
-// takeover marks one request whose answer the reflector decodes.
+// takeover marks a request whose answer the reflector decodes.
 type takeover struct {
 	request
 	claimed atomic.Bool
 	body    chan *realBody
 }
 
-// claims reports whether a request is the marked one. A mark is used once.
+// claims reports whether a request is the marked request. A mark is used once.
 func (t *takeover) claims(r *http.Request) bool {
 	return t.is(r) && t.claimed.CompareAndSwap(false, true)
 }
 
-// takes keeps the body of an answer for the reflector, and puts a stand-in in its place.
+// takes keeps the body of an answer for the reflector, and replaces it with a stand-in.
 func (t *takeover) takes(r *http.Request, answer *http.Response) {
 	in := &standIn{list: t.list, request: r, answer: answer, released: make(chan struct{})}
 	body := &realBody{Reader: answer.Body, standIn: in}
 	body.close = sync.OnceValue(func(real io.Closer) func() error {
 		return func() error {
-			_ = real.Close() // it has been read, or is not needed
+			_ = real.Close() // the body was read or is not needed
 			close(in.released)
 			return body.finish()
 		}
@@ -146,13 +146,13 @@ type realBody struct {
 	io.Reader
 	standIn *standIn
 	close   func() error
-	// finish ends the client's call. It returns an error if what was read here does not count.
+	// finish ends the client's call. It returns an error if the bytes that were read are invalid.
 	finish func() error
-	cut    bool // reading failed, since the request had timed out
+	cut    bool // reading failed because the request had timed out
 }
 
-// Read reads the body. An error of a request that has timed out becomes a time-out, as http.Client does it
-// above this transport.
+// Read reads the body. An error of a request that has timed out becomes a timeout error, which
+// http.Client does above this transport.
 func (b *realBody) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) && b.standIn.timedOut() {
@@ -161,21 +161,21 @@ func (b *realBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the body once. It returns an error if what was read here does not count.
+// Close closes the body once. It returns an error if the bytes that were read are invalid.
 func (b *realBody) Close() error { return b.close() }
 
-// noStatus makes the client return an error for a list, silently and without measuring it, once it has handled
-// the list's warnings.
+// noStatus makes the client return an error for a list, without logging or measuring it, after the
+// client has handled the list's warnings.
 const noStatus = 0
 
-// standIn is the body that the client gets instead. It is empty, and ends when the reflector closes
-// the real body, so that the client's request lasts as long as the reading.
+// standIn is the body that the client gets instead of the real one. It is empty, and ends when the
+// reflector closes the real body. So the client's request lasts as long as the reading.
 type standIn struct {
 	list     bool
 	request  *http.Request
 	answer   *http.Response // with the stand-in as its body, unless a transport around Wire replaces it
 	released chan struct{}
-	read     atomic.Bool // to its end
+	read     atomic.Bool // the client has read it to its end
 }
 
 func (s *standIn) Read([]byte) (int, error) {
@@ -186,15 +186,15 @@ func (s *standIn) Read([]byte) (int, error) {
 	}
 	switch {
 	case s.list && s.timedOut():
-		return 0, context.DeadlineExceeded // the client makes an error of it
+		return 0, context.DeadlineExceeded // the client turns it into an error
 	case s.list:
 		s.answer.StatusCode = noStatus
 	}
 	return 0, io.EOF
 }
 
-// timedOut reports whether the request has ended by a deadline, such as that of a client with a time-out. Such a
-// client also closes Cancel, before or after.
+// timedOut reports whether a deadline has ended the request, such as a client's timeout. Such a client
+// also closes Cancel, before or after the deadline.
 func (s *standIn) timedOut() bool {
 	select {
 	case <-s.request.Cancel: //nolint:staticcheck // deprecated, but http.Client closes it
@@ -204,11 +204,11 @@ func (s *standIn) timedOut() bool {
 	}
 }
 
-// Close leaves the real body to the reflector.
+// Close does not close the real body, which belongs to the reflector.
 func (s *standIn) Close() error { return nil }
 
-// isBehind reports whether a body is the stand-in, or net/http's body around it, which a client with
-// a time-out has.
+// isBehind reports whether a body is the stand-in, or the body that net/http wraps around it for a
+// client with a timeout.
 func (s *standIn) isBehind(body io.ReadCloser) bool {
 	if body == s {
 		return true

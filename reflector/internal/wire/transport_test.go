@@ -39,12 +39,12 @@ func TestWirePassesErrorsOn(t *testing.T) {
 	refused := refuser{errors.New("refused")}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1", nil)
 	require.NoError(t, err)
-	_, err = Transport{refused}.RoundTrip(request) //nolint:bodyclose // there is none
+	_, err = Transport{refused}.RoundTrip(request) //nolint:bodyclose // there is no body
 	require.ErrorIs(t, err, refused.err)
 	require.Equal(t, refused, Transport{refused}.WrappedRoundTripper())
 }
 
-// A mark is for one request, and for no other one with the same context.
+// A mark is for one request, and not for other requests with the same context.
 func TestAMarkIsForOneRequest(t *testing.T) {
 	mark := &takeover{request: request{path: "/pods", list: true}}
 	r := httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)
@@ -60,6 +60,6 @@ func TestAMarkIsForOneRequest(t *testing.T) {
 	} {
 		require.False(t, (&takeover{request: request{path: "/pods", list: true}}).claims(other), other.URL)
 	}
-	require.False(t, request{list: true}.is(httptest.NewRequest(http.MethodGet, "/token", nil)), "no path of the API")
+	require.False(t, request{list: true}.is(httptest.NewRequest(http.MethodGet, "/token", nil)), "not a path of the API")
 	require.True(t, request{list: true}.is(r))
 }

@@ -19,31 +19,31 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
-// reader describes a reflector to an [OwnWrites]: it has the objects that the reflector reads, and
-// the sink for the answers to writes of these objects. The reflector puts it into the context of
-// its lists and watches.
-type reader struct {
-	sink   keeper.Sink
-	kind   *wire.Decoder // not the reflector's, because any goroutine may write
-	deltas deltaMaker
-	taker  wire.Taker   // nil if the sink does not pack its objects
-	share  *shareFilter // what the reflector reads; nil: everything
+// subscriber gets the answers to the program's writes from an [OwnWrites], and passes them to the sink of
+// a reflector, if the reflector reads the objects. The reflector puts it into the context of its lists
+// and watches.
+type subscriber struct {
+	sink    keeper.Sink
+	decoder *wire.Decoder // not the reflector's, because any goroutine may write
+	deltas  deltaMaker
+	taker   wire.Taker   // nil if the sink does not pack its objects
+	share   *shareFilter // the share that the reflector reads; nil if it reads everything
 
 	// Set by the first request, before it is linked:
 	origin origin
 	target ownwrites.Target
 
 	mu        sync.Mutex
-	state     readerState
+	state     subscriberState
 	links     []*OwnWrites
 	selection ownwrites.Selection
 }
 
-// readerState is the state of a reader. It never goes back.
-type readerState uint8
+// subscriberState is the state of a subscriber. It never goes back.
+type subscriberState uint8
 
 const (
-	unlinked readerState = iota // no request has passed through an OwnWrites
+	unlinked subscriberState = iota // no request has passed through an OwnWrites
 	linked
 	ended // the reflector ended, or its requests went to different servers
 )
@@ -71,8 +71,8 @@ func impersonated(h http.Header) string {
 	return strings.Join(as, "\n")
 }
 
-// asks links the reader to the OwnWrites that its request passes through.
-func (r *reader) asks(own *OwnWrites, request *http.Request) {
+// asks links the subscriber to the OwnWrites that its request passes through.
+func (r *subscriber) asks(own *OwnWrites, request *http.Request) {
 	t, ok := ownwrites.ParseTarget(request.URL.Path)
 	if !ok || t.Name != "" {
 		return
@@ -99,20 +99,20 @@ func (r *reader) asks(own *OwnWrites, request *http.Request) {
 	}
 	if !slices.Contains(r.links, own) {
 		r.links = append(r.links, own)
-		own.change(t.Kin(), func(all []*reader) []*reader { return append(all, r) })
+		own.change(t.Kin(), func(all []*subscriber) []*subscriber { return append(all, r) })
 	}
 }
 
 // shardSelector returns the selector of the reflector's share.
-func (r *reader) shardSelector() string {
+func (r *subscriber) shardSelector() string {
 	if r.share == nil {
 		return ""
 	}
 	return r.share.selector
 }
 
-// End unlinks the reader permanently. The reader may be nil.
-func (r *reader) End() {
+// End unlinks the subscriber permanently. The subscriber may be nil.
+func (r *subscriber) End() {
 	if r == nil {
 		return
 	}
@@ -122,8 +122,8 @@ func (r *reader) End() {
 	r.unlink()
 }
 
-// historyWentBack forgets which versions the program has made. The reader may be nil.
-func (r *reader) historyWentBack() {
+// historyWentBack forgets which versions the program has made. The subscriber may be nil.
+func (r *subscriber) historyWentBack() {
 	if r == nil {
 		return
 	}
@@ -136,41 +136,41 @@ func (r *reader) historyWentBack() {
 }
 
 // unlink is End with the lock held.
-func (r *reader) unlink() {
+func (r *subscriber) unlink() {
 	r.state = ended
 	for _, own := range r.links {
-		own.change(r.target.Kin(), func(all []*reader) []*reader {
-			return slices.DeleteFunc(all, func(other *reader) bool { return other == r })
+		own.change(r.target.Kin(), func(all []*subscriber) []*subscriber {
+			return slices.DeleteFunc(all, func(other *subscriber) bool { return other == r })
 		})
 	}
 	r.links = nil
 }
 
-// covers reports whether a write may be in the reader's namespace. A write to a collection may
+// covers reports whether a write may be in the subscriber's namespace. A write to a collection may
 // affect any namespace.
-func (r *reader) covers(t ownwrites.Target) bool {
+func (r *subscriber) covers(t ownwrites.Target) bool {
 	return r.target.Namespace == "" || t.Namespace == "" || r.target.Namespace == t.Namespace
 }
 
-// decodes reports whether the sink gets the object of an answer. It takes no object outside its
+// decodes reports whether the sink gets the object of an answer. It does not get objects outside of its
 // share.
-func (r *reader) decodes(w ownwrites.Write, a ownwrites.Result) bool {
+func (r *subscriber) decodes(w ownwrites.Write, a ownwrites.Result) bool {
 	return r.takes(w, a.Form) && (r.share == nil || r.share.items.Set.Has(a.Key.Namespace, types.UID(a.UID)))
 }
 
-// takes reports whether the reader's sink may store the object of an answer.
-func (r *reader) takes(w ownwrites.Write, f ownwrites.Form) bool {
+// takes reports whether the subscriber's sink may store the object of an answer.
+func (r *subscriber) takes(w ownwrites.Write, f ownwrites.Form) bool {
 	switch f {
 	case ownwrites.Full:
 		return w.Group == r.target.Group && w.Version == r.target.Version
 	case ownwrites.Metadata:
-		return r.kind.Type == metadataType
+		return r.decoder.Type == metadataType
 	}
 	return false
 }
 
-// scope reports whether the reader reads the object of an answer.
-func (r *reader) scope(w ownwrites.Write, a ownwrites.Result) ownwrites.Scope {
+// scope reports whether the subscriber reads the object of an answer.
+func (r *subscriber) scope(w ownwrites.Write, a ownwrites.Result) ownwrites.Scope {
 	switch {
 	case a.Kind == ownwrites.Doubt, a.Kind == ownwrites.Undated, a.Kind == ownwrites.Object && !r.takes(w, a.Form):
 		return ownwrites.Unknown
@@ -181,14 +181,14 @@ func (r *reader) scope(w ownwrites.Write, a ownwrites.Result) ownwrites.Scope {
 	return r.selection.Scope(a.Key, a.Labels)
 }
 
-// answer returns what the reader learns from a result, without the object.
-func (r *reader) answer(w ownwrites.Write, result ownwrites.Result, before ownwrites.Before) ownwrites.Answer {
+// answer returns what the subscriber learns from a result, without the object.
+func (r *subscriber) answer(w ownwrites.Write, result ownwrites.Result, before ownwrites.Before) ownwrites.Answer {
 	return ownwrites.Answer{Kind: result.Kind, Scope: r.scope(w, result), Identity: result.Identity, Before: before, Counted: new(atomic.Bool)}
 }
 
 // tell passes on an answer with its object. If the object cannot be decoded, or the sink fails, the
 // result is doubtful.
-func (r *reader) tell(w ownwrites.Write, result ownwrites.Result, a ownwrites.Answer) {
+func (r *subscriber) tell(w ownwrites.Write, result ownwrites.Result, a ownwrites.Answer) {
 	var o wire.Outcome[struct{}]
 	defer func() { // even if a callback ends the goroutine
 		if o.Err != nil {
@@ -207,16 +207,16 @@ func (r *reader) tell(w ownwrites.Write, result ownwrites.Result, a ownwrites.An
 	})
 }
 
-// decode decodes the object of an answer as it would decode a watch's, or returns nil. A
+// decode decodes the object of an answer like that of a watch event. It returns nil if that fails. A
 // metadata-only sink packs only the metadata.
-func (r *reader) decode(a ownwrites.Result) any {
+func (r *subscriber) decode(a ownwrites.Result) any {
 	e := a.Encoded
-	obj, err := r.kind.DecodeAnswer(e.Data, e.Protobuf, e.TypeMeta)
+	obj, err := r.decoder.DecodeAnswer(e.Data, e.Protobuf, e.TypeMeta)
 	d := deltafifo.Delta{}
 	if err != nil || r.deltas.fromWatch(&d, deltafifo.Modified, obj) != nil {
 		return nil
 	}
-	if r.kind.Type == metadataType && a.Form != ownwrites.Metadata {
+	if r.decoder.Type == metadataType && a.Form != ownwrites.Metadata {
 		return obj
 	}
 	return wire.TakeAnswer(r.taker, obj, e.Data, e.Protobuf)
