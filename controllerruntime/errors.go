@@ -10,7 +10,7 @@ var (
 	ErrOptions = errors.New("the options contradict each other")
 	// ErrNotCached means that the manager does not cache objects of the type that [View] asks for.
 	// The error says why, and what to do.
-	ErrNotCached = errors.New("no such objects are cached")
+	ErrNotCached = errors.New("these objects are not cached")
 
 	errNoConfig = errors.New("the config is nil")
 	errForeign  = errors.New("the manager was not made by controllerruntime.NewManager")

@@ -6,7 +6,7 @@ import "errors"
 var (
 	// ErrUnknownKind is returned for a type or resource that is neither built in nor registered
 	// with [Register].
-	ErrUnknownKind = errors.New("the kind is not known to the factory")
+	ErrUnknownKind = errors.New("the factory does not know the kind")
 	// ErrRegistered is returned by [Register] if the factory already knows the type or the
 	// resource.
 	ErrRegistered = errors.New("the kind is already registered")

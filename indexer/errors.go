@@ -9,15 +9,15 @@ import (
 // The errors of this package; test for them with errors.Is.
 var (
 	// ErrUnknownIndex means that an index does not exist.
-	ErrUnknownIndex = errors.New("no index of this name")
+	ErrUnknownIndex = errors.New("no index with this name")
 	// ErrIndexExists means that an index has a name that is already in use.
-	ErrIndexExists = errors.New("an index of this name exists already")
+	ErrIndexExists = errors.New("an index with this name already exists")
 	// ErrIndexInvalid means that an index lacks a name, or lacks both an Append function and
 	// ByNamespace.
 	ErrIndexInvalid = errors.New("an index needs a name, and either an Append function or ByNamespace")
 	// ErrType means that an object is not of the requested type. An index also leaves out objects
 	// of other types with this error.
-	ErrType = errors.New("the object is of another type")
+	ErrType = errors.New("the object has another type")
 	// ErrExited means that a callback ended its goroutine (runtime.Goexit) instead of returning, as
 	// a test's t.FailNow does.
 	ErrExited = errors.New("a function ended its goroutine")

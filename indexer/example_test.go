@@ -61,7 +61,7 @@ func ExampleIndexer_By() {
 	fmt.Println(err)
 	// Output:
 	// [prod/db-1 prod/web-1]
-	// no index of this name: "zone"
+	// no index with this name: "zone"
 }
 
 func ExampleSnapshot() {

@@ -262,7 +262,7 @@ func TestFindOfAnUnknownIndex(t *testing.T) {
 	queries := []Query{{}, {Labels: labels.Nothing(), Fields: map[string]string{"word": "x", "unknown": "x"}}}
 	_, err := x.Find(queries...)
 	require.ErrorIs(t, err, ErrUnknownIndex)
-	require.EqualError(t, err, `no index of this name: "unknown"`)
+	require.EqualError(t, err, `no index with this name: "unknown"`)
 	_, err = x.FindKeys(queries...)
 	require.ErrorIs(t, err, ErrUnknownIndex)
 	usable(t, w)

@@ -123,7 +123,7 @@ func TestAViewOfWhatIsNotOfItsType(t *testing.T) {
 		require.Nil(t, it, key.Name)
 		if !ok {
 			require.ErrorIs(t, err, ErrType)
-			require.EqualError(t, err, fmt.Sprintf("object %q: the object is of another type: want *indexer.item, got %T", key, want))
+			require.EqualError(t, err, fmt.Sprintf("object %q: the object has another type: want *indexer.item, got %T", key, want))
 		}
 		_, again := items(w).Get(key)
 		require.Equal(t, ok, again)
@@ -152,7 +152,7 @@ func TestASelectionTellsOfAnObjectOfAnotherType(t *testing.T) {
 			got, err := SelectChecked[*item](w.Indexer(), "", selector)
 			require.Equal(t, want, got)
 			require.ErrorIs(t, err, ErrType)
-			require.ErrorContains(t, err, `object "other": the object is of another type: want *indexer.item, got int`)
+			require.ErrorContains(t, err, `object "other": the object has another type: want *indexer.item, got int`)
 			require.Equal(t, want, items(w).Select("", selector))
 			_, err = SelectChecked[any](w.Indexer(), "", selector)
 			require.NoError(t, err)

@@ -40,7 +40,7 @@ func (l Lister[T]) Namespace(namespace string) Lister[T] {
 
 // Get returns an object of the lister's namespace by name. Without a namespace, the name is that of
 // a cluster-scoped object, or "namespace/name" as in client-go. If the object does not exist,
-// apierrors.IsNotFound is true for the error. If the object is of another type, the error is
+// apierrors.IsNotFound is true for the error. If the object has another type, the error is
 // [indexer.ErrType], with the key and both types.
 func (l Lister[T]) Get(name string) (T, error) {
 	obj, _ := l.objects.Get(indexer.Key{Namespace: l.namespace, Name: name})

@@ -130,7 +130,7 @@ func TestAnObjectOfAnotherTypeIsAnErrorAndNotANil(t *testing.T) {
 	got, err := in.Get("n")
 	require.Nil(t, got)
 	require.ErrorIs(t, err, indexer.ErrType)
-	require.EqualError(t, err, `object "a/n": the object is of another type: want fmt.Stringer, got *lister_test.object`)
+	require.EqualError(t, err, `object "a/n": the object has another type: want fmt.Stringer, got *lister_test.object`)
 	require.False(t, apierrors.IsNotFound(err))
 	for _, selector := range []labels.Selector{nil, labels.Everything(), labels.Set{}.AsSelector()} {
 		for _, l := range []lister.Lister[fmt.Stringer]{other, in} {

@@ -105,7 +105,7 @@ func (s Source) each(ctx context.Context, visit func(metav1.Object)) error {
 		case err != nil:
 			return err
 		case page.GetResourceVersion() != s.Version:
-			return fmt.Errorf("%w: it answers at %q instead of %q", errNoVersion, page.GetResourceVersion(), s.Version)
+			return fmt.Errorf("%w: the answer has version %q, want %q", errNoVersion, page.GetResourceVersion(), s.Version)
 		}
 		err = meta.EachListItem(list, func(item runtime.Object) error {
 			m, err := meta.Accessor(item)

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrRefused means that a field cannot be left out, or that a path is empty.
-var ErrRefused = errors.New("this field cannot be left out")
+var ErrRefused = errors.New("this field cannot be dropped")
 
 // needed are the paths that the library relies on, or the deletion of objects.
 var needed = []string{
@@ -62,12 +62,12 @@ var sets struct {
 func check(path string) error {
 	for _, name := range strings.Split(path, ".") {
 		if name == "" {
-			return fmt.Errorf("%w: %q is no path of field names", ErrRefused, path)
+			return fmt.Errorf("%w: %q is not a path of field names", ErrRefused, path)
 		}
 	}
 	for _, n := range needed {
 		if n == path || strings.HasPrefix(n, path+".") || strings.HasPrefix(path, n+".") {
-			return fmt.Errorf("%w: %q holds %q", ErrRefused, path, n)
+			return fmt.Errorf("%w: %q contains %q", ErrRefused, path, n)
 		}
 	}
 	return nil
