@@ -56,6 +56,9 @@ type Delta struct {
 	// Recalled, on Added in a full state, says that the object was not decoded again. Object is the
 	// consumer's own object with the same key, UID and version.
 	Recalled bool
+	// Unordered, on a change, says that its Version is no progress of the source: a watch without a
+	// version begins with its objects, in any order.
+	Unordered bool
 	// Source is the number of the change's source, if several sources feed one store.
 	Source uint16
 	Key    indexer.Key

@@ -36,6 +36,8 @@ type watchConn struct {
 	// waiting since its last Added event.
 	initial bool
 	quiet   time.Duration
+	// unordered is true during the Added events at the beginning of a watch without a version.
+	unordered bool
 	// heard is true if, since the call of read, foreign objects have arrived whose versions prove
 	// no progress.
 	heard bool

@@ -112,9 +112,9 @@ func silence(ctx context.Context, err error) error {
 // none.
 func (l *loop) writeReceived() error {
 	for i := range l.page.received {
-		before := len(l.batch)
-		l.addChange(deltafifo.Added, &l.page.received[i])
-		l.objects += len(l.batch) - before
+		if l.addChange(deltafifo.Added, &l.page.received[i]) {
+			l.objects++
+		}
 	}
 	if err := l.flush(); err != nil {
 		return err

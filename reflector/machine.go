@@ -80,10 +80,9 @@ const (
 type input struct {
 	kind  inputKind
 	class class // inFailed
-	// version is the version of a page, of the last change of a batch, or of a bookmark.
+	// version is the version of a page, of a bookmark, or that a batch of changes has reached.
 	version string
 	token   string // inPage: the continue token of the next page, if there is one
-	changed bool   // inEvents: the batch holds more than Added
 	end     bool   // inBookmark: it ends an initial state
 	short   bool   // inClosed: less than a second after the request
 	slow    bool   // inOpened: a second or more after the request
@@ -209,10 +208,7 @@ type failures struct {
 // facts, but inherits the proof.
 type watchFacts struct {
 	active bool // it sent something
-	// ordered is true after the unordered Added events at the beginning of a watch without a
-	// version (B63).
-	ordered bool
-	proof   proof
+	proof  proof
 	// reopened is true if the server closed the previous watch. If the watch also opened slowly,
 	// there was an outage: a client may retry by itself until the server is back, and the reflector
 	// sees no failure.
@@ -525,7 +521,7 @@ func (m *machine) listCommitted(input) action { return m.openWatch(m.committed()
 
 func (m *machine) streamCommitted(input) action {
 	a := m.committed()
-	m.phase, m.watch.ordered = watching, true
+	m.phase = watching
 	a.op = doRead
 	return a
 }
@@ -556,13 +552,10 @@ func (m *machine) watchOpened(in input) action {
 	return action{op: doRead}
 }
 
-// watchEvents takes the version of a batch that the sink has.
+// watchEvents takes the version that the sink has reached.
 func (m *machine) watchEvents(in input) action {
 	m.confirm()
-	m.watch.ordered = m.watch.ordered || in.changed
-	if m.watch.ordered {
-		m.version = object.Advance(m.version, in.version)
-	}
+	m.version = object.Advance(m.version, in.version)
 	return action{op: doRead}
 }
 
@@ -574,7 +567,7 @@ func (m *machine) watchBookmark(in input) action {
 	}
 	a := action{bookmark: in.version, op: doRead}
 	m.watch.proof = confirmed
-	m.watch.ordered, m.request.brief = true, false
+	m.request.brief = false
 	m.version = object.Advance(m.version, in.version)
 	return a
 }
@@ -747,7 +740,7 @@ func (m *machine) list(a action) action {
 }
 
 func (m *machine) openWatch(a action) action {
-	m.watch = watchFacts{proof: m.watch.proof, ordered: m.version != "" && m.version != "0"}
+	m.watch = watchFacts{proof: m.watch.proof}
 	return m.ask(a, openingWatch, doWatch, request{version: m.version})
 }
 

@@ -251,7 +251,7 @@ func (w *world) inputs(versions ...string) []input {
 		all = append(all, input{kind: inWaited}, input{kind: inWaited, enableStreams: true})
 	case doRead:
 		all = append(all,
-			input{kind: inEvents, version: "5"}, input{kind: inEvents, version: "8", changed: true},
+			input{kind: inEvents}, input{kind: inEvents, version: "5"}, input{kind: inEvents, version: "8"},
 			input{kind: inBookmark, version: "3"}, input{kind: inBookmark, version: "9"}, input{kind: inBookmark, version: "4", end: true}, input{kind: inBookmark, version: "9", end: true}, input{kind: inBookmark, end: true},
 			input{kind: inClosed, short: true}, input{kind: inClosed, healthy: true}, input{kind: inSilent},
 			input{kind: inFailed, class: classExpired, healthy: true}, input{kind: inSinkFailed})

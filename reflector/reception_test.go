@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -218,6 +219,51 @@ func TestUndecodableItem(t *testing.T) {
 		}
 	}
 	require.Equal(t, 3, told)
+}
+
+// At the beginning of a watch without a version, an object that cannot be decoded is an Added event like the
+// others: its version does not count (B63).
+func TestContract_B63_AnUndecodableAddedEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &pods{
+			list: func(_ int, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, podList("")) },
+			watch: func(n int, w http.ResponseWriter, r *http.Request) {
+				if n > 0 {
+					stays(w, r)
+					return
+				}
+				_, _ = io.WriteString(w, podEvent("ADDED", podText("bad", "90", badSpec)))
+				_ = http.NewResponseController(w).Flush()
+				time.Sleep(2 * time.Second) // a shorter watch has failed
+			},
+		}
+		f := follow(t, neverStreaming(clients["generated"].source(t, server.servePiped(t, false))), typeOfPod, Options{})
+		f.until(f.watching(2))
+		require.Equal(t, `list at "0", watch at "", watch at ""`, server.requests())
+	})
+}
+
+// An object that cannot be decoded is progress of a stream like any other.
+func TestAStreamOfUndecodableObjects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const objects = 3
+		server := &pods{stream: func(_ int, w http.ResponseWriter, r *http.Request) {
+			for n := range objects {
+				_, _ = io.WriteString(w, podEvent("ADDED", podText(fmt.Sprint("bad-", n), "3", badSpec)))
+				_ = http.NewResponseController(w).Flush()
+				time.Sleep(4 * time.Second)
+			}
+			_, _ = io.WriteString(w, podEvent("BOOKMARK", endText("5")))
+			stays(w, r)
+		}}
+		f := follow(t, clients["generated"].source(t, server.servePiped(t, false)), typeOfPod, Options{})
+		f.until(f.watching(1))
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		listed := eventsOf[Listed](f)[0]
+		require.Equal(t, OpStream, listed.Operation)
+		require.Equal(t, objects, listed.Objects)
+	})
 }
 
 // firstFailure returns the first event other than Asked.

@@ -504,7 +504,7 @@ func reading(ctx context.Context) (l *loop, fill func()) {
 		conn:       &watchConn{ctx: ctx, events: events},
 		deltaMaker: newDeltaMaker(ofType[*partialObject](Options{})),
 	}
-	l.machine.phase, l.machine.watch.ordered = watching, true
+	l.machine.phase = watching
 	o := parse("ns/a@7")
 	return l, func() {
 		for range maxBatch {

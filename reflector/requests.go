@@ -40,6 +40,12 @@ func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (wi
 	}
 }
 
+// unordered reports whether a watch begins with Added events in any order, because it has no version
+// (B63).
+func unordered(o metav1.ListOptions) bool {
+	return o.SendInitialEvents == nil && (o.ResourceVersion == "" || o.ResourceVersion == "0")
+}
+
 // receiving returns a function that starts to read the events of an answer. In the initial state of
 // a stream, it does not decode objects that the sink already has.
 func (l *loop) receiving(o metav1.ListOptions) func(context.Context, io.ReadCloser) *wire.Reception {
@@ -50,7 +56,7 @@ func (l *loop) receiving(o metav1.ListOptions) func(context.Context, io.ReadClos
 	return func(ctx context.Context, body io.ReadCloser) *wire.Reception {
 		return wire.Receive(&wire.Reception{
 			Ctx: ctx, Body: body, Decoder: l.decoder, Known: known, Strict: l.o.FailOnUndecodable, Taker: l.form.Packs, Share: l.share.ofItems(),
-			Initial: initial, Unordered: o.ResourceVersion == "" || o.ResourceVersion == "0",
+			Initial: initial, Unordered: unordered(o),
 		}, false)
 	}
 }

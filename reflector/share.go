@@ -1,7 +1,6 @@
 package reflector
 
 import (
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -106,7 +105,7 @@ func (l *loop) noteFilter() {
 
 // drops drops a change if its object is foreign. If not, the change replaces a Progress at the end
 // of the batch, because its version is newer.
-func (l *loop) drops(op deltafifo.Op, a *wire.Received) bool {
+func (l *loop) drops(a *wire.Received) bool {
 	id := a.ID
 	switch m := object.Meta(a.Object); {
 	case m != nil:
@@ -115,9 +114,6 @@ func (l *loop) drops(op deltafifo.Op, a *wire.Received) bool {
 		return false
 	}
 	if l.share.items.Drop(id.Key.Namespace, types.UID(id.UID)) {
-		if op == deltafifo.Added && !l.ordered() {
-			id.Version = ""
-		}
 		l.passedBy(id.Version)
 		return true
 	}
@@ -127,18 +123,13 @@ func (l *loop) drops(op deltafifo.Op, a *wire.Received) bool {
 	return false
 }
 
-// ordered reports whether an Added event has its place in the order of the watch. At the beginning
-// of a watch without a version, it does not (B63).
-func (l *loop) ordered() bool {
-	return l.machine.watch.ordered || slices.ContainsFunc(l.batch, func(d deltafifo.Delta) bool { return d.Op != deltafifo.Added })
-}
-
 // passedBy records foreign events. The version is that of the last one, or "" if it proves no
-// progress. The Progress goes to the end of the batch.
+// progress, as at the beginning of a watch without a version (B63). The Progress goes to the end of
+// the batch.
 func (l *loop) passedBy(version string) {
 	switch w := l.conn; {
 	case w == nil: // of a list
-	case w.initial, version == "":
+	case w.initial, w.unordered, version == "":
 		w.heard, w.quiet = true, 0
 	default:
 		if !l.endsWithProgress() {

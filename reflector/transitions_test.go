@@ -71,7 +71,6 @@ func describeInput(in input) string {
 		in.kind == inFailed, classNames[in.class],
 		in.token != "", "more",
 		in.kind == inPage && in.token == "" || in.end, "last",
-		in.changed, "changes",
 		in.short, "short",
 		in.slow, "slow",
 	), " ")

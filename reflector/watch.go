@@ -44,7 +44,7 @@ func (l *loop) openStream(version string) (input, error) {
 func (l *loop) newConn(o metav1.ListOptions, timeout time.Duration) *watchConn {
 	seconds := int64(timeout / time.Second)
 	o.AllowWatchBookmarks, o.TimeoutSeconds, o.ShardSelector = true, &seconds, l.selector
-	w := &watchConn{requestedAt: time.Now(), lasts: timeout + watchPatience, initial: o.SendInitialEvents != nil}
+	w := &watchConn{requestedAt: time.Now(), lasts: timeout + watchPatience, initial: o.SendInitialEvents != nil, unordered: unordered(o)}
 	w.patience = l.patience(w)
 	w.ctx, w.cancel = context.WithCancelCause(l.ctx)
 	w.ask, w.receive = l.asking(o, false), l.receiving(o)
@@ -124,8 +124,12 @@ func (l *loop) read() (input, error) {
 		case !ok:
 			return l.writeChanges()
 		case op != 0:
-			l.addChange(op, &a)
+			w.unordered = w.unordered && op == deltafifo.Added
+			if l.addChange(op, &a) {
+				l.noteChange(op)
+			}
 		case a.IsProgress():
+			w.unordered = w.unordered && a.ID.Version == ""
 			l.passedBy(a.ID.Version)
 		case len(l.batch) > 0:
 			w.unread(a)
@@ -156,11 +160,11 @@ func change(t watch.EventType) deltafifo.Op {
 	}
 }
 
-// addChange adds a change to the batch, unless its object is foreign. It ignores the version of a
-// change that it leaves out.
-func (l *loop) addChange(op deltafifo.Op, a *wire.Received) {
-	if l.share != nil && l.drops(op, a) {
-		return
+// addChange adds a change to the batch, unless its object is foreign or unexpected. It ignores the
+// version of a change that it leaves out.
+func (l *loop) addChange(op deltafifo.Op, a *wire.Received) (added bool) {
+	if l.share != nil && l.drops(a) {
+		return false
 	}
 	if !a.ReadHere { // without events, it may be the empty watch that client-go returns for a broken connection
 		l.reportDecoded()
@@ -170,7 +174,7 @@ func (l *loop) addChange(op deltafifo.Op, a *wire.Received) {
 	if err := l.deltaMaker.fromReceived(d, op, a); err != nil {
 		l.dropDelta()
 		l.reportSkipped(err)
-		return
+		return false
 	}
 	if a.Undecodable != nil {
 		err := fmt.Errorf("%.*w", object.MaxText, a.Undecodable)
@@ -179,58 +183,50 @@ func (l *loop) addChange(op deltafifo.Op, a *wire.Received) {
 		}
 		l.tell(Undecodable{Key: d.Key, Err: err})
 	}
+	return true
 }
 
-// tally summarizes a batch of changes.
-type tally struct {
-	changes, added, deleted int
-	version                 string // of the last change
+// noteChange notes the last change of the batch, by the type of its event. Only Added events are
+// sure to belong to an initial state: a server that ignores the request for one may send other
+// changes forever.
+func (l *loop) noteChange(op deltafifo.Op) {
+	w := l.conn
+	l.batch[len(l.batch)-1].Unordered = w.unordered
+	switch {
+	case !w.initial:
+	case op == deltafifo.Added:
+		l.objects++
+		w.quiet = 0
+	case op == deltafifo.Deleted:
+		l.objects--
+	}
 }
 
-func tallyOf(batch []deltafifo.Delta) tally {
-	t := tally{changes: len(batch)}
-	for i := range batch {
-		d := &batch[i]
-		switch d.Op {
-		case deltafifo.Added:
-			t.added++
-		case deltafifo.Deleted:
-			t.deleted++
-		}
-		if d.Version != "" {
-			t.version = d.Version
+// lastVersion returns the version that the source has reached with a batch, or "".
+func lastVersion(batch []deltafifo.Delta) string {
+	for i := len(batch) - 1; i >= 0; i-- {
+		if d := &batch[i]; d.Version != "" && !d.Unordered {
+			return d.Version
 		}
 	}
-	return t
+	return ""
 }
 
 // writeChanges passes the batch to the sink, which may change the batch.
 func (l *loop) writeChanges() (input, error) {
-	w, t := l.conn, tallyOf(l.batch)
+	w, changes, version := l.conn, len(l.batch), lastVersion(l.batch)
 	if l.endsWithProgress() {
 		l.times.progressed = time.Now()
 	}
 	if err := l.flush(); err != nil {
 		return input{kind: inSinkFailed}, err
 	}
-	w.count += t.changes
-	if w.initial {
-		l.objects += t.added - t.deleted
-		l.streamed(t.added)
-	}
-	return input{kind: inEvents, version: t.version, changed: t.added < t.changes}, nil
-}
-
-// streamed follows the progress of an initial state. Only Added events are sure to belong to it: a
-// server that ignores the request for an initial state may send other changes forever.
-func (l *loop) streamed(added int) {
-	if added > 0 {
-		l.conn.quiet = 0
-	}
-	if l.times.pagedIsDue() {
+	w.count += changes
+	if w.initial && l.times.pagedIsDue() {
 		l.times.paged = time.Now()
 		l.tell(Paged{Operation: OpStream, Objects: l.objects, Remaining: -1, Bytes: l.bytes})
 	}
+	return input{kind: inEvents, version: version}, nil
 }
 
 // readBookmarkOrError handles a bookmark or an error event. It skips invalid events.
@@ -246,6 +242,7 @@ func (l *loop) readBookmarkOrError(e watch.Event) (input, error) {
 		if !l.conn.initial { // a bookmark is not a change
 			l.conn.count++
 		}
+		l.conn.unordered = false
 		in := input{kind: inBookmark, version: m.GetResourceVersion(), end: m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"}
 		if in.end && in.version == "" {
 			return in, fmt.Errorf("%w: a stream without a resourceVersion", ErrBadAnswer)

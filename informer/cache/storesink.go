@@ -22,9 +22,6 @@ type storeSink struct {
 	places map[sourceObject]int
 	begun  bool // whether the resyncs have begun
 	run    *storeRun
-	// ordered reports whether changes arrive in the order of their versions. In a watch without a version
-	// they do not, because it begins with the existing objects in any order (B63).
-	ordered bool
 }
 
 // sourceObject identifies an object of the source. Two objects with the same name are different if their UIDs
@@ -99,10 +96,9 @@ func (s *storeSink) change(d *deltafifo.Delta) error {
 }
 
 // reach passes the version of a change or bookmark to a store with a method for it, even if the store has
-// refused the change. client-go's reflector does the same.
+// refused the change. client-go's reflector does the same. An unordered change does not count (B63).
 func (s *storeSink) reach(d *deltafifo.Delta) {
-	s.ordered = s.ordered || d.Op != deltafifo.Added
-	if store, ok := s.store.(ResourceVersionUpdater); ok && s.ordered {
+	if store, ok := s.store.(ResourceVersionUpdater); ok && !d.Unordered {
 		store.UpdateResourceVersion(d.Version)
 	}
 }
@@ -130,7 +126,6 @@ func (s *storeSink) Commit(_ context.Context, version string) error {
 		return fmt.Errorf("replacing %d objects: %w", len(list), err)
 	}
 	s.staged, s.listed, s.places = false, nil, nil
-	s.ordered = version != "" && version != "0"
 	return nil
 }
 

@@ -114,21 +114,26 @@ func (a *applier) applyChanges(changes []deltafifo.Delta) {
 	defer a.passFences(tx, changes)
 	for i := range changes {
 		d := &changes[i]
-		if a.states[d.Source].fences.Len() > 0 && a.passes(tx, d) {
+		if a.states[d.Source].fences.Len() == 0 || !a.passes(tx, d) {
+			a.change(tx, d)
+		}
+		if !d.Unordered {
 			a.reached.advance(d.Source, d.Version)
-			continue
 		}
-		switch d.Op {
-		case deltafifo.Added, deltafifo.Modified:
-			a.put(tx, d)
-		case deltafifo.Deleted:
-			a.delete(tx, d)
-		case deltafifo.Poisoned:
-			a.poisoned(tx, d)
-		case deltafifo.Bookmark:
-			a.tally.count(bookmarks, 1)
-		}
-		a.reached.advance(d.Source, d.Version)
+	}
+}
+
+// change makes a single change.
+func (a *applier) change(tx *indexer.Tx, d *deltafifo.Delta) {
+	switch d.Op {
+	case deltafifo.Added, deltafifo.Modified:
+		a.put(tx, d)
+	case deltafifo.Deleted:
+		a.delete(tx, d)
+	case deltafifo.Poisoned:
+		a.poisoned(tx, d)
+	case deltafifo.Bookmark:
+		a.tally.count(bookmarks, 1)
 	}
 }
 

@@ -166,6 +166,7 @@ func TestContract_B63_AddedEventsOutOfOrder(t *testing.T) {
 		w.Send(watch.Added, kit.Pod("b", "20"))
 		w.Send(watch.Added, kit.Pod("a", "5"))
 		time.Sleep(time.Minute)
+		require.Empty(t, w.version())
 		w.Feed().End()
 		synctest.Wait()
 		w.Send(watch.Added, kit.Pod("c", "6"))
