@@ -162,8 +162,8 @@ const (
 	rolledBack                     // at "", by a list: the history went back, and a new one begins
 )
 
-// server tracks what the answers have shown about the server. Except for streams, it lasts as long
-// as the reflector.
+// server tracks what the answers have shown about the server. Its first two fields last as long as
+// the reflector.
 type server struct {
 	// pagesAt0 is true if even lists at "0" arrive in pages. A limit then cannot bypass the watch
 	// cache, because there is none (B46).
@@ -171,6 +171,9 @@ type server struct {
 	// bookmarks is true once a bookmark has arrived.
 	bookmarks bool
 	streams   streamsState
+	// missing is true from a 404 of a list or watch until a list is committed. Meanwhile, only lists
+	// are requested.
+	missing bool
 }
 
 // streamsState determines whether a full state may be requested as a stream.
@@ -179,7 +182,7 @@ type streamsState uint8
 const (
 	streamsEnabled  streamsState = iota
 	streamsDisabled              // for ten minutes after a stream that did not work
-	resourceMissing              // until a list is committed: the server does not serve the resource
+	streamNotFound               // the same after a 404, unless it is the resource that is missing
 )
 
 // failures tracks failures. A healthy period resets the first four fields.
@@ -255,8 +258,8 @@ type cell func(*machine, input) action
 // cell cannot happen. The machine handles inSinkFailed and inStop in the same way in all phases.
 //
 // In the cells, "fail" means: count and report the failure. "relist" means: openingStream if the
-// source streams, streams are enabled and the history did not go back, else listing. "older" means:
-// older than the known version, in a history that did not go back.
+// source streams, streams are enabled, the resource is not missing and the history did not go back,
+// else listing. "older" means: older than the known version, in a history that did not go back.
 //
 //	phase            input       where                               then                                next
 //	listing          items                                           begin, write                        paging
@@ -265,18 +268,19 @@ type cell func(*machine, input) action
 //	                 page        more, last                          begin if listing, write             paging, committingList
 //	listing          failed      expired, too large: asked for one   fail; atLatest                     listing
 //	                 failed      invalid: asked for the server's     fail; atLatest                     listing
-//	                 failed      missing                             fail; atLatest, resourceMissing    waitingToList
+//	                 failed      missing                             fail; missing, atLatest, enabled if streamNotFound  waitingToList
 //	                 failed      else                                fail                                waitingToList
 //	paging           items                                           write                               paging
 //	                 failed      expired, with a limit               fail                                listing, without a limit
 //	                 failed      busy, unavailable: up to ten times  fail                                waitingToPage
-//	                 failed      missing                             fail; atLatest, resourceMissing    waitingToList
+//	                 failed      missing                             fail; missing, atLatest, enabled if streamNotFound  waitingToList
 //	                 failed      else                                fail                                waitingToList
 //	                 broken                                          fail; listBroke                     waitingToList
 //	openingStream    opened                                          begin                               streaming
 //	openingStream,   failed      expired, too large: asked for one   fail; atLatest                     openingStream
 //	 streaming       failed      busy                                fail                                waitingToList
-//	openingStream,   failed      else                                report; streamsDisabled             listing
+//	openingStream,   failed      missing                             report; streamNotFound              listing
+//	 streaming       failed      else                                report; streamsDisabled             listing
 //	 streaming       silent      unconfirmed                         confirmed; atLatest                relist
 //	                 silent      nothing came, and it may not stream report; streamsDisabled             listing
 //	                 silent      else                                fail; streamsDisabled               listing
@@ -285,7 +289,7 @@ type cell func(*machine, input) action
 //	                 bookmark    the last, and older                 report; rolledBack                  listing
 //	                 bookmark    the last                            active, confirmed                   committingStream
 //	                 closed                                          report; streamsDisabled             listing
-//	committingList   committed                                       version; known, confirmed; streams enabled if resourceMissing  openingWatch; report no version, once
+//	committingList   committed                                       version; known, confirmed, not missing  openingWatch; report no version, once
 //	committingStream committed                                       version; known, confirmed           watching
 //	openingWatch     opened      confirmed                           unconfirmed if reopened and slow    watching
 //	                 opened      else                                                                    watching
@@ -301,7 +305,7 @@ type cell func(*machine, input) action
 //	 watching        silent      else                                fail; unconfirmed, unless a fake's  openingWatch
 //	                 failed      busy                                fail                                waitingToWatch
 //	                 failed      expired                             fail                                relist; waitingToList if freeRelistUsed, atLatest if nothing came
-//	                 failed      missing                             fail; atLatest, resourceMissing    waitingToList
+//	                 failed      missing                             fail; missing, atLatest, enabled if streamNotFound  waitingToList
 //	                 failed      else                                fail                                waitingToList
 //	waitingToList    waited                                                                              relist
 //	waitingToPage    waited                                                                              paging
@@ -357,7 +361,7 @@ func (m *machine) timePassed(in input) {
 	if in.healthy {
 		m.failures.count, m.failures.waits, m.failures.missing, m.failures.freeRelistUsed = 0, 0, 0, false
 	}
-	if in.enableStreams && m.server.streams == streamsDisabled {
+	if in.enableStreams {
 		m.server.streams = streamsEnabled
 	}
 }
@@ -512,6 +516,10 @@ func (m *machine) streamFailed(in input) action {
 		return m.stream(a)
 	case in.class == classBusy:
 		return m.waitToList(m.fail())
+	case in.class == classMissing:
+		a := m.refuseStream()
+		m.server.streams = streamNotFound
+		return a
 	default:
 		return m.refuseStream()
 	}
@@ -531,10 +539,7 @@ func (m *machine) committed() (a action) {
 	m.version = m.request.version
 	m.listed = m.version
 	m.history.state = known
-	m.watch.proof, m.failures.listBroke = confirmed, false
-	if m.server.streams == resourceMissing {
-		m.server.streams = streamsEnabled
-	}
+	m.watch.proof, m.failures.listBroke, m.server.missing = confirmed, false, false
 	switch {
 	case m.version != "":
 		m.history.versions = versionsKnown
@@ -640,7 +645,10 @@ func (m *machine) waitedToWatch(input) action {
 // awaitResource backs off and then lists the resource from etcd, because a cache may still have the
 // objects of a deleted definition. The sink keeps its objects, because a 404 proves nothing.
 func (m *machine) awaitResource(a action) action {
-	m.server.streams = resourceMissing
+	m.server.missing = true
+	if m.server.streams == streamNotFound {
+		m.server.streams = streamsEnabled
+	}
 	m.markAtLatest()
 	m.failures.missing++
 	m.phase = waitingToList
@@ -706,7 +714,7 @@ func (m *machine) relistSoon(a action) action {
 // relist requests a full state, as a stream if possible. A new history uses a list, which does not
 // depend on caches.
 func (m *machine) relist(a action) action {
-	if m.streamSupport != StreamingUnsupported && m.server.streams == streamsEnabled && m.history.state != rolledBack {
+	if m.streamSupport != StreamingUnsupported && m.server.streams == streamsEnabled && !m.server.missing && m.history.state != rolledBack {
 		return m.stream(a)
 	}
 	return m.list(a)
@@ -800,8 +808,8 @@ func (m *machine) check() {
 	watches := m.phase == openingWatch || m.phase == watching
 	verify.That(!streams || m.streamSupport != StreamingUnsupported && m.history.state != rolledBack, "a stream of a new history, or from a source that cannot")
 	verify.That(!watches || m.history.state == known, "watching from a version that is not served")
-	verify.That(!streams || m.server.streams == streamsEnabled, "a stream, though lists alone may be requested")
-	verify.That(m.server.streams != resourceMissing || m.history.state != known, "a missing resource whose version is served")
+	verify.That(!streams || m.server.streams == streamsEnabled && !m.server.missing, "a stream, though lists alone may be requested")
+	verify.That(!m.server.missing || m.history.state != known, "a missing resource whose version is served")
 	verify.That(m.failures.pageRepeats <= maxPageRepeats, "a page was requested again %d times", m.failures.pageRepeats)
 	verify.That(m.failures.pageRepeats == 0 || m.phase == paging || m.phase == waitingToPage, "repetitions of a page in phase %d", m.phase)
 	verify.That(m.phase != waitingToPage || m.request.token != "", "waits for a page without a token")

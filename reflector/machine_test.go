@@ -29,6 +29,8 @@ type world struct {
 	repeats     int     // of the present page
 	rolledBack  bool    // the history went back, and no state of the new one was committed
 	missing     bool    // a list or a watch was answered with 404, and no full state was committed since
+	noStreams   bool    // a stream did not work, less than ten minutes ago
+	notFound    bool    // because it was answered with 404
 	requests    int
 }
 
@@ -52,7 +54,7 @@ func (w *world) step(in input) (wrong string) {
 	}
 	w.action = w.machine.step(in)
 	w.machine.check()
-	for _, judge := range []func(machine, input) string{w.effects, w.answers, w.absence, w.pages, w.operation, w.pace} {
+	for _, judge := range []func(machine, input) string{w.effects, w.answers, w.absence, w.streams, w.pages, w.operation, w.pace} {
 		if wrong := judge(before, in); wrong != "" {
 			return wrong
 		}
@@ -141,8 +143,24 @@ func (w *world) absence(before machine, in input) string {
 		return "asks for more than a list of a resource that is missing"
 	case w.missing && a.op == doList && a.request.version != "":
 		return "asks a cache for a resource that was missing"
-	case !w.missing && w.machine.server.streams == resourceMissing:
+	case !w.missing && w.machine.server.missing:
 		return "a resource counts as missing after it was listed"
+	}
+	return ""
+}
+
+// streams checks that no stream follows for ten minutes after one that did not work, unless it was the resource that
+// was missing.
+func (w *world) streams(_ machine, in input) string {
+	is404 := in.kind == inFailed && in.class == classMissing
+	switch {
+	case w.action.streamsDisabled:
+		w.noStreams, w.notFound = true, is404
+	case in.enableStreams, is404 && w.notFound:
+		w.noStreams, w.notFound = false, false
+	}
+	if w.noStreams && w.action.op == doStream {
+		return "streams too soon"
 	}
 	return ""
 }

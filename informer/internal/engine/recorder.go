@@ -108,7 +108,7 @@ func (s *status) reflected(i int, e reflector.Event) {
 		}
 	case reflector.NotServed:
 		p.progress, p.notServed = Progress{}, time.Now()
-	case reflector.Served: // streams will be requested again
+	case reflector.Served: // a stream may have been refused because the resource was missing
 		p.notServed, p.notes[noteStreams] = time.Time{}, ""
 	case reflector.HistoryUnknown:
 		p.notes[noteVersions] = "full states have no resourceVersion: the server's history is unknown"
