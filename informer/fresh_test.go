@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -234,6 +235,28 @@ func TestContract_D33_AQuestionThatFails(t *testing.T) {
 		synctest.Wait()
 		stop()
 		require.ErrorIs(t, <-fresh, informer.ErrStopped)
+	})
+}
+
+// The question obeys the Retry-After of a busy server, as a list does.
+func TestContract_D33_AQuestionToABusyServer(t *testing.T) {
+	inKept(t, func(t *testing.T, k *kept) {
+		i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet})
+		defer k.start(i)()
+		require.NoError(t, i.WaitFresh(t.Context()))
+
+		var questions atomic.Int32
+		k.server.Intercept(func(_ context.Context, r informertest.Request) error {
+			if r.Verb != "list" {
+				return nil
+			}
+			questions.Add(1)
+			return apierrors.NewTooManyRequests("busy", 120)
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		require.ErrorIs(t, i.WaitFresh(ctx), context.DeadlineExceeded)
+		require.EqualValues(t, 1, questions.Load())
 	})
 }
 

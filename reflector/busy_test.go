@@ -134,6 +134,20 @@ func TestAThrottledListArrives(t *testing.T) {
 	})
 }
 
+// The question for the newest version is sent once, too. Its error has the server's Retry-After.
+func TestNewestOfABusyServer(t *testing.T) {
+	inPipes(t, func(t *testing.T, source func(*pods) Source, _ testClient) {
+		server := &pods{list: func(_ int, w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "120")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}}
+		_, err := Newest(t.Context(), source(server))
+		require.True(t, apierrors.IsTooManyRequests(err), err)
+		require.GreaterOrEqual(t, RepeatAfter(1, err), 2*time.Minute)
+		require.Equal(t, 1, server.count["list"])
+	})
+}
+
 // The largest Retry-After is ten minutes, however large the number is.
 func TestRetryAfterThousandsOfYears(t *testing.T) {
 	inPipes(t, func(t *testing.T, source func(*pods) Source, client testClient) {

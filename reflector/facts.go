@@ -2,6 +2,7 @@ package reflector
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"time"
 )
 
@@ -141,8 +142,7 @@ func backoff(step int, longest time.Duration, random float64) time.Duration {
 	return d + time.Duration(random*float64(d))
 }
 
-// delay returns the duration of a back-off. A server sends the same Retry-After to many clients, so
-// a random part of firstDelay spreads their requests.
+// delay returns the duration of a back-off.
 func (l *loop) delay(a action) time.Duration {
 	if l.o.Backoff != nil {
 		return max(l.o.Backoff(a.attempt), l.times.retryAfter)
@@ -151,11 +151,22 @@ func (l *loop) delay(a action) time.Duration {
 	if a.missing {
 		return backoff(a.attempt, missingDelay, random/2)
 	}
-	after := l.times.retryAfter
-	if after > 0 {
-		after += time.Duration(random * float64(firstDelay))
+	return repeatAfter(a.attempt, l.times.retryAfter, random)
+}
+
+// RepeatAfter returns how long a reflector waits before it repeats a request that has failed a
+// number of times in a row, the last time with err.
+func RepeatAfter(failures int, err error) time.Duration {
+	return repeatAfter(failures, retryAfter(err), rand.Float64())
+}
+
+// repeatAfter returns the delay of a step, or the server's Retry-After if that is longer. A server
+// sends the same Retry-After to many clients, so a random part of firstDelay spreads their requests.
+func repeatAfter(step int, retryAfter time.Duration, random float64) time.Duration {
+	if retryAfter > 0 {
+		retryAfter += time.Duration(random * float64(firstDelay))
 	}
-	return max(backoff(a.attempt, lastDelay, random), after)
+	return max(backoff(step, lastDelay, random), retryAfter)
 }
 
 // after returns a channel that receives after a delay, and a function that stops the timer.

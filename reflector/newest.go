@@ -41,11 +41,11 @@ func (s Source) newest(ctx context.Context, tweak func(*metav1.ListOptions)) (st
 			tweak(&o)
 		}
 		o.Limit, o.ResourceVersion, o.ResourceVersionMatch = 1, "", ""
-		ask := s.ask
+		ask := wire.Send(s.ask)
 		if s.Send != nil {
 			ask = s.Send.askHead
 		}
-		a, err := ask(ctx, o, true)
+		a, err := ask.Marked(ctx, o, true, nil)
 		switch {
 		case err != nil:
 			return "", err

@@ -34,9 +34,7 @@ func (l *loop) asking(o metav1.ListOptions, list bool) func(context.Context) (wi
 		if l.subscriber != nil {
 			sender = l.subscriber
 		}
-		ctx, mark := wire.WithMark(ctx, list, o, sender)
-		a, err := l.ask(ctx, o, list)
-		return a, mark.Wrap(err)
+		return l.ask.Marked(ctx, o, list, sender)
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
-
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
@@ -60,8 +58,7 @@ func (n *newest) begin() *attempt {
 
 // work makes attempts until none is queued or the run ends. Its pauses are those of a failed list.
 func (n *newest) work(c *Core) {
-	run, pauses := c.run.Context, wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Jitter: 1, Steps: 6, Cap: 30 * time.Second}
-	pause := pauses
+	run, failures := c.run.Context, 0
 	for a := n.begin(); a != nil; a = n.begin() {
 		c.ask(a)
 		if run.Err() != nil {
@@ -69,10 +66,11 @@ func (n *newest) work(c *Core) {
 		}
 		close(a.done)
 		if a.err == nil {
-			pause = pauses
+			failures = 0
 			continue
 		}
-		timer := time.NewTimer(pause.Step())
+		failures++
+		timer := time.NewTimer(reflector.RepeatAfter(failures, a.err))
 		select {
 		case <-timer.C:
 		case <-run.Done():

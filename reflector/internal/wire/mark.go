@@ -52,6 +52,13 @@ func WithMark(ctx context.Context, list bool, o metav1.ListOptions, sender Sende
 	return context.WithValue(ctx, markKey{}, m), m
 }
 
+// Marked sends a marked request, once. The error has what the mark has hidden from the client.
+func (s Send) Marked(ctx context.Context, o metav1.ListOptions, list bool, sender Sender) (Answer, error) {
+	ctx, mark := WithMark(ctx, list, o, sender)
+	a, err := s(ctx, o, list)
+	return a, mark.Wrap(err)
+}
+
 // SenderOf returns the sender of a marked list or watch. It returns nil for any other request.
 func SenderOf(r *http.Request) Sender {
 	if m := markOf(r); m != nil {
