@@ -24,6 +24,8 @@ const (
 	batchItems     = 128
 	batchBytes     = 1 << 20
 	waitingBatches = 2
+	// kindlessBytes bounds the items that wait for the kind of their list.
+	kindlessBytes = 1 << 30
 	// gatherFor is how long items of an initial state wait for more items. A server sends a few at
 	// a time, and readers see them only after all have arrived. Waking the loop for every few would
 	// cost more than decoding them.
@@ -229,7 +231,10 @@ func (r *Reception) addItem(it item, of *ListHead) error {
 	r.batch = append(r.batch, a)
 	r.bytes += len(it.data)
 	r.kindless = r.kindless || of != nil && !of.isKnown() && lacksKind(a)
-	if !r.kindless && (len(r.batch) == batchItems || r.bytes >= batchBytes) {
+	switch {
+	case r.kindless && r.bytes > kindlessBytes:
+		return fmt.Errorf("%w: more than %d bytes of items without a kind before the kind of their list", ErrBadAnswer, kindlessBytes)
+	case !r.kindless && (len(r.batch) == batchItems || r.bytes >= batchBytes):
 		r.send()
 	}
 	return r.Ctx.Err()

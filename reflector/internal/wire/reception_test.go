@@ -82,6 +82,15 @@ func TestGatheredItemsAreNotLost(t *testing.T) {
 	})
 }
 
+// Items without a kind wait for the kind of their list, but not in any number.
+func TestItemsThatWaitForTheirKindAreBounded(t *testing.T) {
+	r := &Reception{Ctx: t.Context(), Decoder: NewDecoder(Objects{Type: Unstructured}, Sharing{}, nil), list: true}
+	it := item{event: watch.Added, format: formatJSON, data: []byte(podText("a", "1"))}
+	require.NoError(t, r.addItem(it, &ListHead{}))
+	r.bytes = kindlessBytes
+	require.ErrorIs(t, r.addItem(it, &ListHead{}), ErrBadAnswer)
+}
+
 // A body that does not end with its context does not delay the reception. Its later items are dropped.
 func TestBodyThatOutlivesItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
