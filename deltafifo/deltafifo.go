@@ -100,12 +100,12 @@ func (q *DeltaFIFO) tryDrain() ([]Delta, error) {
 	defer q.mu.Unlock()
 
 	if len(q.waiting) == 0 {
-		if q.closed {
-			return nil, ErrClosed
-		}
 		q.giveBack(q.waiting)
 		q.giveBack(q.taken)
 		q.waiting, q.taken = nil, nil
+		if q.closed {
+			return nil, ErrClosed
+		}
 		return nil, nil
 	}
 	q.waiting, q.taken = q.taken[:0], q.waiting

@@ -83,6 +83,7 @@ func (w *twins) close() {
 	}
 	_, err := w.queue.Drain(w.t.Context())
 	require.ErrorIs(w.t, err, ErrClosed)
+	require.Zero(w.t, cap(w.queue.waiting)+cap(w.queue.taken), "memory")
 	require.ErrorIs(w.t, w.queue.Push(w.t.Context(), delta(0, 0)), ErrClosed)
 }
 

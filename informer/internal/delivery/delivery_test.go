@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -97,6 +98,36 @@ func TestAFeedThatIsClosedCountsNothing(t *testing.T) {
 		f.close()
 		f.progress(1)
 		require.Zero(t, f.total())
+	}
+}
+
+// The end of a run drops the events that are not delivered. What the handler has got is still known.
+func TestTheEndOfARunReleasesTheFeeds(t *testing.T) {
+	for _, merge := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r, j := newRig(t), &journal{gate: make(chan struct{})}
+			handler := r.add(j, Options{Merge: merge})
+			ctx, cancel := context.WithCancel(t.Context())
+			r.run.Context = ctx
+			r.Start(r.run)
+			r.list("a")
+			synctest.Wait()
+			j.pass(1)
+			r.update("a", 2)
+			r.update("a", 3)
+			require.Equal(t, 2, handler.Backlog())
+			r.run.Stopping.Store(true)
+			cancel()
+			j.pass(1)
+			r.run.Handlers.Wait()
+			require.Zero(t, handler.Backlog())
+			require.Nil(t, handler.taken.Load())
+			require.Nil(t, handler.feed.changes)
+			require.Zero(t, handler.feed.cursor)
+			position, ok := handler.feed.delivered()
+			require.True(t, ok)
+			require.EqualValues(t, 1, position, "it has got a@2")
+		})
 	}
 }
 

@@ -42,6 +42,13 @@ type feed struct {
 	inHand  inHand
 	count   uint64    // events delivered
 	since   time.Time // time of start
+	final   extent    // in feedClosed, what delivered returns
+}
+
+// extent is how far a handler has got the log: not at all before it has got the whole initial state.
+type extent struct {
+	position uint64
+	ok       bool
 }
 
 // changes are the undelivered changes of a feed: [everyChange] or [latestChanges]. The caller of each
@@ -184,10 +191,19 @@ func (f *feed) delivered() (position uint64, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	if !f.replayed() {
-		return 0, false
+	e := f.extent()
+	return e.position, e.ok
+}
+
+// extent returns how far the handler has got the log. The caller holds mu.
+func (f *feed) extent() extent {
+	switch {
+	case f.state == feedClosed:
+		return f.final
+	case f.replayed():
+		return extent{f.changes.oldest(), true}
 	}
-	return f.changes.oldest(), true
+	return extent{}
 }
 
 // replayed reports whether the whole initial state has been delivered. The caller holds mu.
@@ -211,6 +227,7 @@ func (f *feed) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
+	f.final = f.extent()
 	f.state, f.cursor, f.walk, f.changes, f.inHand = feedClosed, eventlog.Cursor{}, walk{}, nil, inHand{}
 }
 

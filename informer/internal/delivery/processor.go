@@ -171,7 +171,14 @@ func (p *SharedProcessor) returned(r *Registration) {
 // bury marks that the registration delivers nothing more. The caller holds SharedProcessor.mu.
 func (r *Registration) bury() {
 	r.life = gone
+	r.release()
 	close(r.done)
+}
+
+// release drops the undelivered events. The caller holds SharedProcessor.mu.
+func (r *Registration) release() {
+	r.feed.close()
+	r.taken.Store(nil)
 }
 
 // stop ends a registration without waiting for its goroutine, because the handler may be stuck. A second call
@@ -187,8 +194,7 @@ func (p *SharedProcessor) stop(r *Registration) {
 		r.bury()
 	}
 	close(r.stopCalled)
-	r.feed.close() // first, because without handlers the publisher clears the log
-	r.taken.Store(nil)
+	r.release() // first, because without handlers the publisher clears the log
 	p.remove(r)
 	r.Progress.Wake()
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 )
@@ -107,12 +106,14 @@ func (c *Core) endRun(reading *reading, detected func()) {
 // answer among them. The sources and the processLoop have ended.
 func (c *Core) dropQueued() {
 	c.queue.Close()
-	taken := slices.Clone(c.batch)                 // Drain clears it
-	rest, _ := c.queue.Drain(context.Background()) // closed: it does not wait
-	for _, d := range append(taken, rest...) {
-		if d.Op == deltafifo.Answered {
-			c.dropAnswer(&d)
+	var err error
+	for err == nil {
+		for i := range c.batch {
+			if d := &c.batch[i]; d.Op == deltafifo.Answered {
+				c.dropAnswer(d)
+			}
 		}
+		c.batch, err = c.queue.Drain(context.Background()) // closed: it does not wait
 	}
 }
 
