@@ -1,6 +1,9 @@
 package indexer
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // AddIndexes adds indexes and fills them from the stored objects. It adds all of them or, with an
 // error, none. The error is [ErrIndexExists] for a name already in use, and [ErrIndexInvalid] for
@@ -27,6 +30,27 @@ func (w *Writer) AddIndexes(indexes ...Index[any]) error {
 	}
 	w.addIndexes(added...)
 	return nil
+}
+
+// addIndexes fills new indexes and then shows them to readers, after the others. The caller holds
+// x.writing. Filling needs no other lock: readers do not see the new lists yet, and do not read the
+// records' postings meanwhile.
+func (w *Writer) addIndexes(added ...*index) {
+	old := w.x.live.Load()
+	for _, ix := range added {
+		w.ordered++
+		ix.order = w.ordered
+	}
+	w.beginMove()
+	defer func() {
+		if w.x.live.Load() == old { // a function has ended the goroutine: drop the records' new postings
+			w.moveTo(w.emptyContents(old.indexes, old.all.len()))
+		}
+	}()
+	for at := range uint32(old.all.len()) { //nolint:gosec // 4 billion objects do not fit in memory
+		w.addPostings(old.all.owner(at), added)
+	}
+	w.x.live.Store(newContents(old.records, old.all, slices.Concat(old.indexes, added)))
 }
 
 // addPostings enters a record into the lists of new indexes.

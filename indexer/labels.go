@@ -228,24 +228,3 @@ func (a *asked) leastRecent() (least labelKey) {
 	}
 	return least
 }
-
-// addIndexes fills new indexes and then shows them to readers, after the others. The caller holds
-// x.writing. Filling needs no other lock: readers do not see the new lists yet, and do not read the
-// records' postings meanwhile.
-func (w *Writer) addIndexes(added ...*index) {
-	old := w.x.live.Load()
-	for _, ix := range added {
-		w.ordered++
-		ix.order = w.ordered
-	}
-	w.beginMove()
-	defer func() {
-		if w.x.live.Load() == old { // a function has ended the goroutine: drop the records' new postings
-			w.moveTo(w.emptyContents(old.indexes, old.all.len()))
-		}
-	}()
-	for at := range uint32(old.all.len()) { //nolint:gosec // 4 billion objects do not fit in memory
-		w.addPostings(old.all.owner(at), added)
-	}
-	w.x.live.Store(newContents(old.records, old.all, slices.Concat(old.indexes, added)))
-}

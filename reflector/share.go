@@ -143,16 +143,3 @@ func (l *loop) endsWithProgress() bool {
 	n := len(l.batch)
 	return n > 0 && l.batch[n-1].Op == deltafifo.Progress
 }
-
-// next returns the next event of the watch, if there is one. It briefly holds back a Progress that
-// is alone in its batch, so that many foreign events cost the sink little.
-func (l *loop) next(w *watchConn, wait bool) (wire.Received, bool) {
-	a, ok := w.next(wait)
-	if ok || len(l.batch) != 1 || !l.endsWithProgress() {
-		return a, ok
-	}
-	if hold := progressEvery - time.Since(l.times.progressed); hold > 0 {
-		return w.linger(hold)
-	}
-	return a, false
-}

@@ -146,6 +146,19 @@ func (l *loop) read() (input, error) {
 	return l.writeChanges()
 }
 
+// next returns the next event of the watch, if there is one. It briefly holds back a Progress that
+// is alone in its batch, so that many foreign events cost the sink little.
+func (l *loop) next(w *watchConn, wait bool) (wire.Received, bool) {
+	a, ok := w.next(wait)
+	if ok || len(l.batch) != 1 || !l.endsWithProgress() {
+		return a, ok
+	}
+	if hold := progressEvery - time.Since(l.times.progressed); hold > 0 {
+		return w.linger(hold)
+	}
+	return a, false
+}
+
 // change returns the operation of an event that reports a change, or 0.
 func change(t watch.EventType) deltafifo.Op {
 	switch t {

@@ -2,30 +2,6 @@ package engine
 
 import "time"
 
-// received records a batch of changes, or a bookmark. number is the number of its last delta.
-func (s *status) received(source uint16, bookmark bool, number uint64) {
-	now := time.Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	p := &s.bySource[source]
-	p.receipts.add(receipt{now, number}, s.applied[source].Load())
-	if bookmark {
-		p.lastBookmark = now
-	} else {
-		p.lastEvent = now
-	}
-}
-
-// answered records a complete answer of the server, whatever its content. number is the number of its last
-// delta.
-func (s *status) answered(source uint16, number uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	s.bySource[source].receipts.add(receipt{time.Now(), number}, s.applied[source].Load())
-}
-
 // confirmed returns the time when the server last confirmed the store's state of a source. The caller holds
 // mu.
 func (s *status) confirmed(source int) time.Time {
