@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
-// defaultBound is the number of waiting deltas at which producers wait.
-const defaultBound = 4096
+// bound is the number of waiting deltas at which producers wait.
+const bound = 4096
 
 // DeltaFIFO is an ordered queue of deltas between the goroutines that read sources and the
 // consumer. The consumer takes all waiting deltas at once, by swapping slices. The queue keeps the
@@ -21,7 +21,7 @@ type DeltaFIFO struct {
 	// waiting and taken swap roles with each Drain. taken belongs to the consumer until its next
 	// Drain, without mu.
 	waiting, taken []Delta
-	bound          int
+	bound          int // less in tests
 	closed         bool
 	// spare keeps the slices of an empty queue until the garbage collector takes them.
 	spare sync.Pool
@@ -30,11 +30,8 @@ type DeltaFIFO struct {
 	room  chan struct{} // holds a token if a producer should look again
 }
 
-// New returns an empty queue. Producers wait while it has bound deltas. Zero means 4,096.
-func New(bound int) *DeltaFIFO {
-	if bound <= 0 {
-		bound = defaultBound
-	}
+// New returns an empty queue. Producers wait while it has 4,096 deltas.
+func New() *DeltaFIFO {
 	return &DeltaFIFO{bound: bound, ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 

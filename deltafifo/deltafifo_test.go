@@ -33,7 +33,14 @@ func newTwins(t *testing.T, r *rand.Rand) *twins {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	bound := 1 + r.IntN(10)
-	return &twins{t: t, rand: r, ended: ended, queue: New(bound), bound: bound}
+	return &twins{t: t, rand: r, ended: ended, queue: newBounded(bound), bound: bound}
+}
+
+// newBounded returns an empty queue with another bound.
+func newBounded(bound int) *DeltaFIFO {
+	q := New()
+	q.bound = bound
+	return q
 }
 
 func (w *twins) step() {
@@ -100,7 +107,7 @@ func TestDeltaFIFOAgainstItsTwin(t *testing.T) {
 // B19: a producer waits while the queue is full.
 func TestContract_B19_ProducersKeepTheirOrderAndWaitForRoom(t *testing.T) {
 	const producers, each = 4, 5000
-	q := New(16)
+	q := newBounded(16)
 	var wg sync.WaitGroup
 	for p := range producers {
 		wg.Go(func() {
@@ -139,7 +146,7 @@ func TestContract_B19_ProducersKeepTheirOrderAndWaitForRoom(t *testing.T) {
 
 func TestEveryWaitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := New(1)
+		q := newBounded(1)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		why := errors.New("enough")
 		results := make(chan error, 3)
@@ -161,7 +168,7 @@ func TestEveryWaitEnds(t *testing.T) {
 }
 
 func TestAnEmptyDeltaFIFOKeepsNoMemory(t *testing.T) {
-	q := New(0)
+	q := New()
 	for range 3000 {
 		require.NoError(t, q.Push(t.Context(), delta(0, 1)))
 	}

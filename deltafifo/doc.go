@@ -9,8 +9,8 @@
 //
 //   - First in, first out, across all keys. The queue does not merge, drop or reorder deltas: those
 //     of each producer come out in the order in which it pushed them.
-//   - Bounded: a producer waits while the queue has [New]'s bound of deltas, until there is room or
-//     its context ends. The queue takes a whole batch or nothing.
+//   - Bounded: a producer waits while the queue has 4,096 deltas, until there is room or its context
+//     ends. The queue takes a whole batch or nothing.
 //   - Any number of producers, one consumer. The consumer takes all waiting deltas at once, and
 //     works without a lock.
 //   - No goroutine of its own. An empty queue keeps almost no memory.

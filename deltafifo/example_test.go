@@ -11,7 +11,7 @@ import (
 
 // A sink queues what a reflector writes, and its consumer takes all that waits at once.
 func ExampleDeltaFIFO() {
-	ctx, queue := context.Background(), deltafifo.New(0)
+	ctx, queue := context.Background(), deltafifo.New()
 	web := indexer.Key{Namespace: "shop", Name: "web"}
 	err := errors.Join(
 		queue.Push(ctx, deltafifo.Delta{Op: deltafifo.Begin}),

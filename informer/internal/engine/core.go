@@ -73,7 +73,7 @@ func New(o Options, objects ObjectType, sources []*Source) *Core {
 		run:        delivery.Run{Context: context.Background()},
 		stopped:    make(chan struct{}),
 		returned:   make(chan struct{}),
-		queue:      deltafifo.New(0),
+		queue:      deltafifo.New(),
 	}
 	c.run.Exit, c.report = c.exit, c.observe
 	if c.options.Name == "" {
