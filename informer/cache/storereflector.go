@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"reflect"
-	"strings"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/naming"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -234,7 +232,7 @@ func (a *attempt) retries(e reflector.Failed) bool {
 	case e.Operation == reflector.OpStream && a.watch == notWatching:
 		return true
 	case e.Operation == reflector.OpList: // after these errors client-go lists the newest state
-		return apierrors.IsResourceExpired(e.Err) || apierrors.IsGone(e.Err) || tooLarge(e.Err)
+		return e.Class == reflector.ErrorExpired
 	case apierrors.IsInternalError(e.Err) && a.patience > 0:
 		if a.failing.IsZero() {
 			a.failing = time.Now()
@@ -242,12 +240,6 @@ func (a *attempt) retries(e reflector.Failed) bool {
 		return time.Since(a.failing) < a.patience
 	}
 	return apierrors.IsTooManyRequests(e.Err) || utilnet.IsConnectionRefused(errors.Unwrap(e.Err))
-}
-
-// tooLarge reports whether a server has not yet reached the requested version.
-func tooLarge(err error) bool {
-	return apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) ||
-		apierrors.IsTimeout(err) && strings.Contains(strings.ToLower(err.Error()), "too large resource version")
 }
 
 // describeType describes the type of an object as client-go does.

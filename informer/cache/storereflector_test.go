@@ -131,7 +131,7 @@ func TestWhatEndsAListAndWatch(t *testing.T) {
 	internal := apierrors.NewInternalError(errPoison)
 	slow := apierrors.NewTimeoutError("slow", 1)
 	failed := func(op reflector.Operation, err error) reflector.Failed {
-		return reflector.Failed{Operation: op, Err: err}
+		return reflector.Failed{Operation: op, Class: reflector.ClassOf(err), Err: err}
 	}
 	for name, tc := range map[string]struct {
 		patience time.Duration
