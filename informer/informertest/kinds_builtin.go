@@ -8,7 +8,6 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes"
@@ -71,5 +70,3 @@ func kindOfClient(m reflect.Method) (Kind, bool) {
 	k.Scale = scales && scale.Type.Out(0) == reflect.TypeFor[*autoscalingv1.Scale]()
 	return k, true
 }
-
-var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}

@@ -4,8 +4,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-
-	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
 // collection holds the objects of one resource, now and at every version since the last compaction. The key
@@ -127,23 +125,4 @@ func (c *collection) compact() {
 		}
 	}
 	c.paths = slices.DeleteFunc(c.paths, func(path string) bool { return c.items[path] == nil })
-}
-
-// check panics if an invariant is broken.
-func (c *collection) check(version uint64) {
-	verify.That(len(c.items) == len(c.paths), "%d items and %d paths", len(c.items), len(c.paths))
-	verify.That(!c.sorted || slices.IsSorted(c.paths), "the paths are not in order")
-	for _, path := range c.paths {
-		states := c.items[path]
-		verify.That(len(states) > 0 && states[len(states)-1].version <= version, "%q has no state, or a state from the future", path)
-		for i, s := range states {
-			verify.That(i == 0 || states[i-1].version < s.version, "the versions of %q do not ascend", path)
-			verify.That(s.object == nil || s.object.GetResourceVersion() == format(s.version), "%q does not have the version of its state", path)
-		}
-	}
-	last := c.oldest
-	for ; last.next != nil; last = last.next {
-		verify.That(last.version <= last.next.version, "the history does not ascend at %d", last.version)
-	}
-	verify.That(last == c.newest && last.version <= version, "the history does not end at its newest change")
 }

@@ -2,6 +2,7 @@ package informertest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,10 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
 
 var (
 	configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
+	pods       = corev1.SchemeGroupVersion.WithResource("pods")
 	nodes      = corev1.SchemeGroupVersion.WithResource("nodes")
 )
 
@@ -45,6 +49,25 @@ func (m *model) check() {
 	for _, c := range m.collections {
 		c.check(m.version)
 	}
+}
+
+// check panics if an invariant is broken.
+func (c *collection) check(version uint64) {
+	verify.That(len(c.items) == len(c.paths), "%d items and %d paths", len(c.items), len(c.paths))
+	verify.That(!c.sorted || slices.IsSorted(c.paths), "the paths are not in order")
+	for _, path := range c.paths {
+		states := c.items[path]
+		verify.That(len(states) > 0 && states[len(states)-1].version <= version, "%q has no state, or a state from the future", path)
+		for i, s := range states {
+			verify.That(i == 0 || states[i-1].version < s.version, "the versions of %q do not ascend", path)
+			verify.That(s.object == nil || s.object.GetResourceVersion() == format(s.version), "%q does not have the version of its state", path)
+		}
+	}
+	last := c.oldest
+	for ; last.next != nil; last = last.next {
+		verify.That(last.version <= last.next.version, "the history does not ascend at %d", last.version)
+	}
+	verify.That(last == c.newest && last.version <= version, "the history does not end at its newest change")
 }
 
 func (m *model) mustCreate(t *testing.T, obj apiObject) apiObject {

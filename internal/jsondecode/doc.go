@@ -9,7 +9,7 @@
 //
 // Results. A decoder returns the object or the error that apimachinery's util/json returns for the
 // same bytes. It decodes plain objects itself. util/json decodes unusual objects again, such as
-// those with a duplicate field. Redone counts these objects.
+// those with a duplicate field.
 //
 // Safety. Programs break the rule that cached objects are read-only. So an object
 // never shares the containers that programs commonly write into, nor those around

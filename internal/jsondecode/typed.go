@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -25,7 +24,6 @@ import (
 type Typed struct {
 	options Options
 	plan    *plan
-	redone  atomic.Uint64
 
 	mu      sync.Mutex // locked before the table
 	text    text
@@ -40,15 +38,11 @@ func NewTyped(object reflect.Type, o Options) *Typed {
 	return &Typed{options: o, plan: planOf(object)}
 }
 
-// Redone returns the number of objects that apimachinery's decoder has decoded.
-func (d *Typed) Redone() uint64 { return d.redone.Load() }
-
 // Decode returns a pointer to the object in data. The object does not refer to data.
 func (d *Typed) Decode(data []byte) (any, error) {
 	if v, ok := d.DecodePlain(data); ok {
 		return v, nil
 	}
-	d.redone.Add(1)
 	v := reflect.New(d.plan.typ)
 	own := slices.Clone(without(data, d.options.Drop)) // a type with an UnmarshalJSON may keep a part
 	if err := utiljson.Unmarshal(own, v.Interface()); err != nil {

@@ -3,7 +3,6 @@ package jsondecode
 import (
 	"strconv"
 	"sync"
-	"sync/atomic"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
@@ -33,7 +32,6 @@ func (o *Options) withholds(payload bool) bool { return o.Secret || payload && !
 type Unstructured struct {
 	options Options
 	strings *share.Table // the table, or nil if strings are not shared
-	redone  atomic.Uint64
 
 	mu    sync.Mutex // locked before the table
 	text  text
@@ -50,15 +48,11 @@ func NewUnstructured(o Options) *Unstructured {
 	return d
 }
 
-// Redone returns the number of objects that apimachinery's decoder has decoded.
-func (d *Unstructured) Redone() uint64 { return d.redone.Load() }
-
 // Decode returns the object in data. The object does not refer to data.
 func (d *Unstructured) Decode(data []byte) (map[string]any, error) {
 	if m, ok := d.object(data); ok {
 		return m, nil
 	}
-	d.redone.Add(1)
 	var m map[string]any
 	if err := utiljson.Unmarshal(without(data, d.options.Drop), &m); err != nil {
 		return nil, err

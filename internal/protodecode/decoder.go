@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/tidemark-k8s/tidemark/internal/fields"
@@ -32,10 +31,9 @@ type Decoder struct {
 	object  reflect.Type
 	options Options
 
-	planned   sync.Once
-	plan      *plan // made by planOnce
-	walks     sync.Pool
-	fallbacks atomic.Uint64
+	planned sync.Once
+	plan    *plan // made by planOnce
+	walks   sync.Pool
 }
 
 // New returns a decoder for a struct type with a generated Unmarshal. The decoder makes its plans when
@@ -44,27 +42,29 @@ func New(object reflect.Type, o Options) *Decoder {
 	return &Decoder{object: object, options: o}
 }
 
-// Fallbacks returns the number of objects that the generated Unmarshal has decoded, because their bytes
-// were unusual for an API server, or because this package does not support the type.
-func (d *Decoder) Fallbacks() uint64 { return d.fallbacks.Load() }
-
 // Decode returns a pointer to a new object of the decoder's type. The object does not refer to data.
 func (d *Decoder) Decode(data []byte) (any, error) {
-	p := d.planOnce()
-	if p == nil {
+	if d.planOnce() == nil {
 		return nil, fmt.Errorf("%w: %v", ErrNotProto, d.object)
 	}
-	if p.form == formTable {
-		object := reflect.New(d.object)
-		switch d.walk(object.UnsafePointer(), data) {
-		case endGood:
-			return object.Interface(), nil
-		case endTooDeep:
-			return nil, ErrTooDeep
-		}
+	switch object, ended := d.byPlan(data); ended {
+	case endGood:
+		return object, nil
+	case endTooDeep:
+		return nil, ErrTooDeep
 	}
-	d.fallbacks.Add(1)
 	return d.generated(data)
+}
+
+// byPlan decodes an object by the plan of its type. The end is odd if the bytes are unusual for an API
+// server, or if this package does not support the type.
+func (d *Decoder) byPlan(data []byte) (any, end) {
+	if d.planOnce().form != formTable {
+		return nil, endOdd
+	}
+	object := reflect.New(d.object)
+	ended := d.walk(object.UnsafePointer(), data)
+	return object.Interface(), ended
 }
 
 // planOnce returns the plan of the object, or nil if the type has no generated Unmarshal.

@@ -121,7 +121,7 @@ var arrows = []arrow{
 	},
 	{
 		from: "informer/informertest",
-		to: []string{"./internal/verify", "./indexer", "./deltafifo", "./reflector", "./lister", "./informer", apimachinery,
+		to: []string{"./indexer", "./deltafifo", "./reflector", "./lister", "./informer", apimachinery,
 			"k8s.io/api/...", "k8s.io/client-go/...", "gopkg.in/evanphx/json-patch.v4"},
 		why: "the test kit does not need a factory, because tests can use it without one",
 	},
