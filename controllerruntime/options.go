@@ -82,7 +82,8 @@ func Drop(kind client.Object, fields ...string) Option {
 	}
 }
 
-// LabelIndexes names labels of a kind that have an index from the beginning, see [informer.Options].LabelIndexes.
+// LabelIndexes names labels of a kind that have an index from the beginning, see [informer.Options].LabelIndexes. Other
+// labels get an index after several queries of a [View].
 func LabelIndexes(kind client.Object, keys ...string) Option {
 	return func(s *settings) {
 		s.of(kind, func(o *informer.Options[any]) { o.LabelIndexes = append(o.LabelIndexes, keys...) })

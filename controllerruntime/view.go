@@ -33,7 +33,8 @@ type Cached[T informer.Object] struct {
 // It reads the informers that run, and does not start any. So call it in each Reconcile, not before
 // the manager starts. It costs a loop over the informers. T is the Go type of a kind. Unstructured
 // and metadata-only types do not name a kind. View returns [ErrNotCached] if no informer has such
-// objects, and [informer.ErrNotSynced] if an informer has not listed them yet.
+// objects, and [informer.ErrNotSynced] if an informer has not listed them yet. A MapFunc cannot try
+// again: use the manager's client there, which waits.
 func View[T informer.Object](in *Informers) (Cached[T], error) {
 	typed, err := typedOf[T](in)
 	if err != nil {

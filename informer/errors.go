@@ -15,8 +15,9 @@ var (
 	ErrRunning = engine.ErrRunning
 	// ErrStopped is returned by methods that need an informer that has not stopped.
 	ErrStopped = engine.ErrStopped
-	// ErrNotSynced is returned by waits whose context ends before the store is complete. The error also wraps
-	// the cause of the context's end, and a source's last error.
+	// ErrNotSynced is returned by waits whose context ends before the store is complete, and by
+	// controllerruntime.View, which does not wait. A wait's error also wraps the cause of the context's end,
+	// and a source's last error.
 	ErrNotSynced = engine.ErrNotSynced
 	// ErrVersion is returned by waits for a resourceVersion that cannot be compared with the store's: it is
 	// not a positive number, or the server's history has gone back.

@@ -162,11 +162,11 @@ func (g gomod) require(before *modfile.File, tidemark string, needed []string) e
 	if len(needed) == 0 {
 		return nil
 	}
-	if info, err := os.Stat(tidemark); err == nil && info.IsDir() {
-		folder, err := filepath.Abs(tidemark)
-		if err != nil {
-			return err
-		}
+	folder, err := folderOf(before, tidemark)
+	if err != nil {
+		return err
+	}
+	if folder != "" {
 		args := []string{"mod", "edit"}
 		for _, path := range needed {
 			args = append(args, "-replace="+path+"="+folder+strings.TrimPrefix(path, module), "-require="+path+"@v0.0.0")
@@ -178,6 +178,20 @@ func (g gomod) require(before *modfile.File, tidemark string, needed []string) e
 		args = append(args, path+"@"+tidemark)
 	}
 	return g.run(args...)
+}
+
+// folderOf returns the folder with tidemark's source, or "" if tidemark is a version. If go.mod replaces
+// tidemark by a folder, its other modules are in that folder, too.
+func folderOf(before *modfile.File, tidemark string) (string, error) {
+	for _, r := range before.Replace {
+		if r.Old.Path == module && r.New.Version == "" {
+			return r.New.Path, nil
+		}
+	}
+	if info, err := os.Stat(tidemark); err != nil || !info.IsDir() {
+		return "", nil
+	}
+	return filepath.Abs(tidemark)
 }
 
 func (g gomod) run(args ...string) error {

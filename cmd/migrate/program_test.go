@@ -158,12 +158,14 @@ func TestWorkspace(t *testing.T) {
 	p.goes("list", "-deps", "./program/...") // building would compile all of client-go
 }
 
+const (
+	managerFile = "package main\n\nimport ctrl \"sigs.k8s.io/controller-runtime\"\n\nfunc main() {\n\tctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{})\n}\n"
+	managerMod  = "module example.com/program\n\ngo 1.26.0\n\nrequire sigs.k8s.io/controller-runtime v0.25.2\n"
+)
+
 // A program with a manager also gets the module controllerruntime.
 func TestManager(t *testing.T) {
-	p := write(t, map[string]string{
-		"main.go": "package main\n\nimport ctrl \"sigs.k8s.io/controller-runtime\"\n\nfunc main() {\n\tctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{})\n}\n",
-		"go.mod":  "module example.com/program\n\ngo 1.26.0\n\nrequire sigs.k8s.io/controller-runtime v0.25.2\n",
-	})
+	p := write(t, map[string]string{"main.go": managerFile, "go.mod": managerMod})
 	p.goes("mod", "tidy")
 	output := p.migrate(0)
 	require.Contains(t, output, "main.go:6: ctrl.NewManager -> controllerruntime.NewManager\n")
@@ -194,6 +196,18 @@ func TestReplaced(t *testing.T) {
 	p.goes("mod", "tidy")
 	var out bytes.Buffer
 	require.Zero(t, run(t.Context(), p.dir, nil, &out, &out), "%s", &out)
+	p.goes("list", "-deps", "./...")
+}
+
+// If a folder replaces tidemark, migrate takes its other modules from the same folder.
+func TestReplacedByAFolder(t *testing.T) {
+	here, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	p := write(t, map[string]string{"main.go": managerFile, "go.mod": managerMod + "\nreplace github.com/tidemark-k8s/tidemark => " + here + "\n"})
+	p.goes("mod", "tidy")
+	var out bytes.Buffer
+	require.Zero(t, run(t.Context(), p.dir, nil, &out, &out), "%s", &out)
+	require.Contains(t, p.read("go.mod"), "tidemark/controllerruntime => "+here+"/controllerruntime\n")
 	p.goes("list", "-deps", "./...")
 }
 

@@ -6,10 +6,10 @@
 //	stop := controllerruntimetest.Start(t, mgr)
 //	controllerruntimetest.Quiet(server) // the controllers have finished their work
 //
-// Give the manager no address, and either one namespace or all of them: with several namespaces
-// controller-runtime leaves a goroutine behind, and the bubble never ends. Use EnableWarmup only
-// for a standby: a controller that starts during its warm-up waits for a mutex, which stops the
-// bubble's clock. Tests of webhooks, and of what informertest leaves out (see its README), still
+// Give the manager no address, because a socket stops the bubble's clock, and the test hangs. Give it either one
+// namespace or all of them: with several namespaces controller-runtime leaves a goroutine behind, and the bubble never
+// ends. Use EnableWarmup only for a standby: a controller that starts during its warm-up waits for a
+// mutex, which stops the bubble's clock. Tests of webhooks, and of what informertest leaves out (see its README), still
 // need envtest.
 //
 // # Guarantees

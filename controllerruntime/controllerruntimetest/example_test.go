@@ -37,11 +37,8 @@ func (l labeler) Reconcile(ctx context.Context, request reconcile.Request) (reco
 }
 
 // newManager makes the program: it has one controller.
-func newManager(cfg *rest.Config) (ctrl.Manager, error) {
-	m, err := controllerruntime.NewManager(cfg, ctrl.Options{
-		Metrics:    server.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: new(true)}, // the tests make several
-	})
+func newManager(cfg *rest.Config, o ctrl.Options) (ctrl.Manager, error) {
+	m, err := controllerruntime.NewManager(cfg, o)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +54,11 @@ func TestLabeler(t *testing.T) {
 		require.NoError(t, s.StartInMemory())
 		c := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "one"}}
 		require.NoError(t, s.Create(t.Context(), c))
-		m, err := newManager(s.ClientConfig())
+		options := ctrl.Options{
+			Metrics:    server.Options{BindAddress: "0"},                 // no server
+			Controller: config.Controller{SkipNameValidation: new(true)}, // two managers with the same controller
+		}
+		m, err := newManager(s.ClientConfig(), options)
 		require.NoError(t, err)
 		stop := controllerruntimetest.Start(t, m)
 		controllerruntimetest.Quiet(s)
@@ -71,7 +72,7 @@ func TestLabeler(t *testing.T) {
 		writes := informertest.Request{Verb: "update", Resource: "configmaps"}
 		require.Len(t, s.Requests().Of(writes), 2)
 
-		m, err = newManager(s.ClientConfig())
+		m, err = newManager(s.ClientConfig(), options)
 		require.NoError(t, err)
 		controllerruntimetest.Start(t, m)
 		controllerruntimetest.Quiet(s)
