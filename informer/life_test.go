@@ -97,16 +97,6 @@ func TestContract_B23_BadInputIsASentinel(t *testing.T) {
 	})
 }
 
-func TestMisuseIsToldByWhatComesNext(t *testing.T) {
-	i := newShared(nil, &corev1.Pod{}, 0, nil)
-	_, err := i.AddEventHandler((&kit.Recorder{}).Handler())
-	require.ErrorIs(t, err, informer.ErrNoSource)
-	i.Run(nil) // logs and returns
-	require.ErrorIs(t, i.SetTransform(nil), informer.ErrNoSource)
-	require.ErrorIs(t, i.AddIndexers(nil), informer.ErrNoSource)
-	require.ErrorIs(t, i.(informer.Shared).Status().LastError, informer.ErrNoSource)
-}
-
 // D18: of several concurrent calls of Run one runs, and the others return ErrRunning.
 func TestContract_D18_OfTwoRunsOneRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -111,19 +111,6 @@ func TestWaitsOfASourceWithoutVersions(t *testing.T) {
 	}
 }
 
-func TestWaitSyncedSaysWhatIsMissing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		i := informer.New(rig.SourceOf(rig.NewScript("5")), informer.Options[*corev1.Pod]{Observe: rig.Observed})
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		err := i.WaitSynced(ctx)
-		require.ErrorIs(t, err, informer.ErrNotSynced)
-		require.ErrorContains(t, err, "not started")
-		rig.Start(t, i)()
-		require.NoError(t, i.WaitSynced(ctx), "it is synced, and has stopped, and the context is over")
-	})
-}
-
 // If an object's version failed, and a later one as well, WaitFor says so: the store has an older one.
 func TestWaitForIsToldOfALaterFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
