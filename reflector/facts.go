@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"time"
+
+	"github.com/tidemark-k8s/tidemark/internal/keeper"
 )
 
 // The durations of a reflector. Users set those that depend on the cluster in [Options]:
@@ -38,15 +40,11 @@ const (
 	// source may be a fake. Programs that wait for client-go's informers poll at this interval.
 	aheadPatience = 100 * time.Millisecond
 
-	// minTimeout is the shortest timeout of a watch request.
-	minTimeout = 5 * time.Minute
 	// briefTimeout is the timeout of a watch that is opened for a bookmark. kube-apiserver sends a
 	// bookmark two seconds before it ends a watch, but not within the first second.
 	briefTimeout = 3 * time.Second
 	// askAgainAfter is the minimum time between two such watches of a source.
 	askAgainAfter = 2 * time.Second
-	// watchPatience is how long a watch may send nothing after its timeout.
-	watchPatience = 30 * time.Second
 	// unconfirmedPatience is how long a watch may send nothing after an outage. It is longer than
 	// the time between two bookmarks.
 	unconfirmedPatience = 90 * time.Second
@@ -183,14 +181,8 @@ func (l *loop) timeout(brief bool) time.Duration {
 	if brief {
 		return briefTimeout
 	}
-	least := max(minTimeout, l.o.MinWatchTimeout)
+	least := max(keeper.MinTimeout, l.o.MinWatchTimeout)
 	return least + time.Duration(l.random()*float64(least))
-}
-
-// LongestWatch returns how long a watch may send nothing before the reflector gives up on it, for
-// an [Options].MinWatchTimeout. The reflector requests watches with timeouts of up to twice that.
-func LongestWatch(minWatchTimeout time.Duration) time.Duration {
-	return 2*max(minTimeout, minWatchTimeout) + watchPatience
 }
 
 // patience returns how long a stream or watch may send nothing.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
+	"github.com/tidemark-k8s/tidemark/internal/keeper"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
@@ -44,7 +45,7 @@ func (l *loop) openStream(version string) (input, error) {
 func (l *loop) newConn(o metav1.ListOptions, timeout time.Duration) *watchConn {
 	seconds := int64(timeout / time.Second)
 	o.AllowWatchBookmarks, o.TimeoutSeconds, o.ShardSelector = true, &seconds, l.selector
-	w := &watchConn{requestedAt: time.Now(), lasts: timeout + watchPatience, initial: o.SendInitialEvents != nil, unordered: unordered(o)}
+	w := &watchConn{requestedAt: time.Now(), lasts: timeout + keeper.WatchPatience, initial: o.SendInitialEvents != nil, unordered: unordered(o)}
 	w.patience = l.patience(w)
 	w.ctx, w.cancel = context.WithCancelCause(l.ctx)
 	w.ask, w.receive = l.asking(o, false), l.receiving(o)

@@ -82,3 +82,16 @@ type Form struct {
 	// Timed gets the decoding time of every 64th object. It is nil if the sink does not measure decoding.
 	Timed func(took time.Duration)
 }
+
+const (
+	// MinTimeout is the shortest timeout of a watch request.
+	MinTimeout = 5 * time.Minute
+	// WatchPatience is how long a watch may send nothing after its timeout.
+	WatchPatience = 30 * time.Second
+)
+
+// LongestWatch returns how long a watch may send nothing before the reflector gives up on it, for the
+// reflector's MinWatchTimeout. The reflector requests watches with timeouts of up to twice that.
+func LongestWatch(minWatchTimeout time.Duration) time.Duration {
+	return 2*max(MinTimeout, minWatchTimeout) + WatchPatience
+}

@@ -17,7 +17,6 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/share"
 	"github.com/tidemark-k8s/tidemark/lister"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
 // Core is what all views of an informer share: the queue, the store, the processor, and the goroutines that
@@ -60,7 +59,7 @@ func New(o Options, objects ObjectType, sources []*Source) *Core {
 		applier: applier{
 			options: o,
 			log:     eventlog.New(),
-			status:  status{watchLasts: reflector.LongestWatch(o.MinWatchTimeout), bySource: make([]sourceStatus, len(sources)), applied: make([]atomic.Uint64, len(sources))},
+			status:  status{watchLasts: keeper.LongestWatch(o.MinWatchTimeout), bySource: make([]sourceStatus, len(sources)), applied: make([]atomic.Uint64, len(sources))},
 			synced:  make(chan struct{}),
 			states:  make([]sourceState, len(sources)),
 			written: written{bySource: make([]writtenSource, len(sources))},
