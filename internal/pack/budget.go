@@ -126,7 +126,7 @@ func (r *ring) evict() {
 		e := r.entries[0]
 		r.entries = r.entries[1:]
 		o := e.object.Value()
-		if o != nil && chances > 0 && atomic.AndUint32(o.blob.Load(), ^uint32(readBit))&readBit != 0 {
+		if o != nil && chances > 0 && atomic.AndUint32(o.blob, ^uint32(readBit))&readBit != 0 {
 			r.entries = append(r.entries, e)
 			continue
 		}

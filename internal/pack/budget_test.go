@@ -301,7 +301,7 @@ func FuzzBudget(f *testing.F) {
 					h.read = true
 				} else {
 					// An evicted object may have been read after its last chance.
-					w.add(in, hotTwin{o, v, 3 * int64(len(v.text)), o.view().header()&readBit != 0})
+					w.add(in, hotTwin{o, v, 3 * int64(len(v.text)), o.header()&readBit != 0})
 				}
 			}
 			b.check(t)

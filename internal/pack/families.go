@@ -76,7 +76,7 @@ func (s *families) record(hash uint64, name string, d, data []byte) (fits, sole,
 	fits = !isPoor(d, data, familyRatio)
 	if sole = f.sole == s.nameHash(name); sole {
 		base := f.base.Value()
-		fits = d != nil && base != nil && len(d)*soleRatio <= len(base.view().content())
+		fits = d != nil && base != nil && len(d)*soleRatio <= len(base.content())
 	} else {
 		f.sole = 0
 	}
@@ -137,16 +137,11 @@ func (b *backoff) attempt() bool {
 	return false
 }
 
-// record records whether packing an object paid. It returns true for the first one that did after many that did
-// not.
-func (b *backoff) record(paid bool) (again bool) {
+// record records whether packing an object paid.
+func (b *backoff) record(paid bool) {
 	if paid {
-		again = b.failures >= maxFailures-retryFailures
 		*b = backoff{}
-		return again
-	}
-	if b.failures++; b.failures == maxFailures {
+	} else if b.failures++; b.failures == maxFailures {
 		*b = backoff{maxFailures - retryFailures, skipObjects}
 	}
-	return false
 }

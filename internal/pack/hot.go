@@ -32,8 +32,8 @@ func (k *Kind) Kept(o *Object) (v any, ok bool) {
 	if hot == nil {
 		return nil, false
 	}
-	if blob := o.blob.Load(); atomic.LoadUint32(blob)&readBit == 0 {
-		atomic.OrUint32(blob, readBit)
+	if o.header()&readBit == 0 {
+		atomic.OrUint32(o.blob, readBit)
 	}
 	return k.value(hot), true
 }

@@ -5,12 +5,10 @@ import (
 	"cmp"
 	"hash/maphash"
 	"reflect"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
-	"weak"
 
 	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
@@ -60,40 +58,32 @@ type Kind struct {
 	decodes   atomic.Uint64 // number of times Value decoded an object
 	stored    atomic.Int64  // bytes of stored objects
 	removed   *atomic.Int64 // bytes of removed objects that may still be bases; allocated separately, for cleanups
+	earlier   *atomic.Int64 // bytes of earlier dictionaries; likewise
 	pinned    generation    // generation of all pinned objects
 	readCache baseCache
 	scratches sync.Pool // of *scratch
 
-	// packing guards the fields below, up to counting.
+	// packing guards the fields below.
 	packing   sync.Mutex
 	packCache baseCache // with indexes
 	spare     baseData
 	search    search
 	families  families
-	previous  weak.Pointer[generation]
+	current   *generation
 	backoff   backoff // for objects without a base
 	candidate candidate
-	// Sweeps are numbered. sweeping is the current or last one, and swept is the last complete one. The next
-	// generation begins after sweep due is complete.
-	sweeping, swept, due int
-
-	// counting guards the roots of stored objects, and the fields below. Lock it after packing. Writing
-	// current and untried takes both locks.
-	counting  sync.Mutex
-	current   *generation
-	untried   *generation // of objects stored raw, without a search, since a sweep was last requested
-	requested int         // number of the last sweep requested
 }
 
 // NewKind returns a kind without objects.
 func NewKind(o Options) *Kind {
-	k := &Kind{options: o, hot: new(atomic.Int64), removed: new(atomic.Int64), families: families{seed: maphash.MakeSeed(), byHash: map[uint64]family{}}}
+	k := &Kind{options: o, hot: new(atomic.Int64), removed: new(atomic.Int64), earlier: new(atomic.Int64)}
+	k.families = families{seed: maphash.MakeSeed(), byHash: map[uint64]family{}}
 	decoded := reflect.Zero(o.Type).Interface()
 	k.typ = (*words)(unsafe.Pointer(&decoded)).typ
 	k.scratches.New = func() any { return new(scratch) }
 	k.packCache.indexed = true
 	k.pinned.init(k, nil)
-	k.current, k.untried = newGeneration(k, nil), newGeneration(k, nil)
+	k.current = newGeneration(k, nil)
 	return k
 }
 
@@ -123,7 +113,11 @@ func (k *Kind) Pack(namespace, name string, data []byte, f Form) (*Object, error
 	if err != nil {
 		return nil, err
 	}
-	o.blob.Store(newPacked(d, data, f))
+	content, header := d, uint32(f)
+	if d == nil {
+		content, header = data, header|rawBit
+	}
+	o.blob = newBlob(content, header)
 	if verify.On {
 		unpacked, err := o.unpack(nil, &baseData{})
 		verify.That(err == nil && bytes.Equal(unpacked, data), "%d bytes were packed, and %d different bytes unpacked: %v", len(data), len(unpacked), err)
@@ -144,33 +138,38 @@ func (k *Kind) difference(o *Object, namespace, name string, data []byte) (d []b
 		}
 		if d, err = k.toBase(base, data); err != nil || !isPoor(d, data, namesakeRatio) {
 			k.families.set(own, base, "")
-			o.base.Store(base)
+			o.base = base
 			return d, err
 		}
 	case !k.families.attempt(own):
-		o.base.Store(&k.untried.fresh)
+		o.base = &k.current.root
 		return nil, nil
 	case len(data) > maxBase || !k.families.needsBase(own):
 		d, err = k.toBase(base, data)
 		fits, sole, keepBase := k.families.record(own, name, d, data)
 		if fits || err != nil {
-			o.base.Store(base)
+			o.base = base
 			return d, err
 		}
 		if becomesBase = becomesBase && !keepBase; !sole {
 			poor = slices.Clone(d)
 		}
 	}
-	d = k.toDictionary(o, data)
+	o.base, d = &k.current.root, nil
+	tried := k.backoff.attempt()
+	if tried {
+		d = k.search.difference(data, k.current.dictionary.Load())
+		k.backoff.record(!isPoor(d, data, payRatio))
+	}
 	if poor != nil && (d == nil || len(d) >= len(poor)) {
-		o.base.Store(base)
+		o.base = base
 		return poor, nil
 	}
 	if becomesBase {
 		k.families.set(own, o, name)
 		k.families.set(namesakes, o, name)
 	}
-	if o.base.Load() == &k.current.fresh && isPoor(d, data, dictionaryRatio) && !k.current.learn(data) {
+	if tried && isPoor(d, data, dictionaryRatio) && !k.current.learn(data) {
 		d = slices.Clone(d) // noteMiss overwrites it
 		k.noteMiss(data, cmp.Or(len(d), len(data)))
 	}
@@ -186,28 +185,10 @@ func (k *Kind) toBase(base *Object, data []byte) ([]byte, error) {
 	return k.search.difference(data, b), nil
 }
 
-// toDictionary makes a root of the current generation the base, and returns the difference to the dictionary, or
-// nil if it is not smaller than data. While packing objects without a base does not pay, toDictionary leaves
-// most of them untried until a sweep.
-func (k *Kind) toDictionary(o *Object, data []byte) []byte {
-	if !k.backoff.attempt() {
-		o.base.Store(&k.untried.fresh)
-		return nil
-	}
-	o.base.Store(&k.current.fresh)
-	d := k.search.difference(data, k.current.dictionary.Load())
-	if k.backoff.record(!isPoor(d, data, payRatio)) {
-		k.requestSweep(k.current)
-	}
-	return d
-}
-
 // Pin returns an object that stays decoded. Pin an object that has no bytes, or whose bytes decode to a
 // different object.
 func (k *Kind) Pin(obj any) *Object {
-	o := &Object{hot: unsafe.Pointer(&obj)}
-	o.base.Store(&k.pinned.fresh)
-	return o
+	return &Object{base: &k.pinned.root, hot: unsafe.Pointer(&obj)}
 }
 
 // Hot returns the estimated memory of the hot objects.
@@ -217,43 +198,19 @@ func (k *Kind) Hot() int64 { return k.hot.Load() }
 func (k *Kind) Decodes() uint64 { return k.decodes.Load() }
 
 // Count counts an object that is added to the store (n = 1) or removed from it (n = -1). The store's writer
-// calls it. A removed object may still be the base of others, so it counts until it is garbage-collected. The
-// root of an object says how it counts, because a sweep may change its size. Count does not wait for packing.
+// calls it. A removed object may still be the base of others, so it counts until it is garbage-collected. If it
+// is added again, it counts twice until then. Count does not wait for packing.
 func (k *Kind) Count(o *Object, n int) {
-	if o.IsPinned() || o.base.Load().base.Load() != nil {
-		k.stored.Add(int64(n) * o.Size())
-		return
+	k.stored.Add(int64(n) * o.Size())
+	if n < 0 && !o.IsPinned() && o.base.base == nil {
+		countUntilGarbage(o, k.removed, o.Size())
 	}
-	k.counting.Lock()
-	defer k.counting.Unlock()
-
-	g := o.base.Load().generation()
-	switch {
-	case o.base.Load() == &g.removed: // already counted
-	case n > 0:
-		if g != k.current && g != k.untried { // the sweep may have missed it
-			k.requested++
-		}
-		o.base.Store(&g.stored)
-		k.stored.Add(o.Size())
-	default:
-		o.base.Store(&g.removed)
-		k.stored.Add(-o.Size())
-		k.countRemoved(o, o.Size())
-	}
-}
-
-// countRemoved counts bytes of a removed object until the object is garbage-collected.
-func (k *Kind) countRemoved(o *Object, bytes int64) {
-	removed := k.removed
-	removed.Add(bytes)
-	runtime.AddCleanup(o, func(bytes int64) { removed.Add(-bytes) }, bytes)
 }
 
 // Stored returns the bytes of the stored objects, the sum of [Object.Size].
 func (k *Kind) Stored() int64 { return k.stored.Load() }
 
-// Size returns the bytes that the objects of a kind share: the current and the previous dictionary, removed
+// Size returns the bytes that the objects of a kind share: the current and the earlier dictionaries, removed
 // objects that are still bases, cached bases, and memory for packing. The size of the table of families is an
 // estimate.
 func (k *Kind) Size() int64 {
@@ -261,8 +218,5 @@ func (k *Kind) Size() int64 {
 	defer k.packing.Unlock()
 
 	size := int(unsafe.Sizeof(*k)) + familySize*len(k.families.byHash) + cap(k.search.out)
-	if g := k.previous.Value(); g != nil {
-		size += len(g.dictionary.Load().data)
-	}
-	return int64(size) + k.removed.Load() + k.current.dictionary.Load().size() + k.candidate.size() + k.readCache.bytes.Load() + k.packCache.bytes.Load() + k.spare.size()
+	return int64(size) + k.removed.Load() + k.earlier.Load() + k.current.dictionary.Load().size() + k.candidate.size() + k.readCache.bytes.Load() + k.packCache.bytes.Load() + k.spare.size()
 }

@@ -23,10 +23,10 @@ const (
 type Object struct {
 	// base is what the blob is a difference to: another object, or a root, which stands for the dictionary
 	// of its generation.
-	// Invariant: base or base.base is a root. A sweep repacks only objects whose base is a root.
-	base atomic.Pointer[Object]
+	// Invariant: base or base.base is a root.
+	base *Object
 	// blob points to a header, which the content follows. A pinned object has no blob.
-	blob atomic.Pointer[uint32]
+	blob *uint32
 	// hot is the decoded object, of the kind's type, or nil. In a pinned object it points to an interface
 	// value, and in a root to the generation. Access is atomic.
 	hot unsafe.Pointer
@@ -52,54 +52,19 @@ func newBlob(content []byte, header uint32) *uint32 {
 	return &words[0]
 }
 
-// newPacked returns the blob of a difference, or a raw blob if d is nil.
-func newPacked(d, data []byte, f Form) *uint32 {
-	if d == nil {
-		return newBlob(data, uint32(f)|rawBit)
-	}
-	return newBlob(d, uint32(f))
-}
+func (o *Object) header() uint32 { return atomic.LoadUint32(o.blob) }
 
-// view is the base and the blob of an object at one moment.
-type view struct {
-	base *Object
-	blob *uint32
-}
+func (o *Object) form() Form { return Form(o.header() & formBits) }
 
-// view returns a base and a blob that belong together: it repeats until the blob stays the same while it reads
-// the base. See change.
-func (o *Object) view() (v view) {
-	for v.blob = o.blob.Load(); ; {
-		v.base = o.base.Load()
-		again := o.blob.Load()
-		if again == v.blob {
-			return v
-		}
-		v.blob = again
-	}
-}
-
-// change gives an object another root and blob for the same bytes. In between, the object has a raw blob, which
-// is valid with any base. The caller holds both locks of the kind.
-func (o *Object) change(root *Object, raw, blob *uint32) {
-	o.blob.Store(raw)
-	o.base.Store(root)
-	o.blob.Store(blob)
-}
-
-func (v view) header() uint32 { return atomic.LoadUint32(v.blob) }
-
-func (v view) form() Form { return Form(v.header() & formBits) }
-
-func (v view) content() []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(v.blob)), headerSize+v.header()>>lengthBits)[headerSize:]
+func (o *Object) content() []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(o.blob)), headerSize+o.header()>>lengthBits)[headerSize:]
 }
 
 // kind returns the kind of the object.
 func (o *Object) kind() *Kind {
-	root := o.base.Load()
-	if base := root.base.Load(); base != nil {
-		root = base
+	root := o.base
+	if root.base != nil {
+		root = root.base
 	}
 	return root.generation().kind
 }
@@ -108,7 +73,7 @@ func (o *Object) kind() *Kind {
 func (o *Object) generation() *generation { return (*generation)(o.hot) }
 
 // IsPinned reports whether the object always stays decoded, and so has no bytes.
-func (o *Object) IsPinned() bool { return o.blob.Load() == nil }
+func (o *Object) IsPinned() bool { return o.blob == nil }
 
 // Pinned returns a pinned object, or false if the object is packed.
 func (o *Object) Pinned() (obj any, ok bool) {
@@ -122,7 +87,7 @@ func (o *Object) Pinned() (obj any, ok bool) {
 func (o *Object) Size() int64 {
 	size := int64(unsafe.Sizeof(*o))
 	if !o.IsPinned() {
-		size += headerSize + (int64(len(o.view().content()))+3)&^3
+		size += headerSize + (int64(len(o.content()))+3)&^3
 	}
 	return size
 }
@@ -149,9 +114,8 @@ func (o *Object) read(f func(data []byte, form Form) (any, error)) (v any, size 
 	s := k.scratches.Get().(*scratch)
 	defer k.scratches.Put(s)
 
-	now := o.view()
-	if s.data, err = now.unpack(s.data[:0], &s.base); err == nil {
-		v, err = f(s.data, now.form())
+	if s.data, err = o.unpack(s.data[:0], &s.base); err == nil {
+		v, err = f(s.data, o.form())
 	}
 	if err != nil && k.options.Unreadable != nil {
 		k.options.Unreadable(o, err)
@@ -161,24 +125,20 @@ func (o *Object) read(f func(data []byte, form Form) (any, error)) (v any, size 
 
 // unpack appends the bytes of an object, which must not be pinned, to dst. It may unpack the base into spare.
 func (o *Object) unpack(dst []byte, spare *baseData) ([]byte, error) {
-	return o.view().unpack(dst, spare)
-}
-
-func (v view) unpack(dst []byte, spare *baseData) ([]byte, error) {
-	base, err := v.baseData(spare)
+	base, err := o.baseData(spare)
 	switch {
 	case err != nil:
 		return dst, err
-	case v.header()&rawBit != 0:
-		return append(dst, v.content()...), nil
+	case o.header()&rawBit != 0:
+		return append(dst, o.content()...), nil
 	}
-	return apply(dst, base.data, v.content())
+	return apply(dst, base.data, o.content())
 }
 
 // baseData returns the data that the blob is a difference to. It may unpack the base into spare.
-func (v view) baseData(spare *baseData) (*baseData, error) {
-	if v.base.base.Load() == nil {
-		return v.base.generation().dictionary.Load(), nil
+func (o *Object) baseData(spare *baseData) (*baseData, error) {
+	if o.base.base == nil {
+		return o.base.generation().dictionary.Load(), nil
 	}
-	return v.base.kind().readCache.get(v.base, spare)
+	return o.base.kind().readCache.get(o.base, spare)
 }

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,8 +42,6 @@ type packing struct {
 	mu     sync.Mutex
 	causes map[string]bool    // reported causes
 	errors chan *StorageError // to report: has room for one of each cause, and for the first lost object
-
-	swept int // how far the current sweep has come in the store; only tend uses it
 }
 
 // decoding holds the decoder of some objects.
@@ -278,7 +275,7 @@ func (p *packing) pin(obj any, why error) any {
 	return p.Encode(obj)
 }
 
-// tell queues an error about an object for tend to report, once for each cause. Any goroutine may call it,
+// tell queues an error about an object for report, once for each cause. Any goroutine may call it,
 // including one of the program.
 func (p *packing) tell(obj any, why error) {
 	e := &StorageError{Err: why}
@@ -294,19 +291,12 @@ func (p *packing) tell(obj any, why error) {
 	}
 }
 
-// tend reports errors and sweeps the store, until ctx ends.
-func (p *packing) tend(ctx context.Context, store *indexer.Writer) {
-	sweep := time.NewTicker(time.Second)
-	defer sweep.Stop()
+// report reports errors, until ctx ends.
+func (p *packing) report(ctx context.Context) {
 	for {
 		select {
 		case e := <-p.errors:
 			p.observe(e)
-		case <-sweep.C:
-			p.kind.Sweep(func(visit func(*pack.Object) bool) (last bool) {
-				p.swept = store.Scan(p.swept, func(stored any) bool { return visit(unwrap(stored)) })
-				return p.swept == 0
-			})
 		case <-ctx.Done():
 			return
 		}

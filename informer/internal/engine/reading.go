@@ -28,7 +28,7 @@ func (r *reading) begin() {
 	c := r.core
 	if p := c.packing; p != nil {
 		r.group.Go(func() {
-			c.run.Within(func() { p.tend(c.run.Context, c.writer) })
+			c.run.Within(func() { p.report(c.run.Context) })
 		})
 	}
 	for _, sink := range r.sinks {
