@@ -7,7 +7,8 @@
 // few objects.
 //
 // Objects change over months, so the dictionary must change too. When it is full and lacks bytes that recur, the
-// kind begins a new dictionary for objects that are packed later. Earlier objects stay as they are until they change.
+// kind begins a new dictionary for objects that are packed later. Earlier objects stay as they are until they
+// change.
 //
 // A store holds objects as [Object] values. An object is hot while it also has its decoded form, and a [Budget]
 // bounds the memory of hot objects. An object is pinned if it has no bytes, or if its bytes decode to a different
@@ -39,6 +40,7 @@
 // bytes, and then 15 are tried. The same applies to objects without a base. Packing allocates the object and its
 // blob. Unpacking allocates nothing, unless it adds a base to the cache.
 //
-// Concurrency. Any goroutine may call any method. A kind packs one object at a time. Readers and [Kind.Count] do not wait for packing. Readers wait for each other while they make an object
-// hot. The package holds no lock when it calls a function of a kind.
+// Concurrency. Any goroutine may call any method. A kind packs one object at a time. Readers and [Kind.Count] do not
+// wait for packing. Readers wait for each other while they make an object hot. The package holds no lock when it
+// calls a function of a kind.
 package pack

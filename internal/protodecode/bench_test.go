@@ -108,15 +108,3 @@ func measure(b *testing.B, data [][]byte, decode func([]byte) (any, error)) {
 	b.ReportMetric(perObject, "heap/object")
 	runtime.KeepAlive(kept)
 }
-
-// BenchmarkIsPlain measures IsPlain for a pod.
-func BenchmarkIsPlain(b *testing.B) {
-	data := encoded(b, 1000, siblingPod)
-	d := New(podType, Options{})
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		if !d.IsPlain(data[i%len(data)]) {
-			b.Fatal("the pod is not plain")
-		}
-	}
-}

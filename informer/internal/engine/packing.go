@@ -209,10 +209,16 @@ func (p *packing) Take(obj any, data []byte, f pack.Form) any {
 }
 
 // TakeUndecoded implements [pack.Taker]. It returns nil for an object that is to be decoded: a sample, or any
-// object while the budget has room. In verify mode, there are no samples, because objects have been decoded.
+// object while the budget has room. In verify mode there are no samples, but each object is decoded, so that
+// only a defect makes a packed object undecodable.
 func (p *packing) TakeUndecoded(namespace, name string, data []byte, f pack.Form) any {
 	if sampled(p.packed.Load()+1) && !verify.On || p.kind.HasRoom(len(data)) {
 		return nil
+	}
+	if verify.On {
+		if _, err := p.decode(data, f); err != nil {
+			return nil
+		}
 	}
 	o, err := p.kind.Pack(namespace, name, data, f)
 	if err != nil {
@@ -324,9 +330,10 @@ func marshal(obj any) (data []byte, err error) {
 // decoded outside of the budget. Err is the reason, and names the first field that encoding and decoding
 // change. Each reason is reported once. [StorageStatus].Pinned counts these objects.
 //
-// StorageError also reports the first packed object that could not be decoded, because of a defect or broken
-// memory. Reads leave such an object out, and handlers do not get it. [StorageStatus].Undecodable counts
-// these reads. The run reports the errors, so that no reader waits for the report.
+// StorageError also reports the first packed object that could not be decoded. Either the server sent such bytes
+// in a full state, which is packed without decoding, or there is a defect or broken memory. Reads leave the
+// object out, and handlers do not get it. [StorageStatus].Undecodable counts these reads. The run reports the
+// errors, so that no reader waits for the report.
 type StorageError struct {
 	Key indexer.Key // empty if it cannot be read
 	Err error

@@ -358,6 +358,29 @@ func TestObjectsWithoutRoomStayUndecoded(t *testing.T) {
 	require.Nil(t, engine.Packer(within(0).in, "services", serviceDecoder{}), "objects of another type")
 }
 
+// An object that was packed undecoded, and cannot be decoded later, is missing until its next event.
+func TestAnObjectPackedUndecodedThatDoesNotDecode(t *testing.T) {
+	unverified(t)
+	f := newTestCore(t, informer.Options[*corev1.Pod]{Storage: informer.Storage{Decoded: informer.NewBudget(0)}}, 1)
+	taker := engine.Packer(f.in, "pods", podDecoder{})
+	for i := range engine.ComparedFirst {
+		p := kit.RunningPod("owner", i)
+		data, err := p.Marshal()
+		require.NoError(t, err)
+		taker.Take(p, data, pack.Item)
+	}
+	broken := deltaOf(deltafifo.Added, kit.Pod("b", "2"))
+	broken.Object = taker.TakeUndecoded("default", "b", []byte("\xff"), pack.Item)
+	require.NotNil(t, broken.Object)
+	f.apply(broken, deltaOf(deltafifo.Added, kit.Pod("a", "1")))
+	require.Equal(t, "a@1", kit.Text(podAt(t, f.Core, "a")))
+	_, ok := podsIn(f.Core).Get(rig.Named("b"))
+	require.False(t, ok)
+	require.Positive(t, f.Status().Storage.Undecodable)
+	f.apply(deltaOf(deltafifo.Modified, kit.Pod("b", "3")))
+	require.Equal(t, "b@3", kit.Text(podAt(t, f.Core, "b")))
+}
+
 // serviceDecoder decodes objects of another type.
 type serviceDecoder struct{ podDecoder }
 

@@ -142,11 +142,6 @@ func (d *Decoder) decodeGuarded(it item, of *ListHead) (obj runtime.Object, err 
 	return obj, err
 }
 
-// isPlain reports whether decode is certain to decode an item, to an object with the item's identity.
-func (d *Decoder) isPlain(it item) bool {
-	return it.format == formatProtobuf && d.protobuf != nil && d.protobuf.IsPlain(it.data)
-}
-
 func (d *Decoder) panicsInClient(it item) (panics bool) {
 	defer func() { panics = recover() != nil }()
 	_, _ = decodeAsClient(it, reflect.New(d.Type.Elem()).Interface().(runtime.Object))
