@@ -137,9 +137,6 @@ func inProtobuf(pod func(i int) *corev1.Pod) (decoding, error) {
 		err := envelope.Unmarshal(bodies[i][len("k8s\x00"):])
 		return envelope.Raw, err
 	})
-	if err == nil && !protodecode.New(reflect.TypeFor[corev1.Pod](), protodecode.Options{}).IsPlain(bare[0]) {
-		return decoding{}, errLeft
-	}
 	return decoding{
 		bodies: bodies, bare: bare,
 		theirs: func(data []byte) (any, error) { return runtime.Decode(decoder, data) },
