@@ -13,11 +13,11 @@ help: ## show this list
 	  name && above { printf "  make %-22s %s\n", name, above } \
 	  { above = /^## / ? substr($$0, 4) : "" }' $(MAKEFILE_LIST)
 
-# Every structure checks its own invariants while it is tested.
+# In tests, every structure checks its own invariants.
 test test-long sim fuzz cover: export TIDEMARK_VERIFY = structures
 
-# Packages whose tests start no goroutine, so that the race detector would find nothing in them, and packages in
-# which few meet: make test-long runs the latter with it. internal/testutil checks the list.
+# Packages that are tested without the race detector, because no goroutines meet in them, or few. make test-long runs
+# those with few goroutines with it. internal/testutil checks the list.
 unraced := \
 	./examples/crd \
 	./examples/internal/programs \
@@ -88,11 +88,11 @@ slow := \
 	TestPackedStoresDoNotAge
 none :=
 only := -run '^($(subst $(none) $(none),|,$(strip $(slow))))$$'
-# A slow machine takes longer than go test's ten minutes for the worlds under the race detector.
+# With the race detector, the worlds can take longer than go test's ten minutes on a slow machine.
 patience := 30m
 
-# The race detector needs cgo; building its runtime tells whether it is to be had. go vet has looked before. Several
-# packages run at a time, since the tests of some mostly wait; those that take longest begin.
+# The race detector needs cgo, so the target builds cgo's runtime to find out whether it is available. go vet runs first,
+# and the tests do not repeat it. Several packages run at a time, because some tests mostly wait. The longest run first.
 test: ## vet the code and run all tests, with the race detector where goroutines meet
 	$(GO) vet ./...
 	@race=-race; $(GO) build -race runtime/cgo 2>/dev/null || { race=; \
@@ -101,8 +101,8 @@ test: ## vet the code and run all tests, with the race detector where goroutines
 	$(GO) test -vet=off $$race -timeout $(patience) -p 4 ./reflector ./informer ./informer/internal/engine ./indexer $$($(GO) list ./... | grep -vxF "$$($(GO) list $(unraced))"); raced=$$?; \
 	wait $$beside && exit $$raced
 
-# What make test leaves out: slow tests where goroutines meet, with the race detector; those of one goroutine without it;
-# and worlds of each kind: raced and checking themselves, and as programs run that do not.
+# make test-long runs slow concurrent tests with the race detector, and slow sequential tests without it. It runs the
+# worlds twice: with the race detector and self-checks, and without both.
 fewMeet := ./internal/gotype ./internal/jsondecode ./internal/ownwrites ./internal/process ./internal/protodecode ./internal/share ./internal/sharepass
 long := TIDEMARK_LONG=1 $(GO) test -vet=off -timeout $(patience)
 worlds := ./internal/testutil/sim
@@ -136,12 +136,12 @@ lint: ## run the linters of .golangci.yml at their pinned version
 tidy: ## check that go.mod and go.sum of each module are tidy
 	@.ci/tidy
 
-# The modules that stand by themselves, so that what they require reaches nobody
-# else. That of the scenarios has a target of its own: e2e.
+# These modules are separate, so that their dependencies do not reach users of the library. The module of the
+# scenarios has its own target: e2e.
 modules := internal/dropin internal/e2e/bench internal/e2e/alerts internal/e2e/controllerruntime controllerruntime examples/controllerruntime factory/metrics cmd/migrate cmd/compare
 
-# What the tests of the exported API read is outside of their module, so that go test
-# does not know when a result that it has kept is out of date.
+# The tests of the exported API read files outside of their module. go test does not see when those change, so it must
+# not reuse a cached result.
 test-modules: bench-test ## run the tests of the exported API, of the benchmarks and of controller-runtime on tidemark
 	@set -e; for m in $(modules); do \
 	  case $$m in internal/dropin) anew=-count=1;; *) anew=;; esac; \
@@ -156,8 +156,7 @@ test-next-client-go: ## vet and test a copy that uses the pre-release of client-
 sizes: ## count the lines, exported names and members of the revision REF, by package
 	@.ci/sizes $(or $(REF),HEAD)
 
-# What is written begins with what is committed, so that a name which came and went
-# meanwhile leaves nothing behind.
+# Start from the committed files, so that a name that was added and removed in between leaves no trace.
 api: ## write down what is exported, in api/
 	git restore --source=HEAD -- api
 	cd internal/dropin && $(GO) test -count=1 -run '^TestAPIIsWrittenDown$$' . -args -rewrite

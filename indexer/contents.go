@@ -3,9 +3,9 @@ package indexer
 import "slices"
 
 // contents is everything that readers see: the objects by key, the list of all objects, and the
-// indexes. Once readers have the struct, only its field moving changes. The writer writes its
-// tables and lists under the indexer's locks. Adding an index, or replacing more than a few
-// objects, makes new contents and swaps them in.
+// indexes. After readers see the struct, the writer changes only its field moving. The writer writes
+// the tables and lists under the indexer's locks. To add an index, or to replace more than a few
+// objects, it makes new contents and swaps them in.
 type contents struct {
 	records *table[entry]
 	all     *vector

@@ -1,5 +1,7 @@
 package indexer
 
+import "github.com/tidemark-k8s/tidemark/internal/verify"
+
 // Tx is a write section of a [Writer] in progress, for authors of their own stores. [Writer.Begin]
 // begins a section. [Writer.Freeze] passes a Tx to a function between two sections. A Tx returns
 // objects in their stored form, see [Codec].
@@ -8,12 +10,59 @@ type Tx struct {
 	writing bool
 }
 
+// Begin begins a write section. [Tx.Commit] ends it. Lists show all its writes together at the end.
+// Get shows each write immediately. Keep the section short, because lists and other writers wait
+// for it. It must not call the indexer.
+//
+//	tx := w.Begin()
+//	defer tx.Commit()
+func (w *Writer) Begin() *Tx {
+	w.x.writing.Lock()
+	w.x.mu.Lock()
+	w.tx.writing = true
+	return &w.tx
+}
+
+// Freeze calls do between two write sections. While do runs, no write section changes anything. do
+// may take a snapshot. It must be short and must not write.
+func (w *Writer) Freeze(do func(tx *Tx)) {
+	w.x.mu.Lock()
+	defer w.x.mu.Unlock()
+
+	do(&w.tx)
+}
+
 // Commit ends the write section. Defer it, so that it also runs if the section panics or an index
 // function ends the goroutine. All completed writes stay, and no write is half done.
 func (tx *Tx) Commit() {
 	tx.writing = false
 	tx.w.x.mu.Unlock()
 	tx.w.finish()
+}
+
+// finish ends a write section: it lets the next writer in, and then reports failed index
+// functions.
+func (w *Writer) finish() {
+	faults := w.unlock()
+	if w.x.options.Report == nil {
+		return
+	}
+	for _, f := range faults {
+		w.x.options.Report(f)
+	}
+}
+
+// unlock lets the next writer in. It returns the failures to report.
+func (w *Writer) unlock() (faults []*IndexError) {
+	defer w.x.writing.Unlock()
+
+	w.dropLabelIndexes()
+	if verify.On {
+		w.check()
+	}
+	w.noteUnindexed()
+	faults, w.faults, w.taken = w.faults[w.taken:], nil, 0
+	return faults
 }
 
 // Stored is an object of a store: in its stored form, with the number of its source and its stamp.

@@ -38,7 +38,7 @@ type watchConn struct {
 	quiet   time.Duration
 	// unordered is true during the Added events at the beginning of a watch without a version.
 	unordered bool
-	// heard is true if, since the call of read, foreign objects have arrived whose versions prove
+	// heard is true if the current call of read has received foreign objects whose versions prove
 	// no progress.
 	heard bool
 	count int       // events received since the watch began

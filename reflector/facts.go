@@ -10,7 +10,7 @@ import (
 
 // The durations of a reflector. Users set those that depend on the cluster in [Options]:
 // MinWatchTimeout, StreamPatience and ListPatience. The others follow from Kubernetes' guarantees,
-// or from client-go.
+// or from client-go. Package keeper has MinTimeout and WatchPatience.
 const (
 	// firstDelay is the first step of a back-off. Each further step doubles it, up to lastDelay. A
 	// random part of the step is added.
@@ -215,8 +215,8 @@ func (l *loop) listPatience() time.Duration { return cmp.Or(l.o.ListPatience, li
 // pagedIsDue reports whether it is time to report the progress of a full state.
 func (t *times) pagedIsDue() bool { return elapsed(t.paged, pagedEvery) }
 
-// The reflector may send paceFree requests without a pause, and then one every pacePause. That
-// makes one attempt a second over any 30 s.
+// The reflector may send paceFree requests without a pause, and then one every pacePause. Over any
+// 30 s, that is at most one request a second: 10 free ones, and 20 with a pause.
 const (
 	paceFree  = 10
 	pacePause = 1500 * time.Millisecond

@@ -162,8 +162,7 @@ const (
 	rolledBack                     // at "", by a list: the history went back, and a new one begins
 )
 
-// server tracks what the answers have shown about the server. Its first two fields last as long as
-// the reflector.
+// server tracks what the answers have shown about the server. pagesAt0 and bookmarks are never reset.
 type server struct {
 	// pagesAt0 is true if even lists at "0" arrive in pages. A limit then cannot bypass the watch
 	// cache, because there is none (B46).
@@ -185,7 +184,7 @@ const (
 	streamNotFound               // the same after a 404, unless it is the resource that is missing
 )
 
-// failures tracks failures. A healthy period resets the first four fields.
+// failures tracks failures. A healthy period resets count, waits, missing and freeRelistUsed.
 type failures struct {
 	// count is the number of failures, for reports. waits is the number of back-offs, which
 	// determines the next delay. They differ because some failures are retried at once, and some
@@ -808,7 +807,7 @@ func (m *machine) check() {
 	watches := m.phase == openingWatch || m.phase == watching
 	verify.That(!streams || m.streamSupport != StreamingUnsupported && m.history.state != rolledBack, "a stream of a new history, or from a source that cannot")
 	verify.That(!watches || m.history.state == known, "watching from a version that is not served")
-	verify.That(!streams || m.server.streams == streamsEnabled && !m.server.missing, "a stream, though lists alone may be requested")
+	verify.That(!streams || m.server.streams == streamsEnabled && !m.server.missing, "a stream while only lists may be requested")
 	verify.That(!m.server.missing || m.history.state != known, "a missing resource whose version is served")
 	verify.That(m.failures.pageRepeats <= maxPageRepeats, "a page was requested again %d times", m.failures.pageRepeats)
 	verify.That(m.failures.pageRepeats == 0 || m.phase == paging || m.phase == waitingToPage, "repetitions of a page in phase %d", m.phase)

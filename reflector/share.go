@@ -16,8 +16,8 @@ import (
 type shareFilter struct {
 	items    wire.Share
 	selector string // of a request; "" for the whole ring
-	// unmixed is 0 before the first full state without foreign objects. Then it is one more than
-	// the number of foreign objects before the last such state.
+	// unmixed is one more than dropped() was at the start of the last full state without foreign
+	// objects. It is 0 before the first such state.
 	unmixed atomic.Uint64
 }
 

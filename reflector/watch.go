@@ -288,3 +288,38 @@ func (l *loop) endOfWatch() (input, error) {
 		return in, nil
 	}
 }
+
+// addDelta appends an empty delta to the batch and returns it. Filling it in place saves a copy,
+// which would be a large part of an event's cost.
+func (l *loop) addDelta() *deltafifo.Delta {
+	l.batch = append(l.batch, deltafifo.Delta{})
+	return &l.batch[len(l.batch)-1]
+}
+
+// dropDelta removes the last delta.
+func (l *loop) dropDelta() {
+	last := len(l.batch) - 1
+	l.batch[last] = deltafifo.Delta{}
+	l.batch = l.batch[:last]
+}
+
+// clearBatch empties a batch that was written or is not needed.
+func (l *loop) clearBatch() {
+	clear(l.batch)
+	l.batch = l.batch[:0]
+}
+
+// flush writes the batch to the sink and empties it.
+func (l *loop) flush() error {
+	if len(l.batch) == 0 {
+		return nil
+	}
+	err := l.sink.Write(l.ctx, l.batch)
+	l.clearBatch()
+	if err != nil {
+		return sinkError(err)
+	}
+	return nil
+}
+
+func sinkError(err error) error { return fmt.Errorf("%w: %w", errSink, err) }

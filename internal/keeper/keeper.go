@@ -55,7 +55,7 @@ type Reflector struct {
 	// Encoded decodes objects that the sink has encoded. It is nil if their type is unknown.
 	Encoded pack.Decoder
 	// Received decodes the bytes of the source's answers. It is nil if a client decodes the answers.
-	// Equal decoders have equal Objects.
+	// Two sources with equal Objects decode alike.
 	Received pack.Decoder
 	Objects  any
 
@@ -90,8 +90,8 @@ const (
 	WatchPatience = 30 * time.Second
 )
 
-// LongestWatch returns how long a watch may send nothing before the reflector gives up on it, for the
-// reflector's MinWatchTimeout. The reflector requests watches with timeouts of up to twice that.
+// LongestWatch returns the longest silence after which a reflector with this MinWatchTimeout reopens a watch.
+// The reflector requests watches with timeouts of up to twice that.
 func LongestWatch(minWatchTimeout time.Duration) time.Duration {
 	return 2*max(MinTimeout, minWatchTimeout) + WatchPatience
 }

@@ -45,7 +45,8 @@ type feed struct {
 	final   extent    // in feedClosed, what delivered returns
 }
 
-// extent is how far a handler has got the log: not at all before it has got the whole initial state.
+// extent is the position up to which a handler has the log. ok is false until the handler has the whole
+// initial state.
 type extent struct {
 	position uint64
 	ok       bool

@@ -25,7 +25,7 @@ func (a *applier) applyAnswer(d *deltafifo.Delta) {
 	listed := a.listed(p, on.Key)
 	a.applyInSection(d.Source, &on.Answer)
 	if listed.Object != nil && !p.next.hasFailed(on.Key) && !object.Same(a.listed(p, on.Key).Object, listed.Object) {
-		p.staging.Put(on.Key, listed.Object, listed.Stamp) // unchanged when it was listed, and not what the store holds any more
+		p.staging.Put(on.Key, listed.Object, listed.Stamp) // the list kept the stored object, which this answer has replaced
 	}
 	a.checkShare()
 	a.reportGhosts()

@@ -22,8 +22,8 @@ import (
 // packing holds the objects of an informer packed. It is the codec of the store, and is safe for concurrent
 // use.
 //
-// An object is packed on arrival, before the program has it. An object that the program has is never read
-// again. Objects that are put into the store by hand, or that packing would change, are pinned: held decoded.
+// An object is packed on arrival, before the program has it. An object that the program has is never
+// encoded again, because the program may have changed it. Objects that are put into the store by hand, or that packing would change, are pinned: held decoded.
 type packing struct {
 	kind    *pack.Kind
 	goType  reflect.Type // of the objects that may be packed, nil for none

@@ -64,7 +64,7 @@ func (r *reached) advance(source uint16, version string) {
 	if next == current {
 		return
 	}
-	if source == r.low || !object.Comparable(current) { // a version that does not compare ranks highest, and its successor may rank lowest
+	if source == r.low || !object.Comparable(current) { // a version that does not compare ranks highest, and the next one may be the lowest
 		r.known = false
 	}
 	r.move(source, next)

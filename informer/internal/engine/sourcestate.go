@@ -139,7 +139,7 @@ func (a *applier) commit(i uint16, version string) {
 			a.replacePut(p, initial, key, old, obj, replaced)
 		}
 	}
-	// The first list of a source may begin a history because its version arrives after its items.
+	// newHistory alone is no proof: the first list of a source sets it if its version arrives after its items.
 	if rolledBack := p.newHistory && p.complete && version != ""; len(a.states) > 1 && !rolledBack {
 		visitor.Outdated = a.outdatedInReplace(p)
 	}

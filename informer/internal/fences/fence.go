@@ -29,7 +29,7 @@ const (
 	dead               // nothing: the object was deleted after its version, at an unknown version
 )
 
-// fence says that the store shows an answer, and not what the watch has brought.
+// fence marks a key whose stored state comes from an answer, and not from the watch.
 type fence struct {
 	kind      kind
 	object    object.Identity // of a dead fence: with the newest version that is known

@@ -64,9 +64,9 @@ func (f *Fences) All() iter.Seq[object.Identity] {
 // versions, and then the dead ones that are too old. It is called after events and bookmarks
 // have been applied, and before each answer.
 //
-// It calls shown for what the store holds under the key of such a fence, and restore with what it has to
-// hold from now on, which may be nothing. ghost says that an object was shown that no watch and no list
-// has confirmed.
+// For each fence that ends, it calls shown to read what the store holds under the key, and restore with what
+// the store must hold from now on, which may be nothing. ghost says that the store has shown an object that
+// no watch and no list has confirmed.
 func (f *Fences) Reached(version string, now time.Time, shown func(key indexer.Key) Cell, restore func(key indexer.Key, confirmed Cell, ghost bool)) {
 	for n := len(f.due); n > 0 && reaches(version, f.due[n-1].object.Version); n = len(f.due) {
 		f.restore(f.due[n-1], shown, restore)

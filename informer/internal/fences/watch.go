@@ -60,8 +60,9 @@ func (f *Fences) Listed(key indexer.Key, listed, shown Cell, version string, sco
 	return Hold
 }
 
-// endsWith reports whether a full state proves that the object of a dead fence does not come back: it has another
-// object, or lacks this one, though it is as new as a version of it. With a selector the object may only have left.
+// endsWith reports whether a full state proves that the object of a dead fence does not come back: the full state has
+// another object, or it lacks this one and is not older than the object's newest known version. With a selector, the
+// object may only have left the selection.
 func (f *fence) endsWith(listed Cell, version string, scoped bool) bool {
 	if listed.Object != nil {
 		return !f.keepsBack(listed.Identity)

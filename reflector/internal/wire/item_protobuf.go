@@ -41,7 +41,7 @@ const (
 )
 
 // errFrame means that a body is not a stream of frames.
-var errFrame = fmt.Errorf("%w: a frame of more than 64 MiB", ErrBadAnswer)
+var errFrame = fmt.Errorf("%w: a frame or an item of more than 64 MiB", ErrBadAnswer)
 
 // errTruncated means that a field reaches beyond the end of its list.
 var errTruncated = fmt.Errorf("%w: a field that is longer than its list", ErrBadAnswer)

@@ -13,8 +13,8 @@ import (
 )
 
 // Mark is in the context of a list or a watch, for the transports of its client. It identifies the
-// sender of the request. It also keeps a Retry-After and the error of a connection. Otherwise the
-// client would repeat the request silently, and the reflector would mistake that for a silent
+// sender of the request. It also hides a Retry-After, and the error of a connection, from the client,
+// which would otherwise repeat the request silently. The reflector would mistake that for a silent
 // server.
 type Mark struct {
 	request

@@ -13,9 +13,9 @@ import (
 	"github.com/tidemark-k8s/tidemark/shard"
 )
 
-// Progress is the type of an event that represents foreign events. It follows the batch, unless the
-// last event of the batch is not foreign. Its ID has the version of the last foreign event, or ""
-// if that proves no progress.
+// Progress is the type of an event that represents the foreign events at the end of a batch. A batch
+// that ends with another event has none. Its ID has the version of the last foreign event, or "" if
+// that proves no progress.
 const Progress watch.EventType = "PROGRESS"
 
 // IsProgress reports whether the event represents foreign events. If a server sends an event of

@@ -3,9 +3,12 @@ package wire
 import (
 	"context"
 	"errors"
+	"io"
 	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
@@ -30,8 +33,8 @@ func NewTakingClient(send Send, path string) *TakingClient {
 	return &TakingClient{send: send, path: path}
 }
 
-// Ask sends a request through the client. The client's call of a list lasts until the body taken
-// over is closed.
+// Ask sends a request through the client. The client's call of List returns only when the body that
+// was taken over is closed.
 func (c *TakingClient) Ask(ctx context.Context, o metav1.ListOptions, list bool) (Answer, error) {
 	if c.passedBy.Load() {
 		if m, ok := ctx.Value(markKey{}).(*Mark); ok && m.sender != nil {
@@ -111,5 +114,22 @@ func (c *TakingClient) check(ctx context.Context, body *realBody, result Outcome
 	default:
 		c.passedBy.Store(true)
 		return errReplaced
+	}
+}
+
+// Answer is the body of an answer, or what a client has decoded from it.
+type Answer struct {
+	Body  io.ReadCloser
+	List  runtime.Object
+	Watch watch.Interface
+}
+
+// Close releases an answer that is not needed.
+func (a Answer) Close() {
+	if a.Body != nil {
+		_ = a.Body.Close() // the body is not read to its end
+	}
+	if a.Watch != nil {
+		a.Watch.Stop()
 	}
 }
