@@ -196,7 +196,7 @@ func TestContract_D10_D19_ErrorsShow(t *testing.T) {
 		synctest.Wait()
 		st = i.Status()
 		require.Equal(t, "15", st.Version)
-		require.Equal(t, time.Now(), st.LastBookmark)
+		require.Equal(t, time.Now(), st.Confirmed)
 		require.Zero(t, st.Staleness)
 		time.Sleep(time.Second)
 		s.Send(watch.Added, kit.Pod("b", "16"))

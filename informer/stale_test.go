@@ -38,8 +38,8 @@ func TestStale(t *testing.T) {
 				require.False(t, i.Status().Stale)
 
 				began := time.Now()
-				if last := i.Status().LastBookmark; !last.IsZero() {
-					began = last
+				if c.bookmarks > 0 {
+					began = i.Status().Confirmed // by the last bookmark
 				}
 				server.Stall(informertest.Request{})
 				time.Sleep(time.Until(began.Add(c.fine)))

@@ -38,7 +38,7 @@ func healthy() sample {
 		of: subject{id: "pods.v1-1c9a11b2", name: "pods in shop"},
 		status: informer.Status{
 			Name: "pods", Running: true, Synced: true, Watching: true, WatchingSince: ago(4 * time.Minute),
-			LastEvent: ago(300 * time.Millisecond), LastBookmark: ago(40 * time.Second), Confirmed: ago(300 * time.Millisecond), Staleness: 300 * time.Millisecond,
+			LastEvent: ago(300 * time.Millisecond), Confirmed: ago(300 * time.Millisecond), Staleness: 300 * time.Millisecond,
 			Version: "812345", Objects: 12345, Relists: 1, SyncTook: 1400 * time.Millisecond,
 			Totals: informer.Totals{
 				Lists: 1, Streams: 1, Watches: 6, Relists: map[reflector.Cause]int{reflector.CauseStart: 1, reflector.CauseExpired: 1},

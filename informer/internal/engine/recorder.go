@@ -300,7 +300,6 @@ func (s *status) recorded() Status {
 		}
 		to.Progress.add(p.progress)
 		to.LastEvent = later(to.LastEvent, p.lastEvent)
-		to.LastBookmark = later(to.LastBookmark, p.lastBookmark)
 		if confirmed := s.confirmed(i); i == 0 || confirmed.Before(to.Confirmed) {
 			to.Confirmed = confirmed
 		}

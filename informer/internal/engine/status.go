@@ -24,7 +24,6 @@ type Status struct {
 	// time.
 	NotServedSince time.Time
 	LastEvent      time.Time // when the last change arrived
-	LastBookmark   time.Time
 	// Confirmed is the time of the last answer of the server whose changes are in the store: the store was
 	// current then. Staleness is the age of Confirmed, and zero before the first list.
 	Confirmed time.Time

@@ -240,7 +240,7 @@ func TestContract_D19_D10_Status(t *testing.T) {
 		require.Equal(t, time.Minute, st.Staleness)
 		w.Send(watch.Bookmark, kit.Bookmark("20", ""))
 		synctest.Wait()
-		require.Equal(t, time.Now(), i.Status().LastBookmark)
+		require.Equal(t, time.Now(), i.Status().Confirmed)
 		require.Zero(t, i.Status().Staleness)
 		require.NoError(t, i.WaitDelivered(t.Context(), "20"))
 		w.Fail(errPoison)
