@@ -102,7 +102,9 @@ func Receive(r *Reception, list bool) *Reception {
 		} else {
 			r.Err = r.readEvents()
 		}
-		r.send()
+		if !r.kindless { // otherwise setKinds has sent the batch, or the list has failed
+			r.send()
+		}
 	}()
 	return r
 }
@@ -157,7 +159,10 @@ func (r *Reception) readItems(body io.Reader) error {
 		it, err := items.next()
 		r.Head = items.head()
 		if errors.Is(err, io.EOF) {
-			return cmp.Or(r.checkHead(), r.setKinds())
+			if err := r.checkHead(); err != nil {
+				return err
+			}
+			return r.setKinds()
 		}
 		if err != nil {
 			return fmt.Errorf("reading a list: %w", err)

@@ -91,6 +91,26 @@ func TestItemsThatWaitForTheirKindAreBounded(t *testing.T) {
 	require.ErrorIs(t, r.addItem(it, &ListHead{}), ErrBadAnswer)
 }
 
+// Items without a kind are dropped if their list fails.
+func TestItemsThatNeverGetTheirKindAreDropped(t *testing.T) {
+	items := `{"items":[` + podText("a", "1") + "," + podText("b", "2")
+	for name, text := range map[string]string{
+		"the connection breaks":   items + ",",
+		"the list has no kind":    items + `],"metadata":{"resourceVersion":"5"}}`,
+		"the list is a table":     items + `],"kind":"Table","apiVersion":"meta.k8s.io/v1"}`,
+		"the list has odd fields": items + `],"kind":7}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			kind := NewDecoder(Objects{Type: Unstructured}, Sharing{}, nil)
+			r := Receive(&Reception{Ctx: t.Context(), Body: io.NopCloser(strings.NewReader(text)), Decoder: kind}, true)
+			for batch := range r.Batches {
+				require.Empty(t, batch)
+			}
+			require.Error(t, r.Err)
+		})
+	}
+}
+
 // A body that does not end with its context does not delay the reception. Its later items are dropped.
 func TestBodyThatOutlivesItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
