@@ -238,7 +238,7 @@ func TestContract_D33_AQuestionThatFails(t *testing.T) {
 	})
 }
 
-// The question obeys the Retry-After of a busy server, as a list does.
+// The question obeys the Retry-After of a busy server, as a list does, also for later callers.
 func TestContract_D33_AQuestionToABusyServer(t *testing.T) {
 	inKept(t, func(t *testing.T, k *kept) {
 		i := informer.New(k.source(""), informer.Options[*corev1.Pod]{Observe: quiet})
@@ -253,10 +253,12 @@ func TestContract_D33_AQuestionToABusyServer(t *testing.T) {
 			questions.Add(1)
 			return apierrors.NewTooManyRequests("busy", 120)
 		})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		require.ErrorIs(t, i.WaitFresh(ctx), context.DeadlineExceeded)
-		require.EqualValues(t, 1, questions.Load())
+		for range 2 {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+			defer cancel()
+			require.ErrorIs(t, i.WaitFresh(ctx), context.DeadlineExceeded)
+			require.EqualValues(t, 1, questions.Load())
+		}
 	})
 }
 

@@ -56,7 +56,8 @@ func (n *newest) begin() *attempt {
 	return a
 }
 
-// work makes attempts until none is queued or the run ends. Its pauses are those of a failed list.
+// work makes attempts until none is queued or the run ends. Its pauses are those of a failed list. They
+// delay later callers too, because Retry-After is meant for all requests of this kind.
 func (n *newest) work(c *Core) {
 	run, failures := c.run.Context, 0
 	for a := n.begin(); a != nil; a = n.begin() {
