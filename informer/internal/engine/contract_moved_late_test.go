@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -98,6 +99,30 @@ func TestContract_D23_TheLastGoodVersionIsKept(t *testing.T) {
 	require.Equal(t, "a@95", j.holds())
 	require.Equal(t, 1, j.Status().Quarantined)
 	require.ErrorIs(t, j.WaitFor(t.Context(), kit.Pod("p", "78")), informer.ErrQuarantined)
+}
+
+// D23: nothing is left of the last good version when a later one can be decoded, in the same list or afterwards.
+func TestContract_D23_ALaterVersionReplacesTheLastGoodOne(t *testing.T) {
+	for _, inTheList := range []bool{true, false} {
+		j := newJoined(t, informer.Options[*corev1.Pod]{}, 1)
+		j.synced()
+		j.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "95")))
+		failed := deltaOf(deltafifo.Poisoned, kit.Pod("p", "78"))
+		failed.Object = errors.New("undecodable")
+		j.beginReplace(0, reflector.NewHistory)
+		j.tell(0, failed)
+		if inTheList {
+			j.says(0, '+', "86")
+		}
+		j.commitReplace(0, "87")
+		if !inTheList {
+			require.Equal(t, "a@95", j.holds())
+			require.Equal(t, 1, j.Identities())
+			j.says(0, '+', "88")
+		}
+		require.Zero(t, j.Status().Quarantined)
+		require.Zero(t, j.Identities())
+	}
 }
 
 // D1, D7: the transform renames the final state of a re-created object, while its predecessor is stored

@@ -8,8 +8,9 @@ import (
 )
 
 // exceptions hold what the store does not show about the objects of one source: the server's identities of
-// objects whose UID or version the transform has changed, and the keys of objects that could not be prepared.
-// A key may have both, if the store has an earlier version of a failed object.
+// objects whose UID or version the transform has changed, or whose version belongs to an earlier history, and
+// the keys of objects that could not be prepared. A key may have both, if the store has an earlier version of a
+// failed object.
 //
 // Only the processLoop changes them. Any goroutine may call identity.
 type exceptions struct {

@@ -81,7 +81,7 @@ func Packer(in *Sink, objects any, d pack.Decoder) pack.Taker { return in.packer
 // Identity returns the server's identity of a stored object.
 func (c *Core) Identity(key indexer.Key, stored any) object.Identity { return c.identity(key, stored) }
 
-// Identities returns the number of identities that are kept because the transform has hidden them.
+// Identities returns the number of identities that are kept because stored objects do not show them.
 func (c *Core) Identities() (n int) {
 	for s := range c.states {
 		n += len(c.states[s].objects.identities)

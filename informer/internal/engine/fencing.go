@@ -210,7 +210,7 @@ func (a *applier) restore(tx *indexer.Tx, p *sourceState, source uint16, key ind
 	}
 	now, old, replaced := tx.Put(source, key, confirmed.Object, confirmed.Stamp)
 	was := a.identity(key, old.Object) // of any source
-	a.recordIdentity(p, now, confirmed.Identity)
+	p.objects.put(now, confirmed.Identity)
 	a.logPut(put{old: old.Object, now: now, replaced: replaced, was: was, is: confirmed.Identity})
 }
 

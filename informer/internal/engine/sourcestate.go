@@ -106,9 +106,7 @@ func (a *applier) unstage(p *sourceState, key indexer.Key) {
 // recordStaged is called when a replacement holds the object of a delta. It records the identity that the
 // transform has changed, and ends the object's quarantine.
 func (a *applier) recordStaged(p *sourceState, d *deltafifo.Delta, obj any) {
-	if a.options.Transform != nil {
-		p.next.put(obj, identityOf(d))
-	}
+	a.recordIdentity(&p.next, obj, identityOf(d))
 	a.allQuarantined.leave(&p.next, d.Key)
 }
 
