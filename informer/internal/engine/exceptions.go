@@ -73,6 +73,9 @@ func (e *exceptions) set(key indexer.Key, h hidden, known bool) {
 
 // forget removes the identity of the object of a key.
 func (e *exceptions) forget(key indexer.Key) {
+	if len(e.identities) == 0 { // as nearly always; only this goroutine changes them
+		return
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 
