@@ -181,7 +181,7 @@ type streamsState uint8
 const (
 	streamsEnabled  streamsState = iota
 	streamsDisabled              // for ten minutes after a stream that did not work
-	streamNotFound               // the same after a 404, unless it is the resource that is missing
+	streamNotFound               // the same after a 404, until a list shows whether it is the resource that is missing
 )
 
 // failures tracks failures. A healthy period resets count, waits, missing and freeRelistUsed.
@@ -288,7 +288,7 @@ type cell func(*machine, input) action
 //	                 bookmark    the last, and older                 report; rolledBack                  listing
 //	                 bookmark    the last                            active, confirmed                   committingStream
 //	                 closed                                          report; streamsDisabled             listing
-//	committingList   committed                                       version; known, confirmed, not missing  openingWatch; report no version, once
+//	committingList   committed                                       version; known, confirmed, not missing, streamsDisabled if streamNotFound  openingWatch; report no version, once
 //	committingStream committed                                       version; known, confirmed           watching
 //	openingWatch     opened      confirmed                           unconfirmed if reopened and slow    watching
 //	                 opened      else                                                                    watching
@@ -539,6 +539,9 @@ func (m *machine) committed() (a action) {
 	m.listed = m.version
 	m.history.state = known
 	m.watch.proof, m.failures.listBroke, m.server.missing = confirmed, false, false
+	if m.server.streams == streamNotFound { // it was not the resource that was missing
+		m.server.streams = streamsDisabled
+	}
 	switch {
 	case m.version != "":
 		m.history.versions = versionsKnown

@@ -30,7 +30,7 @@ type world struct {
 	rolledBack  bool    // the history went back, and no state of the new one was committed
 	missing     bool    // a list or a watch was answered with 404, and no full state was committed since
 	noStreams   bool    // a stream did not work, less than ten minutes ago
-	notFound    bool    // because it was answered with 404
+	notFound    bool    // because it was answered with 404, and no full state was committed since
 	requests    int
 }
 
@@ -49,7 +49,7 @@ func (w *world) step(in input) (wrong string) {
 	case inOpened:
 		w.open = true
 	case inCommitted:
-		w.begun, w.rolledBack, w.missing = false, false, false
+		w.begun, w.rolledBack, w.missing, w.notFound = false, false, false, false
 		w.hasVersions = w.hasVersions || w.action.request.version != ""
 	}
 	w.action = w.machine.step(in)
@@ -149,8 +149,8 @@ func (w *world) absence(before machine, in input) string {
 	return ""
 }
 
-// streams checks that no stream follows for ten minutes after one that did not work, unless it was the resource that
-// was missing.
+// streams checks that no stream follows for ten minutes after one that did not work, unless a list too was answered
+// with 404 before one was committed.
 func (w *world) streams(_ machine, in input) string {
 	is404 := in.kind == inFailed && in.class == classMissing
 	switch {
