@@ -255,8 +255,9 @@ func TestContract_D33_AQuestionToABusyServer(t *testing.T) {
 		})
 		for range 2 {
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
-			defer cancel()
-			require.ErrorIs(t, i.WaitFresh(ctx), context.DeadlineExceeded)
+			err := i.WaitFresh(ctx)
+			cancel()
+			require.ErrorIs(t, err, context.DeadlineExceeded)
 			require.EqualValues(t, 1, questions.Load())
 		}
 	})
