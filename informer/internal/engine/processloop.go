@@ -249,17 +249,17 @@ func (p *sourceState) is(id object.Identity, stored any) bool {
 // recordStored is called when the object of a delta has been stored. It records the identity that the
 // transform has changed, and ends the object's quarantine.
 func (a *applier) recordStored(p *sourceState, d *deltafifo.Delta, stored any) {
-	a.recordIdentity(&p.objects, stored, identityOf(d))
+	a.recordIdentity(&p.objects, stored, d)
 	a.recovered(p, d.Key)
 }
 
 // recordIdentity records the identity of an object that has arrived, if the transform has changed it.
 // Without a transform, the object shows its identity, and that of an earlier one is removed.
-func (a *applier) recordIdentity(in *exceptions, stored any, id object.Identity) {
+func (a *applier) recordIdentity(in *exceptions, stored any, d *deltafifo.Delta) {
 	if a.options.Transform != nil {
-		in.put(stored, id)
+		in.put(stored, identityOf(d))
 	} else {
-		in.forget(id.Key)
+		in.forget(d.Key)
 	}
 }
 

@@ -106,7 +106,7 @@ func (a *applier) unstage(p *sourceState, key indexer.Key) {
 // recordStaged is called when a replacement holds the object of a delta. It records the identity that the
 // transform has changed, and ends the object's quarantine.
 func (a *applier) recordStaged(p *sourceState, d *deltafifo.Delta, obj any) {
-	a.recordIdentity(&p.next, obj, identityOf(d))
+	a.recordIdentity(&p.next, obj, d)
 	a.allQuarantined.leave(&p.next, d.Key)
 }
 
