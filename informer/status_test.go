@@ -143,39 +143,37 @@ func TestAskingDoesNotWaitForIndexFunctions(t *testing.T) {
 	}
 }
 
-// Status does not wait for a stuck index function of an index that is being added.
-func TestStatusDoesNotWaitForIndexFunctions(t *testing.T) {
+// addingAStuckIndex returns an informer that adds an index whose function is stuck until the test ends.
+func addingAStuckIndex(t *testing.T) *informer.Informer[*corev1.Pod] {
 	stuck := newStuckIndex("a")
 	i := informer.New(rig.SourceOf(rig.NewScript("10", kit.Pod("a", "1"))), informer.Options[*corev1.Pod]{Observe: rig.Observed})
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	wait, err := i.Start(ctx)
 	require.NoError(t, err)
-	defer func() { require.NoError(t, wait()) }()
-	defer cancel()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, wait())
+	})
 	require.NoError(t, i.WaitSynced(t.Context()))
 	var others sync.WaitGroup
-	defer others.Wait()
-	defer close(stuck.gate)
 	others.Go(func() { _ = i.AddIndexes(stuck.index()) })
+	t.Cleanup(func() {
+		close(stuck.gate)
+		others.Wait()
+	})
 	<-stuck.entered
+	return i
+}
+
+// Status does not wait for a stuck index function of an index that is being added.
+func TestStatusDoesNotWaitForIndexFunctions(t *testing.T) {
+	i := addingAStuckIndex(t)
 	inTime(t, "Status", func() { i.Status() })
 }
 
 // WaitDelivered returns while an index function is stuck, and with a context that has ended: all is delivered.
 func TestWaitDeliveredBehindAStuckIndexFunction(t *testing.T) {
-	stuck := newStuckIndex("a")
-	i := informer.New(rig.SourceOf(rig.NewScript("10", kit.Pod("a", "1"))), informer.Options[*corev1.Pod]{Observe: rig.Observed})
-	run, cancel := context.WithCancel(t.Context())
-	wait, err := i.Start(run)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, wait()) }()
-	defer cancel()
-	require.NoError(t, i.WaitSynced(t.Context()))
-	var others sync.WaitGroup
-	defer others.Wait()
-	defer close(stuck.gate)
-	others.Go(func() { _ = i.AddIndexes(stuck.index()) })
-	<-stuck.entered
+	i := addingAStuckIndex(t)
 	ctx, end := context.WithCancel(t.Context())
 	end()
 	inTime(t, "WaitDelivered", func() { require.NoError(t, i.WaitDelivered(ctx, "10")) })

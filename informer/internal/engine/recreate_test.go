@@ -129,17 +129,7 @@ func TestLatestTellsTheEndOfTheObjectThatTheHandlerKnows(t *testing.T) {
 // from the version that it saw last.
 func TestLatestTellsWhatTheHandlerSawLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newTestCore(t, informer.Options[*corev1.Pod]{}, 1)
-		h := rig.NewGated()
-		f.register(h, informer.HandlerOptions{Delivery: informer.Latest})
-		f.start()
-		f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"))
-		synctest.Wait()
-		h.Pass()
-		h.Pass()
-		f.apply(deltaOf(deltafifo.Modified, kit.Pod("b", "2")))
-		synctest.Wait()
-		h.Take()
+		f, h := stuckInB(t)
 		f.apply(deltaOf(deltafifo.Deleted, kit.Pod("a", "3")), deltaOf(deltafifo.Added, kit.Pod("a", "4")))
 		h.Open()
 		require.Equal(t, []string{"update a@1 a@4"}, h.Take())
