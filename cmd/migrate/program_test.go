@@ -188,27 +188,24 @@ func TestUntidy(t *testing.T) {
 	}
 }
 
-// If go.mod replaces tidemark, migrate does not request a version of it.
+// If go.mod replaces tidemark by a folder, migrate does not request a version of it, and takes its other modules
+// from that folder.
 func TestReplaced(t *testing.T) {
 	here, err := filepath.Abs("../..")
 	require.NoError(t, err)
-	p := write(t, map[string]string{"main.go": mainFile, "go.mod": goMod + "\nreplace github.com/tidemark-k8s/tidemark => " + here + "\n"})
-	p.goes("mod", "tidy")
-	var out bytes.Buffer
-	require.Zero(t, run(t.Context(), p.dir, nil, &out, &out), "%s", &out)
-	p.goes("list", "-deps", "./...")
-}
-
-// If a folder replaces tidemark, migrate takes its other modules from the same folder.
-func TestReplacedByAFolder(t *testing.T) {
-	here, err := filepath.Abs("../..")
-	require.NoError(t, err)
-	p := write(t, map[string]string{"main.go": managerFile, "go.mod": managerMod + "\nreplace github.com/tidemark-k8s/tidemark => " + here + "\n"})
-	p.goes("mod", "tidy")
-	var out bytes.Buffer
-	require.Zero(t, run(t.Context(), p.dir, nil, &out, &out), "%s", &out)
-	require.Contains(t, p.read("go.mod"), "tidemark/controllerruntime => "+here+"/controllerruntime\n")
-	p.goes("list", "-deps", "./...")
+	for name, c := range map[string]struct{ main, mod, want string }{
+		"informers": {mainFile, goMod, "tidemark => " + here + "\n"},
+		"a manager": {managerFile, managerMod, "tidemark/controllerruntime => " + here + "/controllerruntime\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := write(t, map[string]string{"main.go": c.main, "go.mod": c.mod + "\nreplace github.com/tidemark-k8s/tidemark => " + here + "\n"})
+			p.goes("mod", "tidy")
+			var out bytes.Buffer
+			require.Zero(t, run(t.Context(), p.dir, nil, &out, &out), "%s", &out)
+			require.Contains(t, p.read("go.mod"), c.want)
+			p.goes("list", "-deps", "./...")
+		})
+	}
 }
 
 // The pattern may be a file. The file's module also changes.
