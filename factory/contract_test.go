@@ -126,7 +126,7 @@ func TestContract_B106_ShutdownWaits(t *testing.T) {
 		waited := false
 		waiting.Go(func() { f.Shutdown(); waited = true })
 		time.Sleep(time.Hour)
-		require.False(t, waited, "nobody has ended anything")
+		require.False(t, waited, "nothing has ended")
 		_, err = cache.NewInformerName("TestContract_B106")
 		require.Error(t, err, "the name is taken")
 		end()
@@ -159,7 +159,7 @@ func TestContract_B107_T14_WaitForCacheSync(t *testing.T) {
 		require.EqualError(t, result.Err, "a minute is enough")
 		require.Equal(t, map[reflect.Type]bool{podType: true, nodeType: false}, result.Synced)
 		result = f.WaitForCacheSyncWithContext(short)
-		require.True(t, result.Synced[podType], "which is synced, even if nobody waits any more")
+		require.True(t, result.Synced[podType], "it is synced, even if the wait has ended")
 		nodes, err := For[*corev1.Node](f)
 		require.NoError(t, err)
 		require.ErrorContains(t, nodes.WaitSynced(short), "you may not")

@@ -55,7 +55,7 @@ func TestInformers(t *testing.T) {
 		for h := range f.Informers() {
 			require.Equal(t, h.Users == 0, h.Pinned)
 			if !h.Pinned {
-				require.Equal(t, []string{"a", "b"}, h.Scope.Namespaces, "what a caller was told is the caller's")
+				require.Equal(t, []string{"a", "b"}, h.Scope.Namespaces, "a caller owns its result")
 			}
 		}
 		for range f.Informers() {

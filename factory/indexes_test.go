@@ -29,8 +29,8 @@ func ownedPod() *corev1.Pod {
 	return pod
 }
 
-// WithIndexes adds indexes to all informers that the factory makes, whoever requests them, and when. An index of
-// Configure with the same name goes before one of the factory.
+// WithIndexes adds indexes to all informers that the factory makes, for any request and at any time. An index of
+// Configure takes precedence over an index of the factory with the same name.
 func TestContract_D39_IndexesOfAFactory(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		node := newNode("n1")
@@ -85,7 +85,7 @@ func TestInvalidIndexesOfAFactory(t *testing.T) {
 			require.ErrorIs(t, pods.Run(ctx), want)
 
 			begin(t, ctx, f)
-			require.ErrorIs(t, f.WaitForCacheSyncWithContext(ctx).Err, want, "nobody waits for what does not run")
+			require.ErrorIs(t, f.WaitForCacheSyncWithContext(ctx).Err, want, "an informer that does not run is not waited for")
 			leased, err := Acquire[*corev1.Node](f, Scope{Labels: "app=web"})
 			require.NoError(t, err)
 			defer leased.Release()

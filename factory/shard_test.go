@@ -189,7 +189,7 @@ func TestContract_D45_AClusterScopedKindByNamespace(t *testing.T) {
 	require.Equal(t, []int{2, 2}, []int{typed, dynamic})
 }
 
-// Nobody waits for an informer whose share cannot be used: all waits return the reason, whoever has begun the run.
+// No wait blocks on an informer whose share cannot be used. All waits return the reason, however the run has begun.
 func TestContract_D45_NobodyWaitsForAnUnusableShare(t *testing.T) {
 	byNamespace := shard.Static(shard.Whole(shard.ByNamespace))
 	for name, row := range map[string]struct {

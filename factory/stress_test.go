@@ -30,7 +30,7 @@ func TestAnythingAtOnce(t *testing.T) {
 			}
 			users.Wait()
 			synctest.Wait()
-			require.Zero(t, server.Watches(), "nobody uses any")
+			require.Zero(t, server.Watches(), "none is in use")
 			f.StartWithContext(ctx)
 			for _, s := range scopes {
 				l := acquire(t, f, s)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A scan that is told to stop at every object still visits each object once.
+// A scan that stops at every object still visits each object once.
 func TestAScanInStepsMeetsEachObjectOnce(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)

@@ -67,7 +67,7 @@ func TestSizesWaitForNoWriter(t *testing.T) {
 	writing.Wait()
 }
 
-// A scan that is told to stop at every object leaves none out where it continues.
+// A scan that stops at every object leaves none out where it continues.
 func TestScanLeavesNoneOutWhereItStops(t *testing.T) {
 	w, err := New(itemOptions())
 	require.NoError(t, err)

@@ -154,7 +154,7 @@ func TestContract_D3_T4_TheErrorHandlerHearsIt(t *testing.T) {
 		require.Empty(t, r.Take(), "nothing is left of z, and it was not stored")
 		s.Expire()
 		r.Take()
-		require.Len(t, errs, 6, "the 410, which came in the stream, and b, are told; of %v", errs)
+		require.Len(t, errs, 6, "the errors include the 410 of the stream, and b: %v", errs)
 		require.Error(t, i.SetWatchErrorHandler(func(*cache.Reflector, error) {}), "after start")
 		require.Error(t, i.SetTransform(nil), "B90")
 	})

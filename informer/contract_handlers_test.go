@@ -52,7 +52,7 @@ func TestContract_B82_ShutDownWaitsForTheCallback(t *testing.T) {
 		require.False(t, reg.HasSynced())
 		close(gate)
 		require.NoError(t, <-down)
-		require.False(t, reg.HasSynced(), "it left before it was told all")
+		require.False(t, reg.HasSynced(), "it was removed before it got all objects")
 	})
 }
 

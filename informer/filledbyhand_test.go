@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/reflector"
 )
 
-// What a program has put into the store before the first full state is told to nobody, nor what becomes of it: each
+// If a program fills the store by hand before the first full state, no handler gets events about these objects. Each
 // handler gets the first full state.
 func TestContract_T19_AStoreFilledByHandBeforeTheFirstList(t *testing.T) {
 	for _, delivery := range []informer.Delivery{informer.Every, informer.Latest} {

@@ -148,8 +148,8 @@ func TestContract_D28_AFunctionThatEndsTheRun(t *testing.T) {
 	}
 }
 
-// D28: the first full state may be broken off as well. Nothing of it shows, and nobody is told an update of
-// what he has not been told.
+// D28: a goroutine can also end during the first full state. The store then shows nothing of it, and no handler gets an
+// update of an object that it has not got before.
 func TestContract_D28_TheFirstFullState(t *testing.T) {
 	for _, in := range []string{"transform", "index"} {
 		t.Run(in, func(t *testing.T) {
@@ -311,7 +311,7 @@ func TestContract_D28_WritesOfUsers(t *testing.T) {
 			"in one transaction": {func() { _ = x.(cache.TransactionStore).Transaction(txn(a), txn(b), txn(c)) }, []string{"default/a"}},
 		} {
 			require.NoError(t, x.Replace(nil, ""))
-			time.Sleep(2 * limits.RepeatEvery) // an object's error is told once in this time
+			time.Sleep(2 * limits.RepeatEvery) // an object's error is reported once in this time
 			*errs = nil
 			require.False(t, rig.Apart(row.write), how)
 			require.ElementsMatch(t, row.holds, x.ListKeys(), how)
@@ -342,7 +342,7 @@ func TestContract_D28_AnObserverOnAUsersGoroutine(t *testing.T) {
 		require.False(t, rig.Apart(func() {
 			_ = i.Shared().AddIndexers(cache.Indexers{"fails": func(any) ([]string, error) { return nil, rig.ErrPoison }})
 		}))
-		require.Contains(t, i.Shared().GetIndexer().GetIndexers(), "fails", "the index is added; its failure was told too late")
+		require.Contains(t, i.Shared().GetIndexer().GetIndexers(), "fails", "the index is added; its failure was reported too late")
 		require.NoError(t, i.Shared().GetIndexer().Delete(kit.Pod("a", "1")))
 		require.True(t, i.Status().Watching)
 		require.Equal(t, []string{"initial a@1"}, j.Take())

@@ -208,7 +208,7 @@ func TestABigRelistShowsAtOnce(t *testing.T) {
 		early := 0
 		_, err := i.Handle(informer.HandlerFunc[*corev1.Pod](func(c informer.Change[*corev1.Pod]) {
 			early++
-			require.Equal(t, n, i.Indexer().Len(), "when the first change is told")
+			require.Equal(t, n, i.Indexer().Len(), "all objects are stored before the first change is delivered")
 			require.False(t, c.Initial)
 		}), informer.HandlerOptions{})
 		require.NoError(t, err)

@@ -184,7 +184,7 @@ func TestAHandlerOptsOutOfResyncs(t *testing.T) {
 			require.Len(t, j.Take(), 60)
 			require.Empty(t, never.Take())
 			s.Send(watch.Modified, kit.Pod("a", "11"))
-			require.Equal(t, []string{"update a@1 a@11"}, never.Take(), "changes it is told")
+			require.Equal(t, []string{"update a@1 a@11"}, never.Take(), "a handler without resyncs still gets changes")
 		})
 	}
 }

@@ -114,7 +114,7 @@ func (w *troubled) listen() {
 	for _, told := range strings.Split(w.watcher.tells(), ", ") {
 		name, deleted := strings.CutPrefix(told, "deleted ")
 		if _, there := w.objects[name]; deleted && there {
-			w.t.Fatalf("%s is there, and was told as deleted: %q", name, w.trace)
+			w.t.Fatalf("%s exists, but its deletion was delivered: %q", name, w.trace)
 		}
 	}
 }

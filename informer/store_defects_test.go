@@ -99,7 +99,7 @@ func TestAnIndexFunctionThatFailsInAStoreWithoutInformerIsNotSilent(t *testing.T
 		bad := kit.Pod("a", "1", kit.Label("poison", poison))
 		require.ErrorIs(t, s.Add(bad), rig.ErrPoison)
 		require.ErrorIs(t, s.Update(bad), rig.ErrPoison)
-		require.Empty(t, told, "who is told it by an error")
+		require.Empty(t, told, "the caller got the failure as an error")
 
 		require.NoError(t, s.Replace([]any{bad, kit.Pod("b", "1")}, "1"))
 		require.Nil(t, s.Transaction(cache.Transaction{Type: cache.TransactionTypeUpdate, Object: bad}))

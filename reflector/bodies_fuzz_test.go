@@ -102,7 +102,7 @@ func (a *answer) String() string {
 }
 
 // isRefused says that our reflector takes an answer for no list whatever its items are: a list that comes
-// twice, of which client-go's reflector reads the last one alone, or an object of another kind.
+// twice, where client-go's reflector reads only the last one, or an object of another kind.
 func (a *answer) isRefused() bool {
 	switch {
 	case a.to != forList:

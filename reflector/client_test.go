@@ -43,7 +43,7 @@ type semantics struct {
 
 func (s semantics) IsWatchListSemanticsUnSupported() bool { return s.unsupported }
 
-// T16: clients of servers are told apart from fakes, which cannot stream.
+// T16: clients of servers are distinguished from fakes, which cannot stream.
 func TestContract_T16_Streaming(t *testing.T) {
 	config := &rest.Config{Host: "https://127.0.0.1:1"}
 	typed, err := kubernetes.NewForConfig(config)

@@ -796,8 +796,8 @@ func TestSinksThatDoNotReturn(t *testing.T) {
 	}
 }
 
-// The sources of one informer are told one after the other: first those that read the object, since it may have come
-// from the others. A source of another namespace is not asked.
+// The sources of one informer get an answer one after another, those that read the object first, because it may have
+// come from the others. A source of another namespace gets none.
 func TestSourcesOfOneInformer(t *testing.T) {
 	_, config := inMemory(t)
 	config.Wrap(reflector.NewOwnWrites().Wire)

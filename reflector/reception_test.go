@@ -472,7 +472,7 @@ func TestListsWhoseKindIsMissingOrFollows(t *testing.T) {
 	}
 }
 
-// A server's error is told with its message, also if its code says success.
+// A server's error is reported with its message, even if its code says success.
 func TestErrorWithACodeOfSuccess(t *testing.T) {
 	for name := range clients {
 		if name == "a bare ListWatch" {

@@ -156,7 +156,7 @@ func TestShare_ASlowStreamOfForeignObjects(t *testing.T) {
 	})
 }
 
-// A sink that is told of a full state can ask whether the server has filtered it.
+// When a full state is committed, the sink can find out whether the server has filtered it.
 func TestShare_FilterAtTheCommit(t *testing.T) {
 	set, err := shard.Nth(shard.ByNamespace, 0, 2)
 	require.NoError(t, err)

@@ -20,7 +20,7 @@ const beat = 300 * time.Millisecond
 // demoPod is a pod that always exists.
 var demoPod = indexer.Key{Namespace: "shop", Name: "web-0"}
 
-// story is a demo cluster with a few pods, one of which comes and goes.
+// story is a demo cluster with a few pods. One of them is created and deleted again and again.
 var story = demo.Story{
 	Begin: func(ctx context.Context, server *informertest.Server) error {
 		for i := range 4 {

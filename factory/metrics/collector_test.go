@@ -71,7 +71,7 @@ tidemark_informer_objects{group="",resource="pods",scope="in shop",version="v1"}
 tidemark_informer_synced{group="",resource="pods",scope="in shop",version="v1"} 1
 `), prefix+"handler_backlog_events", prefix+"objects", prefix+"synced"))
 	l.Release()
-	require.Zero(t, testutil.CollectAndCount(New(f.Informers())), "an informer that nobody uses")
+	require.Zero(t, testutil.CollectAndCount(New(f.Informers())), "an unused informer")
 }
 
 // No label has the name of a Secret, which a field selector may hold.

@@ -83,7 +83,7 @@ func expectConvergence[T informer.Object](t *testing.T, s *Server, source reflec
 		got[pathOf(obj.GetNamespace(), obj.GetName())] = obj.GetResourceVersion()
 	}
 	require.Equal(t, want, got, "%q", trouble)
-	require.Equal(t, want, told, "what the handler was told")
+	require.Equal(t, want, told, "the events of the handler")
 }
 
 // junkServer answers with junk as long as it has junk. Then it expires the client's version, and passes

@@ -47,9 +47,9 @@ func TestAHandWrittenObjectDoesNotSurviveARelistWhateverTheTransformStrips(t *te
 				writtenByHand(t, i, "a")
 				s.Set("20", kit.Pod("a", "1"), kit.Pod("b", "2"))
 				s.Expire()
-				require.Len(t, j.Take(), 1, "the handler is told of a")
+				require.Len(t, j.Take(), 1, "the handler gets an update of a")
 				require.Empty(t, rig.Stored(t, i, "a").Labels, "the server's")
-				require.Same(t, b, rig.Stored(t, i, "b"), "nobody has written it")
+				require.Same(t, b, rig.Stored(t, i, "b"), "no program has written it")
 
 				a := rig.Stored(t, i, "a")
 				s.Set("30", kit.Pod("a", "1"), kit.Pod("b", "2"))

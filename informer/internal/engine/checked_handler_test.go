@@ -225,7 +225,7 @@ func (l *handlerHistory) leaves() {
 	calls := f.calls.Load()
 	l.changes(func(uint16) bool { return true })
 	synctest.Wait()
-	require.Equal(l.t, calls, f.calls.Load(), "%s is told after it left", f.name)
+	require.Equal(l.t, calls, f.calls.Load(), "%s was called after its removal", f.name)
 	require.Empty(l.t, f.checker.Problems())
 }
 

@@ -40,7 +40,7 @@ func TestTheLogIsNotFlooded(t *testing.T) {
 		time.Sleep(time.Minute)
 		storm()
 		require.Equal(t, 2*limits.MaxLines, log.Count("quarantined"))
-		require.Equal(t, 1, log.Count(fmt.Sprintf("lines=%d", objects-limits.MaxLines)), "what is missing is told")
+		require.Equal(t, 1, log.Count(fmt.Sprintf("lines=%d", objects-limits.MaxLines)), "the log counts the missing lines")
 		require.LessOrEqual(t, log.Count(""), 2*limits.MaxLines+3)
 	})
 }

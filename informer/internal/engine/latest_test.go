@@ -106,7 +106,7 @@ func TestAResyncOfLatestDoesNotGoBack(t *testing.T) {
 				last = l
 			}
 		}
-		require.Contains(t, last, "a@9", "what it was told last of a")
+		require.Contains(t, last, "a@9", "the last version of a that the handler got")
 	})
 }
 
@@ -166,7 +166,7 @@ func TestLatestTellsWhatWasSeenAfterAResyncAndAStatus(t *testing.T) {
 		defer h.Open()
 		h.Pass()
 		time.Sleep(time.Hour)
-		require.Len(t, h.Take(), 1, "it is told again, and stuck in the first")
+		require.Len(t, h.Take(), 1, "the resync has begun, and the handler is stuck in its first call")
 		f.apply(deltaOf(deltafifo.Modified, kit.Pod("b", "3")))
 		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "4")), deltaOf(deltafifo.Deleted, kit.Pod("a", "5")))
 		synctest.Wait()

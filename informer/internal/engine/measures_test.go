@@ -99,7 +99,7 @@ func TestAnEventThatWaitedBeforeCountsFromTheBeginningOfTheMeasuring(t *testing.
 		require.InDelta(t, 10*time.Second, m.Lag, float64(time.Millisecond))
 		require.InDelta(t, 10*time.Second, time.Since(m.Calling), float64(time.Millisecond), "it has been in a call for as long")
 		require.Len(t, m.Slowest, 1)
-		require.Empty(t, m.Slowest[0].Key, "nobody has noted of which object")
+		require.Empty(t, m.Slowest[0].Key, "the key was not recorded, because nothing inspected the informer then")
 		h.Open()
 		synctest.Wait()
 		m = measuresOfOne(t, i)

@@ -35,7 +35,7 @@ func TestOwnWritesAndTheShare(t *testing.T) {
 		{"a!7", rig.Only(shard.ByNamespace, "other"), "", informer.OwnWrites{Outside: 1}},
 		{"a*", rig.Only(shard.ByNamespace, "other"), "", informer.OwnWrites{Outside: 1}},
 		{"a*", rig.Only(shard.ByNamespace, "default"), "", informer.OwnWrites{Doubtful: 1}},
-		{"a*", outside, "", informer.OwnWrites{Doubtful: 1}}, // without a UID nobody can tell
+		{"a*", outside, "", informer.OwnWrites{Doubtful: 1}}, // the share of an object without a UID is unknown
 	} {
 		t.Run(row.words+" "+row.share.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -222,7 +222,7 @@ func TestABatchHoldsTheKeysOfItsEvents(t *testing.T) {
 			}
 			_, h, key := b.Next()
 			require.True(t, h.Is(Recreated))
-			require.Nil(t, key, "the delete of a recreated object is told without")
+			require.Nil(t, key, "the delete of a recreated object has no key")
 			b.Skip(1)
 			_, _, key = b.Next()
 			require.Equal(t, keyOf("e"), *key, "whatever was dropped before")
@@ -339,7 +339,7 @@ func TestClearLetsGoOfWhatAllHaveRead(t *testing.T) {
 	require.Equal(t, 2, b.Left())
 	one = other
 	other.Clear()
-	require.Equal(t, 2, unread.left(), "the batch has copies, which nobody clears")
+	require.Equal(t, 2, unread.left(), "the batch has copies, which are not cleared")
 	for b.Left() > 0 {
 		p, _, _ := b.Next()
 		require.NotNil(t, p.New)
@@ -367,7 +367,7 @@ func TestDiscardLetsGoOfEverything(t *testing.T) {
 		c := l.Published()
 		appendAll(l, addsOf(0, 3)...)
 		l.Publish()
-		require.Equal(t, addsOf(0, 3), takeAll(&c, 8), "who comes later is told what comes later")
+		require.Equal(t, addsOf(0, 3), takeAll(&c, 8), "a later reader gets later events")
 		runtime.KeepAlive(l)
 	}
 }

@@ -283,7 +283,7 @@ func TestAnswersThatAreNotShown(t *testing.T) {
 		"the source's does not compare":    {update, "x", Cell{}, Doubtful},
 		"the source has come as far":       {update, "9", Cell{}, Known},
 		"the source has come further":      {update, "10", Cell{}, Known},
-		"nobody can tell the scope":        {with(func(a *ownwrites.Answer) { a.Scope = ownwrites.Unknown }), "5", Cell{}, Waiting},
+		"the scope is unknown":             {with(func(a *ownwrites.Answer) { a.Scope = ownwrites.Unknown }), "5", Cell{}, Waiting},
 		"the source cannot store it":       {with(func(a *ownwrites.Answer) { a.Object = nil }), "5", Cell{}, Waiting},
 		"deleted, no UID":                  {ownwrites.Answer{Kind: ownwrites.Undated}, "5", Cell{}, Doubtful},
 		"deleted, was not held":            {ownwrites.Answer{Kind: ownwrites.Undated, Identity: object.Identity{UID: "u"}, Before: ownwrites.Before{Identity: object.Identity{UID: "v", Version: "5"}}}, "5", stored("v", "5"), Doubtful},
@@ -319,13 +319,13 @@ func TestTheResultOfAnAnswerThatIsShown(t *testing.T) {
 		verdict Verdict
 		result  Result
 	}{
-		"object":                     {ownwrites.Object, ownwrites.Inside, Show, Shown},
-		"object outside":             {ownwrites.Object, ownwrites.Outside, Remove, Outside},
-		"deleted":                    {ownwrites.Deleted, ownwrites.Inside, Remove, Shown},
-		"deleted outside":            {ownwrites.Deleted, ownwrites.Outside, Remove, Outside},
-		"deleted, wherever":          {ownwrites.Deleted, ownwrites.Unknown, Remove, Shown},
-		"the last finalizer":         {ownwrites.Emptied, ownwrites.Inside, Remove, Shown},
-		"deleted, nobody knows when": {ownwrites.Undated, ownwrites.Unknown, Remove, Shown},
+		"object":                        {ownwrites.Object, ownwrites.Inside, Show, Shown},
+		"object outside":                {ownwrites.Object, ownwrites.Outside, Remove, Outside},
+		"deleted":                       {ownwrites.Deleted, ownwrites.Inside, Remove, Shown},
+		"deleted outside":               {ownwrites.Deleted, ownwrites.Outside, Remove, Outside},
+		"deleted, wherever":             {ownwrites.Deleted, ownwrites.Unknown, Remove, Shown},
+		"the last finalizer":            {ownwrites.Emptied, ownwrites.Inside, Remove, Shown},
+		"deleted at an unknown version": {ownwrites.Undated, ownwrites.Unknown, Remove, Shown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var f Fences
@@ -383,7 +383,7 @@ func TestObjectsThatCouldNotBePrepared(t *testing.T) {
 	require.False(t, f.Has(key(1)))
 
 	kill(t, &f, key(2), noon)
-	require.Equal(t, Hold, f.Failed(key(2), "20"), "nobody knows whether it is older")
+	require.Equal(t, Hold, f.Failed(key(2), "20"), "its age is unknown")
 	require.True(t, f.Has(key(2)))
 	require.NoError(t, f.check())
 }

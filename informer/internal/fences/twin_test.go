@@ -33,10 +33,10 @@ type answer struct {
 	create bool // the object was made
 	delete bool // of a DELETE: it never answers with the object of the request
 	needed int8 // the revision that the object had to have, 0 for any
-	status bool // a Status with the UID: deleted, nobody knows when. now.rev is what the store held
+	status bool // a Status with the UID: deleted at an unknown version. now.rev is what the store held
 	blind  bool // the store did not hold the object when the request began
 	gone   bool // the deleted object, at the revision of the deletion
-	vague  bool // nobody can tell whether the source reads the object
+	vague  bool // it is unknown whether the source reads the object
 	wrong  bool // the transport says that the source reads the object, whether it does or not
 	now    state
 }

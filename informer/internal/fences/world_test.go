@@ -420,7 +420,7 @@ func (s *stepper) connection(m mutant) {
 	case w.listed == 0:
 		s.do("watch resumes", func(w *world) bool {
 			w.broken, w.sent = false, w.store.at
-			return w.restored == 0 || w.store.at < w.restored // after our own writes alone: nobody can tell
+			return w.restored == 0 || w.store.at < w.restored // after only own writes, the age is unknown
 		})
 		oldest := min(w.store.at, w.rev) // a list may be old, but not older than it was asked to be
 		for _, at := range []int8{oldest, w.rev}[:1+min(1, w.rev-oldest)] {
