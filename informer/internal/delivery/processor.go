@@ -82,9 +82,10 @@ func (p *SharedProcessor) Publish() {
 // MergeBehind merges the pending events of handlers that lag too far and have merged delivery. The publisher
 // calls it after its write section, because merging the events of a large full state takes a while.
 func (p *SharedProcessor) MergeBehind() {
-	if !p.filled.Swap(false) {
+	if !p.filled.Load() {
 		return
 	}
+	p.filled.Store(false)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 

@@ -27,6 +27,9 @@ type hidden struct {
 	stored any
 }
 
+// hide reports whether an object may show another identity than the server's. Only the processLoop may call it.
+func (e *exceptions) hide() bool { return len(e.identities) > 0 }
+
 // identity returns the server's identity of a stored object, and false if the object shows that identity
 // itself.
 func (e *exceptions) identity(key indexer.Key, stored any) (object.Identity, bool) {
@@ -73,7 +76,7 @@ func (e *exceptions) set(key indexer.Key, h hidden, known bool) {
 
 // forget removes the identity of the object of a key.
 func (e *exceptions) forget(key indexer.Key) {
-	if len(e.identities) == 0 { // as nearly always; only this goroutine changes them
+	if !e.hide() { // as nearly always
 		return
 	}
 	e.mu.Lock()

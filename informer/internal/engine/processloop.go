@@ -238,12 +238,13 @@ func (p *sourceState) identity(key indexer.Key, obj any) object.Identity {
 	return object.IdentityOf(key, obj)
 }
 
-// is reports whether a stored object of the source has the given identity.
-func (p *sourceState) is(id object.Identity, stored any) bool {
-	if known, ok := p.objects.identity(id.Key, stored); ok {
-		return known == id
+// has reports whether a stored object of the source is the object of a delta, in the same version. A recalled
+// object need not be read again.
+func (p *sourceState) has(d *deltafifo.Delta, stored any) bool {
+	if p.objects.hide() {
+		return p.identity(d.Key, stored) == identityOf(d)
 	}
-	return id.ShownBy(stored)
+	return d.Recalled && object.Same(d.Object, stored) || identityOf(d).ShownBy(stored)
 }
 
 // recordStored is called when the object of a delta has been stored. It records the identity that the

@@ -57,9 +57,8 @@ func (a *applier) stage(d *deltafifo.Delta) {
 // stagePut adds a listed object to a replacement. It keeps the stored object if that is the same version of
 // the same object. An object put by hand never counts as the same version.
 func (a *applier) stagePut(p *sourceState, d *deltafifo.Delta) {
-	id := identityOf(d)
 	kept := !p.newHistory && d.Version != "" && p.staging.Keep(d.Key, func(stored any, stamp uint64) bool {
-		if stamp == object.StampByHand || !p.is(id, stored) {
+		if stamp == object.StampByHand || !p.has(d, stored) {
 			return false
 		}
 		a.recordStaged(p, d, stored)
