@@ -58,5 +58,8 @@ func Namespace(obj any) string {
 // Same reports whether a and b are the same object. It returns false for types that cannot be compared,
 // which are not pointers.
 func Same(a, b any) bool {
+	if t := reflect.TypeOf(a); t != nil && t.Kind() == reflect.Pointer {
+		return a == b // as nearly always, and without an allocation
+	}
 	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }

@@ -25,3 +25,26 @@ func TestMetaOfAnything(t *testing.T) {
 		require.Nil(t, Meta(without))
 	}
 }
+
+func TestSame(t *testing.T) {
+	a, b := new(metav1.PartialObjectMetadata), new(metav1.PartialObjectMetadata)
+	uncomparable := []int{1}
+	for _, row := range []struct {
+		a, b any
+		same bool
+	}{
+		{a, a, true},
+		{a, b, false},
+		{a, uncomparable, false},
+		{uncomparable, a, false},
+		{uncomparable, uncomparable, false},
+		{1, 1, true},
+		{nil, nil, false},
+		{a, nil, false},
+		{nil, a, false},
+	} {
+		require.Equal(t, row.same, Same(row.a, row.b), "%T and %T", row.a, row.b)
+	}
+	var x, y any = a, b
+	require.Zero(t, testing.AllocsPerRun(100, func() { Same(x, y) }), "it is called for each object of a relist")
+}
