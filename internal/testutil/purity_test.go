@@ -28,7 +28,7 @@ func isPure(s *source) bool {
 		return false
 	}
 	model, _ := path.Match("model*.go", s.base())
-	return s.base() == "machine.go" || model && within("informer/informertest/...", s.folder())
+	return strings.HasPrefix(s.base(), "machine") || model && within("informer/informertest/...", s.folder())
 }
 
 func purityProblems(sources []*source) []string {
