@@ -176,9 +176,13 @@ func (a *applier) passFences(tx *indexer.Tx, changes []deltafifo.Delta) {
 	}
 }
 
-// endFences ends the fences of a source whose keys its version has passed without an echo.
+// endFences ends the fences of a source whose keys its version has passed without an echo. None ends during a
+// replacement, which was compared with the stored objects.
 func (a *applier) endFences(tx *indexer.Tx, source uint16, now time.Time) {
 	p := &a.states[source]
+	if p.staging != nil {
+		return
+	}
 	shown := func(key indexer.Key) fences.Cell { return a.cell(tx, p, source, key) }
 	p.fences.Reached(a.reached.versions[source], now, shown, func(key indexer.Key, confirmed fences.Cell, ghost bool) {
 		if ghost {
