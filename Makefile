@@ -65,7 +65,7 @@ slow := \
 	TestContract_D37_FindDuringLargeRelists \
 	TestContract_D37_FindSelectsWhatAFilterSelects \
 	FuzzFind \
-	TestALabelIndexThatNobodyAsksForIsGivenUp \
+	TestAnUnusedLabelIndexIsDropped \
 	TestEachRuleFindsSomething \
 	TestDecode_EveryKind \
 	TestFullStatesAndChangesAgainstTheTwin \

@@ -260,61 +260,6 @@ func TestContract_B110_OneIndex(t *testing.T) {
 	}
 }
 
-// The informers of a factory with a name publish metrics under it. If two factories have the same
-// name, the first one publishes.
-func TestContract_B111_InformerName(t *testing.T) {
-	name, err := cache.NewInformerName("TestContract_B111")
-	require.NoError(t, err)
-	defer name.Release()
-	published := publishedUnder(t, name)
-	for range 2 {
-		f := NewSharedInformerFactoryWithOptions(fake.NewClientset(), 0, WithInformerName(name))
-		f.Core().V1().Pods().Informer()
-		f.Core().V1().Pods().Informer()
-		f.Core().V1().Nodes().Informer()
-	}
-	NewSharedInformerFactory(fake.NewClientset(), 0).Core().V1().Services().Informer()
-	require.Equal(t, map[string]int{"pods": 1, "nodes": 1}, published())
-	require.False(t, name.WithResource(corev1.SchemeGroupVersion.WithResource("pods")).Reserved())
-}
-
-// allPublished is the provider of all tests here, because a process has only one.
-var allPublished = sync.OnceValue(func() published {
-	p := make(published)
-	informer.SetInformerMetricsProvider(p)
-	return p
-})
-
-// publishedUnder returns the metrics published under a name since the test began, by resource.
-func publishedUnder(t *testing.T, name *cache.InformerName) func() map[string]int {
-	all := allPublished()
-	t.Cleanup(func() { delete(all, name.Name()) })
-	return func() map[string]int { return all[name.Name()] }
-}
-
-// published counts the queues that publish their length, by informer name and resource.
-type published map[string]map[string]int
-
-func (p published) NewQueuedItemMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
-	if p[id.Name()] == nil {
-		p[id.Name()] = make(map[string]int)
-	}
-	p[id.Name()][id.GroupVersionResource().Resource]++
-	return unread{}
-}
-func (published) NewProcessingLatencyMetric(cache.InformerNameAndResource) cache.HistogramMetric {
-	return unread{}
-}
-func (published) NewStoreResourceVersionMetric(cache.InformerNameAndResource) cache.GaugeMetric {
-	return unread{}
-}
-
-// unread is a metric whose value is not read.
-type unread struct{}
-
-func (unread) Set(float64)     {}
-func (unread) Observe(float64) {}
-
 // The factory's transform applies to every informer, and its result must have the informer's
 // type.
 func TestContract_D25_Transform(t *testing.T) {
@@ -329,8 +274,8 @@ func TestContract_D25_Transform(t *testing.T) {
 		}))
 		nodes, err := For[*corev1.Node](f)
 		require.NoError(t, err)
-		var told []error
-		require.NoError(t, nodes.Shared().SetWatchErrorHandler(func(_ *cache.Reflector, err error) { told = append(told, err) }))
+		var recorded []error
+		require.NoError(t, nodes.Shared().SetWatchErrorHandler(func(_ *cache.Reflector, err error) { recorded = append(recorded, err) }))
 		f.Core().V1().Pods().Informer()
 		external := f.InformerFor(&corev1.Service{}, func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
 			return NewFilteredInformer[*corev1.Service](c, "", resync, nil, nil)
@@ -343,10 +288,10 @@ func TestContract_D25_Transform(t *testing.T) {
 		require.True(t, nodes.Shared().HasSynced())
 		require.Zero(t, nodes.Indexer().Len())
 		require.Equal(t, 1, nodes.Status().Quarantined)
-		require.Len(t, told, 1)
-		require.ErrorIs(t, told[0], informer.ErrType)
-		require.ErrorContains(t, told[0], "*v1.Node")
-		require.ErrorContains(t, told[0], "string")
+		require.Len(t, recorded, 1)
+		require.ErrorIs(t, recorded[0], informer.ErrType)
+		require.ErrorContains(t, recorded[0], "*v1.Node")
+		require.ErrorContains(t, recorded[0], "string")
 
 		_, err = client.CoreV1().Services("prod").Create(ctx, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}}, metav1.CreateOptions{})
 		require.NoError(t, err)

@@ -80,11 +80,11 @@ func TestContract_B104_UntypedByResource(t *testing.T) {
 		pods := f.ForResource(podResource)
 		require.Same(t, pods.Informer(), f.ForResource(podResource).Informer())
 		require.Empty(t, f.WaitForCacheSync(ctx.Done()))
-		var told []string
+		var recorded []string
 		updates := 0
 		_, err := pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc: func(obj any) {
-				told = append(told, obj.(metav1.Object).GetNamespace()+"/"+obj.(metav1.Object).GetName())
+				recorded = append(recorded, obj.(metav1.Object).GetNamespace()+"/"+obj.(metav1.Object).GetName())
 			},
 			UpdateFunc: func(any, any) { updates++ },
 		})
@@ -94,10 +94,10 @@ func TestContract_B104_UntypedByResource(t *testing.T) {
 		synctest.Wait()
 		require.NotSame(t, pods.Informer(), f.ForResource(nodeResource).Informer())
 		require.Equal(t, map[schema.GroupVersionResource]bool{podResource: true}, f.WaitForCacheSync(ctx.Done()))
-		require.ElementsMatch(t, []string{"prod/web", "test/web"}, told)
+		require.ElementsMatch(t, []string{"prod/web", "test/web"}, recorded)
 		require.NoError(t, create("new"))
 		synctest.Wait()
-		require.Equal(t, "prod/new", told[2])
+		require.Equal(t, "prod/new", recorded[2])
 
 		found, err := pods.Lister().ByNamespace("prod").List(labels.Everything())
 		require.NoError(t, err)
@@ -127,13 +127,13 @@ func TestContract_B108_UntypedOptions(t *testing.T) {
 		plain := f.ForResource(podResource)
 		f.SetTransform(func(obj any) (any, error) { return newNode("none of that"), nil })
 		transformed := f.ForResource(nodeResource)
-		var told []error
-		require.NoError(t, transformed.Informer().SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { told = append(told, err) }))
+		var recorded []error
+		require.NoError(t, transformed.Informer().SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { recorded = append(recorded, err) }))
 		begin(t, ctx, f)
 		require.Equal(t, []string{"test/web"}, plain.Informer().GetStore().ListKeys())
 		require.Equal(t, 4, int(tweaked.Load()), "two lists and two watches")
 		require.True(t, transformed.Informer().HasSynced())
-		require.Empty(t, told, "there are no nodes")
+		require.Empty(t, recorded, "there are no nodes")
 	})
 }
 
@@ -148,14 +148,14 @@ func TestUntypedTransform(t *testing.T) {
 			return newNode("none of that"), nil
 		})
 		pods := f.ForResource(podResource).Informer()
-		var told []error
-		require.NoError(t, pods.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { told = append(told, err) }))
+		var recorded []error
+		require.NoError(t, pods.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) { recorded = append(recorded, err) }))
 		begin(t, ctx, f)
 		require.True(t, pods.HasSynced())
 		require.Equal(t, []string{"prod/web"}, pods.GetStore().ListKeys())
 		require.Equal(t, "yes", pods.GetStore().List()[0].(metav1.Object).GetLabels()["seen"])
-		require.Len(t, told, 1)
-		require.ErrorIs(t, told[0], informer.ErrType)
+		require.Len(t, recorded, 1)
+		require.ErrorIs(t, recorded[0], informer.ErrType)
 	})
 }
 

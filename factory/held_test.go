@@ -38,11 +38,11 @@ func TestInformers(t *testing.T) {
 		l := acquire(t, f, Scope{Namespaces: namespaces, Labels: "color=red"})
 		again := acquire(t, f, Scope{Namespaces: namespaces, Labels: "color=red"})
 		begin(t, ctx, f)
-		var told []string
+		var recorded []string
 		for h := range f.Informers() {
 			_, err := For[*corev1.Pod](f) // the factory is not locked
 			require.NoError(t, err)
-			told = append(told, fmt.Sprintf("%v %s %q pinned %v users %d objects %d synced %v handlers %d",
+			recorded = append(recorded, fmt.Sprintf("%v %s %q pinned %v users %d objects %d synced %v handlers %d",
 				h.Type, h.Resource.Resource, h.Scope, h.Pinned, h.Users, h.Status.Objects, h.Status.Synced, len(h.Status.Handlers)))
 			clear(h.Scope.Namespaces)
 			require.True(t, h.Informer.HasSynced())
@@ -50,7 +50,7 @@ func TestInformers(t *testing.T) {
 		require.Equal(t, []string{
 			`*v1.Pod pods "" pinned true users 0 objects 2 synced true handlers 1`,
 			`*factory.widget widgets "in a,b with color=red" pinned false users 2 objects 1 synced true handlers 0`,
-		}, told)
+		}, recorded)
 		again.Release()
 		for h := range f.Informers() {
 			require.Equal(t, h.Users == 0, h.Pinned)

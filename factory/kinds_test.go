@@ -150,13 +150,13 @@ func TestEveryKind(t *testing.T) {
 	bubble(t, func(t *testing.T, ctx context.Context) {
 		client := fake.NewSimpleClientset()
 		f := NewSharedInformerFactory(client, 0)
-		told := make(map[schema.GroupVersionResource]*[]string)
+		recorded := make(map[schema.GroupVersionResource]*[]string)
 		for _, k := range builtin() {
 			require.NoError(t, client.Tracker().Create(k.resource, newObject(k, "first"), namespaceIn(k)), k.resource)
 			i, err := f.ForResource(k.resource)
 			require.NoError(t, err)
 			mine := new([]string)
-			told[k.resource] = mine
+			recorded[k.resource] = mine
 			_, err = i.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
 				*mine = append(*mine, obj.(metav1.Object).GetName())
 			}})
@@ -185,7 +185,7 @@ func TestEveryKind(t *testing.T) {
 			obj, err := lister.Get("second")
 			require.NoError(t, err, k.resource)
 			require.Equal(t, k.object, reflect.TypeOf(obj))
-			require.Equal(t, []string{"first", "second"}, *told[k.resource], k.resource)
+			require.Equal(t, []string{"first", "second"}, *recorded[k.resource], k.resource)
 		}
 	})
 }

@@ -71,8 +71,8 @@ var errNotMade = errors.New("on purpose")
 
 // fails are the ways in which a function given to Register fails.
 var fails = map[string]struct {
-	source func() error
-	told   error // by the informer's waits
+	source   func() error
+	recorded error // by the informer's waits
 }{
 	"fails":              {func() error { return errNotMade }, errNotMade},
 	"panics":             {func() error { panic("boom") }, reflector.ErrPanic},
@@ -95,9 +95,9 @@ func TestASourceOfRegisterThatFails(t *testing.T) {
 				short, cancel := context.WithTimeout(ctx, time.Minute)
 				defer cancel()
 				err = widgets.WaitSynced(short)
-				require.ErrorIs(t, err, row.told)
-				ends := row.told != nil && short.Err() == nil
-				if row.told != nil {
+				require.ErrorIs(t, err, row.recorded)
+				ends := row.recorded != nil && short.Err() == nil
+				if row.recorded != nil {
 					require.ErrorContains(t, err, "widget")
 				}
 				time.Sleep(2 * time.Hour) // until the slowest function has returned
@@ -127,7 +127,7 @@ func TestWaitForOfASourceThatFails(t *testing.T) {
 				require.ErrorIs(t, wait(), context.DeadlineExceeded, "nothing runs")
 				require.Zero(t, *calls)
 				f.StartWithContext(ctx)
-				require.ErrorIs(t, wait(), row.told)
+				require.ErrorIs(t, wait(), row.recorded)
 				time.Sleep(2 * time.Hour) // until the slowest function has returned
 			})
 		})

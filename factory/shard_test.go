@@ -190,7 +190,7 @@ func TestContract_D45_AClusterScopedKindByNamespace(t *testing.T) {
 }
 
 // No wait blocks on an informer whose share cannot be used. All waits return the reason, however the run has begun.
-func TestContract_D45_NobodyWaitsForAnUnusableShare(t *testing.T) {
+func TestContract_D45_AnUnusableShareBlocksNothing(t *testing.T) {
 	byNamespace := shard.Static(shard.Whole(shard.ByNamespace))
 	for name, row := range map[string]struct {
 		options []factory.Option

@@ -37,7 +37,7 @@ func (w willing) IsWatchListSemanticsUnSupported() bool { return w.lists }
 
 // T16: the factory asks the client it was given whether it can stream, not only the client of one
 // kind made from it.
-func TestContract_T16_AClientThatSaysThatItCannotStream(t *testing.T) {
+func TestContract_T16_AClientWithoutStreams(t *testing.T) {
 	typed := func(c *rest.Config, w willing) wrappedClientset {
 		return wrappedClientset{kubernetes.NewForConfigOrDie(c), w}
 	}

@@ -284,14 +284,14 @@ func TestAPackedInformerWithoutWire(t *testing.T) {
 }
 
 func reports[T informer.Object](t *testing.T, f kindOfFactory[T], want int32) {
-	var told atomic.Int32
+	var recorded atomic.Int32
 	require.NoError(t, f.configure(informer.Options[T]{Observe: func(e informer.Event) {
 		if _, ok := e.(reflector.ClientDecoded); ok {
-			told.Add(1)
+			recorded.Add(1)
 		}
 	}}))
 	synced(t, f)
-	require.Equal(t, want, told.Load())
+	require.Equal(t, want, recorded.Load())
 }
 
 // A negative budget is reported by the informer, as other options that are not valid.

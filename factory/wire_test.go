@@ -125,9 +125,9 @@ func TestContract_D30_AnObjectThatCannotBeDecoded(t *testing.T) {
 	client, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
 	f := factory.NewSharedInformerFactory(client, 0)
-	told := make(chan error, 10)
+	recorded := make(chan error, 10)
 	shared := f.Core().V1().Pods().Informer()
-	require.NoError(t, shared.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { told <- err }))
+	require.NoError(t, shared.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { recorded <- err }))
 	type change struct{ what, name string }
 	changes := make(chan change, 10)
 	_, err = shared.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -139,13 +139,13 @@ func TestContract_D30_AnObjectThatCannotBeDecoded(t *testing.T) {
 	i := runs(t, f)
 	require.ElementsMatch(t, []change{{"add", "known"}, {"add", "other"}}, []change{<-changes, <-changes})
 	quarantined := &informer.QuarantineError{}
-	require.ErrorAs(t, <-told, &quarantined)
+	require.ErrorAs(t, <-recorded, &quarantined)
 	require.Equal(t, "unknown", quarantined.Key.Name)
 	require.ErrorIs(t, quarantined, informer.ErrDecode)
 	require.Equal(t, 1, i.Status().Quarantined)
 
 	require.NoError(t, server.Update(t.Context(), limited("known", "666m")))
-	require.ErrorAs(t, <-told, &quarantined)
+	require.ErrorAs(t, <-recorded, &quarantined)
 	require.Equal(t, "known", quarantined.Key.Name)
 	require.NoError(t, server.Update(t.Context(), limited("other", "200m")))
 	require.Equal(t, change{"update", "other"}, <-changes, "the rest goes on")

@@ -110,15 +110,15 @@ func TestContract_D28_AnIndexFunctionThatEndsItsGoroutine(t *testing.T) {
 	} {
 		for _, before := range [][]*item{nil, stored} {
 			t.Run(fmt.Sprintf("%s over %d objects", name, len(before)), func(t *testing.T) {
-				var told []*IndexError
-				w := newDeadly(t, func(e *IndexError) { told = append(told, e) }, before...)
+				var recorded []*IndexError
+				w := newDeadly(t, func(e *IndexError) { recorded = append(recorded, e) }, before...)
 				ends(t, func() { row.write(w) })
 				holds(t, w, row.after(before)...)
 				require.Empty(t, w.Indexer().Version())
-				require.Len(t, told, 1)
-				require.ErrorIs(t, told[0], ErrExited)
-				require.Equal(t, "deadly", told[0].Index)
-				require.Equal(t, b.key, told[0].Key)
+				require.Len(t, recorded, 1)
+				require.ErrorIs(t, recorded[0], ErrExited)
+				require.Equal(t, "deadly", recorded[0].Index)
+				require.Equal(t, b.key, recorded[0].Key)
 				all := []*item{a, numbered(2, 5, "x"), c} // it recovers
 				s := w.Stage(0)
 				for _, it := range all {

@@ -187,14 +187,14 @@ func TestManyIndexValuesInSeveralIndexes(t *testing.T) {
 
 // An error text does not quote a name of megabytes.
 func TestALongNameInAnIndexError(t *testing.T) {
-	var told *IndexError
+	var recorded *IndexError
 	long := strings.Repeat("x", 2<<20)
 	w, err := New(Options{
 		Indexes: []Index[any]{{Name: "bad", Append: func([]string, any) []string { panic(long) }}},
-		Report:  func(e *IndexError) { told = e },
+		Report:  func(e *IndexError) { recorded = e },
 	})
 	require.NoError(t, err)
 	update(w, func(tx *Tx) { tx.Put(0, Key{Name: long}, tagged{}, 0) })
-	require.Equal(t, long, told.Key.Name)
-	require.Less(t, len(told.Error()), 2*maxText+100)
+	require.Equal(t, long, recorded.Key.Name)
+	require.Less(t, len(recorded.Error()), 2*maxText+100)
 }

@@ -123,7 +123,7 @@ func TestADroppedLabelIndexComesBack(t *testing.T) {
 
 // An index that selectors stop asking for is given up while the store is written, and makes room for
 // other keys. One that they go on asking for stays, and so does a declared one.
-func TestALabelIndexThatNobodyAsksForIsGivenUp(t *testing.T) {
+func TestAnUnusedLabelIndexIsDropped(t *testing.T) {
 	tier.SkipRaced(t)
 	synctest.Test(t, func(t *testing.T) {
 		o := itemOptions()

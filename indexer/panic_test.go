@@ -65,8 +65,8 @@ func TestAWriteSectionThatDoesNotReturnLeavesTheStoreUsable(t *testing.T) {
 func TestACommitWhoseVisitorDoesNotReturnLeavesTheStoreUsable(t *testing.T) {
 	for how, end := range endings {
 		for when, visitor := range map[string]func() Visitor{
-			"told of a delete": func() Visitor { return Visitor{Deleted: func(Key, any) { end() }} },
-			"told of a put": func() Visitor {
+			"on a delete": func() Visitor { return Visitor{Deleted: func(Key, any) { end() }} },
+			"on a put": func() Visitor {
 				n := 0
 				return Visitor{Put: func(Key, any, any, bool) {
 					if n++; n == 10 {
@@ -74,7 +74,7 @@ func TestACommitWhoseVisitorDoesNotReturnLeavesTheStoreUsable(t *testing.T) {
 					}
 				}}
 			},
-			"told of the end": func() Visitor { return Visitor{Commit: func(*Tx) { end() }} },
+			"on the end": func() Visitor { return Visitor{Commit: func(*Tx) { end() }} },
 		} {
 			for size, n := range map[string]int{"a small state": 20, "a large state": rebuildAbove + 20} {
 				t.Run(fmt.Sprintf("%s, %s, %s", how, when, size), func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestACommitWhoseVisitorDoesNotReturnLeavesTheStoreUsable(t *testing.T) {
 						found := slices.Collect(x.By("word", fmt.Sprint(it.serial)))
 						require.Equal(t, it.serial%2 == 0, slices.Contains(found, it))
 					}
-					if n > rebuildAbove && when != "told of the end" {
+					if n > rebuildAbove && when != "on the end" {
 						require.Equal(t, before, serialsOf(x), "nothing of it shows")
 					}
 				})

@@ -131,27 +131,27 @@ func replacePartOf(w *Writer, name string) {
 
 // committed returns the change that Commit makes to the key.
 func committed(s *Staging) string {
-	told := ""
+	recorded := ""
 	s.Commit("", Visitor{
 		Deleted: func(key Key, last any) {
 			if key == stagedKey {
-				told += fmt.Sprintf("-%d", asItem(last).serial)
+				recorded += fmt.Sprintf("-%d", asItem(last).serial)
 			}
 		},
 		Put: func(key Key, old, obj any, replaced bool) {
 			switch {
 			case key != stagedKey:
 			case replaced:
-				told += fmt.Sprintf("%d>%d", asItem(old).serial, asItem(obj).serial)
+				recorded += fmt.Sprintf("%d>%d", asItem(old).serial, asItem(obj).serial)
 			default:
-				told += fmt.Sprintf("+%d", asItem(obj).serial)
+				recorded += fmt.Sprintf("+%d", asItem(obj).serial)
 			}
 		},
 	})
-	if told == "" {
+	if recorded == "" {
 		return "-"
 	}
-	return told
+	return recorded
 }
 
 // Staged returns what a commit would store.

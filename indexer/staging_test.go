@@ -73,13 +73,13 @@ func TestWhatIsDroppedAndPutAgainIsThere(t *testing.T) {
 	s.Put(k, &item{key: k, serial: 2}, 0)
 	s.Drop(k)
 	s.Put(k, &item{key: k, serial: 3}, 0)
-	var told []int
+	var recorded []int
 	s.Commit("1", Visitor{
 		Deleted: func(Key, any) { require.Fail(t, "it is there") },
-		Put:     func(_ Key, old, it any, _ bool) { told = append(told, asItem(old).serial, asItem(it).serial) },
+		Put:     func(_ Key, old, it any, _ bool) { recorded = append(recorded, asItem(old).serial, asItem(it).serial) },
 	})
 	require.Equal(t, []int{3}, serialsOf(x))
-	require.Equal(t, []int{1, 3}, told)
+	require.Equal(t, []int{1, 3}, recorded)
 }
 
 // Readers see no change of a large full state before its commit; until then they read the earlier
@@ -184,7 +184,7 @@ func TestUpdatesUnderIndexesByKey(t *testing.T) {
 
 // T19: a user may write during a full state. What the full state puts is stored after it. An object that it keeps
 // stays as the user leaves it.
-func TestWhatIsKeptStaysAsItIsLeftByHand(t *testing.T) {
+func TestWhatIsKeptIsNotChangedByHand(t *testing.T) {
 	by := map[string]func(w *Writer, k Key){
 		"set":   func(w *Writer, k Key) { update(w, func(tx *Tx) { set(tx, k, &item{key: k, serial: 9}) }) },
 		"unset": func(w *Writer, k Key) { update(w, func(tx *Tx) { tx.Delete(k) }) },

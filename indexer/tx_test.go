@@ -55,9 +55,9 @@ func TestASectionKnowsItsFaults(t *testing.T) {
 
 // Failures that the caller of Faults has got are not reported once more, later ones are.
 func TestFaultsAreReportedOnce(t *testing.T) {
-	var told []string
+	var recorded []string
 	o := itemOptions()
-	o.Report = func(e *IndexError) { told = append(told, e.Key.Name) }
+	o.Report = func(e *IndexError) { recorded = append(recorded, e.Key.Name) }
 	w, err := New(o)
 	require.NoError(t, err)
 	put := func(tx *Tx, name string) { tx.Put(0, Key{Name: name}, &item{words: []string{"!"}}, 0) }
@@ -66,14 +66,14 @@ func TestFaultsAreReportedOnce(t *testing.T) {
 		require.Len(t, tx.Faults(), 1)
 		put(tx, "b")
 	})
-	require.Equal(t, []string{"b"}, told)
+	require.Equal(t, []string{"b"}, recorded)
 	update(w, func(tx *Tx) { put(tx, "a") })
-	require.Equal(t, []string{"b", "a"}, told)
+	require.Equal(t, []string{"b", "a"}, recorded)
 }
 
 // The caller gets an object's stamp back between two write sections, and when a full state compares
 // the object.
-func TestAStampIsToldWithItsObject(t *testing.T) {
+func TestAStampIsDeliveredWithItsObject(t *testing.T) {
 	w, err := New(Options{})
 	require.NoError(t, err)
 	key, it := Key{Name: "a"}, &item{serial: 1}

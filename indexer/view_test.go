@@ -142,7 +142,7 @@ func TestAViewOfWhatIsNotOfItsType(t *testing.T) {
 }
 
 // SelectChecked names the key of an object of another type, whichever list the selection starts from.
-func TestASelectionTellsOfAnObjectOfAnotherType(t *testing.T) {
+func TestASelectionReportsAnObjectOfAnotherType(t *testing.T) {
 	w, err := New(Options{})
 	require.NoError(t, err)
 	it, other := &item{}, Key{Name: "other"}
@@ -168,8 +168,8 @@ func TestASelectionTellsOfAnObjectOfAnotherType(t *testing.T) {
 
 // An index of one type leaves out an object of another, and keeps all the others.
 func TestAnIndexLeavesOutAnObjectOfAnotherType(t *testing.T) {
-	var told []*IndexError
-	o := Options{Indexes: untyped(Index[*item]{Name: "word", Append: words}), Report: func(e *IndexError) { told = append(told, e) }}
+	var recorded []*IndexError
+	o := Options{Indexes: untyped(Index[*item]{Name: "word", Append: words}), Report: func(e *IndexError) { recorded = append(recorded, e) }}
 	w, err := New(o)
 	require.NoError(t, err)
 	key := Key{Name: "other"}
@@ -177,13 +177,13 @@ func TestAnIndexLeavesOutAnObjectOfAnotherType(t *testing.T) {
 		tx.Put(0, Key{Name: "a"}, &item{words: []string{"word"}}, 0)
 		tx.Put(0, key, 7, 0)
 	})
-	require.Len(t, told, 1)
-	require.ErrorIs(t, told[0], ErrType)
-	require.ErrorContains(t, told[0], "want *indexer.item, got int")
-	require.Equal(t, key, told[0].Key)
+	require.Len(t, recorded, 1)
+	require.ErrorIs(t, recorded[0], ErrType)
+	require.ErrorContains(t, recorded[0], "want *indexer.item, got int")
+	require.Equal(t, key, recorded[0].Key)
 	n, some := w.Unindexed()
 	require.Equal(t, 1, n)
-	require.Equal(t, told, some)
+	require.Equal(t, recorded, some)
 	require.Len(t, slices.Collect(w.Indexer().By("word", "word")), 1)
 
 	update(w, func(tx *Tx) {
@@ -194,9 +194,9 @@ func TestAnIndexLeavesOutAnObjectOfAnotherType(t *testing.T) {
 	n, some = w.Unindexed()
 	require.Equal(t, 5, n)
 	require.Len(t, some, maxNamed)
-	require.Subset(t, told, some)
+	require.Subset(t, recorded, some)
 	update(w, func(tx *Tx) {
-		for _, e := range told {
+		for _, e := range recorded {
 			tx.Put(0, e.Key, &item{}, 0)
 		}
 	})

@@ -31,13 +31,13 @@ func TestContract_D10_OneCallOfTheWatchErrorHandlerAtATime(t *testing.T) {
 			all = append(all, rig.SourceOf(s))
 		}
 		i := informer.Join(all, informer.Options[*corev1.Pod]{Observe: rig.Observed})
-		told, calls := map[string]int{}, atomic.Int64{} // the race detector watches over the map
+		recorded, calls := map[string]int{}, atomic.Int64{} // the race detector watches over the map
 		gate := make(chan struct{})
 		require.NoError(t, i.Shared().SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
 			calls.Add(1)
 			<-gate
 			_, which, _ := strings.Cut(err.Error(), "source")
-			told[which]++
+			recorded[which]++
 		}))
 		rig.Start(t, i)
 		synctest.Wait()
@@ -45,7 +45,7 @@ func TestContract_D10_OneCallOfTheWatchErrorHandlerAtATime(t *testing.T) {
 		require.Equal(t, sources, i.Status().Errors)
 		close(gate)
 		synctest.Wait()
-		require.Len(t, told, sources)
+		require.Len(t, recorded, sources)
 	})
 }
 
@@ -57,10 +57,10 @@ func TestContract_D10_AWatchErrorHandlerThatHangs(t *testing.T) {
 		down.Fail(errors.New("down"))
 		i := informer.Join([]reflector.Source{rig.SourceOf(down), rig.SourceOf(poisoned)}, informer.Options[*corev1.Pod]{Observe: rig.Observed, Transform: rig.FailByLabel})
 		gate := make(chan struct{})
-		var told []string
+		var recorded []string
 		require.NoError(t, i.Shared().SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
 			<-gate
-			told = append(told, err.Error())
+			recorded = append(recorded, err.Error())
 		}))
 		rig.Start(t, i)
 		synctest.Wait()
@@ -74,10 +74,10 @@ func TestContract_D10_AWatchErrorHandlerThatHangs(t *testing.T) {
 		require.Equal(t, failing, i.Status().Quarantined)
 		close(gate)
 		synctest.Wait()
-		require.Len(t, told, limits.MostWaiting)
-		require.Contains(t, told[0], "down")
-		require.Contains(t, told[1], "501 further errors were dropped")
-		for _, err := range told[2:] {
+		require.Len(t, recorded, limits.MostWaiting)
+		require.Contains(t, recorded[0], "down")
+		require.Contains(t, recorded[1], "501 further errors were dropped")
+		for _, err := range recorded[2:] {
 			require.NotContains(t, err, "dropped", "counted once")
 		}
 	})
@@ -88,11 +88,11 @@ func TestAWatchErrorHandlerThatCausesAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rig.NewScript("10", kit.Pod("a", "1"))
 		i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, 0, nil)
-		busy, told := false, 0
+		busy, recorded := false, 0
 		require.NoError(t, i.SetWatchErrorHandler(func(*cache.Reflector, error) {
 			require.False(t, busy)
-			busy, told = true, told+1
-			if told == 1 {
+			busy, recorded = true, recorded+1
+			if recorded == 1 {
 				fails := func(any) ([]string, error) { return nil, rig.ErrPoison }
 				require.NoError(t, i.AddIndexers(cache.Indexers{"fails": fails}))
 			}
@@ -103,6 +103,6 @@ func TestAWatchErrorHandlerThatCausesAnError(t *testing.T) {
 		s.Fail(rig.ErrPoison)
 		s.Expire()
 		synctest.Wait()
-		require.GreaterOrEqual(t, told, 2)
+		require.GreaterOrEqual(t, recorded, 2)
 	})
 }

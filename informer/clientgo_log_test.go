@@ -100,7 +100,7 @@ func TestAPanicNamesItsHandlerAndObject(t *testing.T) {
 }
 
 // A handler of batches that has not begun to read fails on no object in particular.
-func TestAPanicBehindTheBatch(t *testing.T) {
+func TestAPanicAfterTheBatch(t *testing.T) {
 	handlers := utilruntime.PanicHandlers
 	kit.SurvivePanics(t)
 	utilruntime.PanicHandlers = handlers // the default handlers, which log

@@ -28,8 +28,8 @@ func TestRepeatsForAWatchErrorHandler(t *testing.T) {
 			}
 			return obj, nil
 		}))
-		var told []string
-		require.NoError(t, i.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { told = append(told, err.Error()) }))
+		var recorded []string
+		require.NoError(t, i.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { recorded = append(recorded, err.Error()) }))
 		startClientgo(t, i)
 		for n := range 50 {
 			s.Send(watch.Modified, kit.Pod("a", fmt.Sprint(11+n), rig.Sick))
@@ -40,10 +40,10 @@ func TestRepeatsForAWatchErrorHandler(t *testing.T) {
 		time.Sleep(2 * limits.RepeatEvery)
 		s.Send(watch.Modified, kit.Pod("a", "91", rig.Sick))
 		synctest.Wait()
-		require.Len(t, told, 4, "%q", told)
-		require.Contains(t, told[1], "default/b")
-		require.Contains(t, told[2], "49 times")
-		require.Equal(t, told[0], told[3])
+		require.Len(t, recorded, 4, "%q", recorded)
+		require.Contains(t, recorded[1], "default/b")
+		require.Contains(t, recorded[2], "49 times")
+		require.Equal(t, recorded[0], recorded[3])
 	})
 }
 
@@ -51,15 +51,15 @@ func TestRepeatsForAWatchErrorHandler(t *testing.T) {
 func TestContract_B98_APanicOfNewInformersHandlerComesOutOfRun(t *testing.T) {
 	kit.CaptureLog(t)
 	synctest.Test(t, func(t *testing.T) {
-		var told []string
+		var recorded []string
 		_, c := newOneHandler(kit.ListerWatcher{Source: rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
 			AddFunc: func(obj any) {
-				told = append(told, obj.(*corev1.Pod).Name)
+				recorded = append(recorded, obj.(*corev1.Pod).Name)
 				panic("of the handler")
 			},
 		})
 		require.PanicsWithValue(t, "of the handler", func() { c.RunWithContext(t.Context()) })
-		require.Len(t, told, 1)
+		require.Len(t, recorded, 1)
 	})
 }
 
@@ -67,12 +67,12 @@ func TestContract_B98_APanicOfNewInformersHandlerComesOutOfRun(t *testing.T) {
 func TestAPanicOfNewInformersHandlerThatIsSurvived(t *testing.T) {
 	kit.SurvivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
-		told := 0
+		recorded := 0
 		_, c := newOneHandler(kit.ListerWatcher{Source: rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))}, &corev1.Pod{}, 0, cache.ResourceEventHandlerFuncs{
-			AddFunc: func(any) { told++; panic("of the handler") },
+			AddFunc: func(any) { recorded++; panic("of the handler") },
 		})
 		runsController(t, c)
-		require.Equal(t, 2, told)
+		require.Equal(t, 2, recorded)
 		require.True(t, c.HasSynced())
 	})
 }

@@ -35,7 +35,7 @@ func runsController(t *testing.T, c cache.Controller) (stop func()) {
 
 // B1, B4, B7 to B11: the handler of an unshared informer gets adds, updates, deletes and tombstones
 // in the order in which the store changes.
-func TestContract_B1_B11_AnInformerThatNobodyShares(t *testing.T) {
+func TestContract_B1_B11_AnUnsharedInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		r := &kit.Recorder{}
@@ -79,7 +79,7 @@ func TestContract_B16_B80_TheControllersHandlerIsSynced(t *testing.T) {
 
 // B76: an unshared informer uses its resync period unchanged. A resync delivers each stored object
 // as an update to itself.
-func TestContract_B76_ResyncsOfAnInformerThatNobodyShares(t *testing.T) {
+func TestContract_B76_ResyncsOfAnUnsharedInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &kit.Recorder{}
 		x, c := informer.ForOneHandler(cache.InformerOptions{
@@ -98,7 +98,7 @@ func TestContract_B76_ResyncsOfAnInformerThatNobodyShares(t *testing.T) {
 
 // B84, B89, D25: the transform of an unshared informer may return anything, even a value without
 // metadata.
-func TestContract_B89_TransformsOfAnInformerThatNobodyShares(t *testing.T) {
+func TestContract_B89_TransformsOfAnUnsharedInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rig.NewScript("10", kit.Pod("a", "1"))
 		r := &kit.Recorder{}

@@ -165,13 +165,13 @@ func TestContract_T4_TheDefaultErrorHandlerDoesNotCrash(t *testing.T) {
 		s := rig.NewScript("10")
 		s.Fail(errors.New("refused on purpose"))
 		i := create(s, 0, nil)
-		told := 0
+		recorded := 0
 		require.NoError(t, i.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
-			told++
+			recorded++
 			cache.DefaultWatchErrorHandler(ctx, r, err)
 		}))
 		startClientgo(t, i)
-		require.Equal(t, 1, told)
+		require.Equal(t, 1, recorded)
 	})
 }
 

@@ -60,9 +60,9 @@ func Example() {
 func ExampleDelivery() {
 	client := fake.NewClientset(examplePod("web-1"))
 	pods := informer.New(reflector.From(client.CoreV1().Pods("")), informer.Options[*corev1.Pod]{})
-	busy, told := make(chan bool), make(chan string, 10)
+	busy, recorded := make(chan bool), make(chan string, 10)
 	_, err := pods.Handle(informer.HandlerFunc[*corev1.Pod](func(c informer.Change[*corev1.Pod]) {
-		told <- c.Kind.String() + " " + c.New.Labels["step"]
+		recorded <- c.Kind.String() + " " + c.New.Labels["step"]
 		<-busy
 	}), informer.HandlerOptions{Delivery: informer.Latest})
 	if err != nil {
@@ -72,7 +72,7 @@ func ExampleDelivery() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- pods.Run(ctx) }()
-	fmt.Println(<-told) // the handler is busy from here on
+	fmt.Println(<-recorded) // the handler is busy from here on
 	for !pods.Status().Watching {
 		time.Sleep(time.Millisecond)
 	}
@@ -89,7 +89,7 @@ func ExampleDelivery() {
 		time.Sleep(time.Millisecond)
 	}
 	close(busy)
-	fmt.Println(<-told)
+	fmt.Println(<-recorded)
 
 	cancel()
 	fmt.Println(<-done)

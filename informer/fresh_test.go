@@ -133,7 +133,7 @@ func (c *caching) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interf
 
 // Where the last change is one that a selector keeps back, a server sends a bookmark only once its cache has come
 // further. WaitFresh moves it on.
-func TestContract_D33_WaitFreshBehindAChangeThatIsKeptBack(t *testing.T) {
+func TestContract_D33_WaitFreshAfterAHeldBackChange(t *testing.T) {
 	none, err := shard.Of(shard.ByUID)
 	require.NoError(t, err)
 	for name, row := range map[string]struct {

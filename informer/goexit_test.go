@@ -252,7 +252,7 @@ func TestContract_D28_ClientgosRun(t *testing.T) {
 }
 
 // D28: so does the run of an informer with a single handler.
-func TestContract_D28_ATransformOfAnInformerThatNobodyShares(t *testing.T) {
+func TestContract_D28_ATransformOfAnUnsharedInformer(t *testing.T) {
 	errs := captured(t)
 	synctest.Test(t, func(t *testing.T) {
 		s, r := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), &kit.Recorder{}
@@ -349,42 +349,9 @@ func TestContract_D28_AnObserverOnAUsersGoroutine(t *testing.T) {
 	})
 }
 
-// goroutines returns the number of goroutines, once it has stopped changing.
-func goroutines() int {
-	n := runtime.NumGoroutine()
-	for same := 0; same < 50; same++ {
-		time.Sleep(time.Millisecond)
-		if now := runtime.NumGoroutine(); now != n {
-			n, same = now, 0
-		}
-	}
-	return n
-}
-
-// An informer has one goroutine that applies changes, one for each source and one for each handler, beside
-// that of Run.
-func TestTheGoroutinesOfAnInformer(t *testing.T) {
-	const handlers = 10
-	i := informer.New(rig.SourceOf(rig.NewScript("10", kit.Pod("a", "1"))), informer.Options[*corev1.Pod]{
-		Observe: rig.Observed,
-	})
-	for range handlers {
-		_, err := i.Handle(rig.Idle{}, informer.HandlerOptions{})
-		require.NoError(t, err)
-	}
-	before := goroutines()
-	ctx, cancel := context.WithCancel(t.Context())
-	var run sync.WaitGroup
-	run.Go(func() { _ = i.Run(ctx) })
-	require.NoError(t, i.WaitSynced(ctx))
-	require.Equal(t, handlers+3, goroutines()-before)
-	cancel()
-	run.Wait()
-}
-
 // A store without an informer reports that an index function has ended the goroutine of a write, and
 // holds no lock.
-func TestAFreeStoreTellsOfAGoexit(t *testing.T) {
+func TestAFreeStoreReportsAGoexit(t *testing.T) {
 	for name, write := range map[string]func(s *clientgostore.Free){
 		"add": func(s *clientgostore.Free) { _ = s.Add(kit.Pod("a", "1", exits)) },
 		"transaction": func(s *clientgostore.Free) {
@@ -394,10 +361,10 @@ func TestAFreeStoreTellsOfAGoexit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := clientgostore.NewFree(cache.MetaNamespaceKeyFunc, cache.Indexers{"labels": byLabels})
-			var told error
-			s.Failed = func(err error) { told = err }
+			var recorded error
+			s.Failed = func(err error) { recorded = err }
 			require.False(t, rig.Apart(func() { write(s) }))
-			require.ErrorIs(t, told, informer.ErrExited)
+			require.ErrorIs(t, recorded, informer.ErrExited)
 			require.Empty(t, s.List())
 			require.NoError(t, s.Add(kit.Pod("e", "1")))
 		})

@@ -35,23 +35,23 @@ func (h *exitsOn) Handle(c informer.Change[*corev1.Pod]) {
 func TestContract_D28_AHandlerThatEndsItsGoroutine(t *testing.T) {
 	kit.NoPanics(t)
 	moments := map[string]struct {
-		when   func(informer.Change[*corev1.Pod]) bool
-		told   int
-		synced bool
+		when     func(informer.Change[*corev1.Pod]) bool
+		recorded int
+		synced   bool
 	}{
 		"at the beginning":                {func(informer.Change[*corev1.Pod]) bool { return true }, 1, false},
 		"at the end of the initial state": {nil, 3, false}, // counted below
-		"when told of a delete":           {func(c informer.Change[*corev1.Pod]) bool { return c.Kind == informer.Deleted }, 5, true},
+		"on a delete":                     {func(c informer.Change[*corev1.Pod]) bool { return c.Kind == informer.Deleted }, 5, true},
 		"in a resync":                     {func(c informer.Change[*corev1.Pod]) bool { return c.Kind == informer.Updated && c.Old == c.New }, 7, true},
 	}
 	for when, moment := range moments {
 		for _, delivery := range rig.Deliveries {
 			t.Run(when, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					told := 0
+					recorded := 0
 					s, h := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3")), &exitsOn{when: moment.when}
 					if when == "at the end of the initial state" {
-						h.when = func(informer.Change[*corev1.Pod]) bool { told++; return told == 3 }
+						h.when = func(informer.Change[*corev1.Pod]) bool { recorded++; return recorded == 3 }
 					}
 					i := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Observe: rig.Observed})
 					r, err := i.Handle(h, informer.HandlerOptions{Delivery: delivery, Resync: time.Hour})
@@ -72,7 +72,7 @@ func TestContract_D28_AHandlerThatEndsItsGoroutine(t *testing.T) {
 					require.ErrorIs(t, <-delivered, informer.ErrExited)
 					require.ErrorIs(t, i.Status().LastError, informer.ErrExited)
 					require.True(t, i.Status().Stopped)
-					require.Len(t, h.Take(), moment.told)
+					require.Len(t, h.Take(), moment.recorded)
 					require.Equal(t, moment.synced, kit.Closed(r.Synced()))
 					require.True(t, kit.Closed(r.Done()) && kit.Closed(other.Done()))
 				})
@@ -135,9 +135,9 @@ func TestAHandlerThatEndsItsGoroutineAtTheEnd(t *testing.T) {
 		t.Run(end, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				i := informer.New(rig.SourceOf(rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))), informer.Options[*corev1.Pod]{Observe: rig.Observed})
-				gate, told := make(chan struct{}), 0
+				gate, recorded := make(chan struct{}), 0
 				r, err := i.Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) {
-					told++
+					recorded++
 					<-gate
 					runtime.Goexit()
 				}), informer.HandlerOptions{})
@@ -160,7 +160,7 @@ func TestAHandlerThatEndsItsGoroutineAtTheEnd(t *testing.T) {
 				} else {
 					require.ErrorIs(t, err, informer.ErrExited)
 				}
-				require.Equal(t, 1, told)
+				require.Equal(t, 1, recorded)
 			})
 		})
 	}

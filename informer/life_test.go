@@ -235,7 +235,7 @@ func TestContract_D33_WaitDelivered(t *testing.T) {
 	})
 }
 
-func TestWaitSyncedTellsThatTheInformerStopped(t *testing.T) {
+func TestWaitSyncedReturnsThatTheInformerStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rig.NewScript("1")
 		s.Fail(rig.ErrPoison)

@@ -51,9 +51,9 @@ func TestContract_D36_MadeDoesNotWaitForTheAnswer(t *testing.T) {
 		defer k.start(i)()
 
 		began := time.Now()
-		var told []string
+		var recorded []string
 		_, err = i.Handle(informer.Funcs[*corev1.Pod]{Updated: func(old, now *corev1.Pod) {
-			told = append(told, fmt.Sprint(now.Name, " ", own.Made("", old, now), " after ", time.Since(began)))
+			recorded = append(recorded, fmt.Sprint(now.Name, " ", own.Made("", old, now), " after ", time.Since(began)))
 		}}, informer.HandlerOptions{})
 		require.NoError(t, err)
 
@@ -68,7 +68,7 @@ func TestContract_D36_MadeDoesNotWaitForTheAnswer(t *testing.T) {
 		synctest.Wait()
 		require.NoError(t, k.server.Update(t.Context(), updated(podIn("default", "b"))))
 		synctest.Wait()
-		require.Equal(t, []string{"a false after 0s", "b false after 0s"}, told)
+		require.Equal(t, []string{"a false after 0s", "b false after 0s"}, recorded)
 		require.Empty(t, written)
 		close(until)
 		after := <-written

@@ -176,11 +176,11 @@ func TestContract_D25_AnInterfaceType(t *testing.T) {
 					}
 					return o, nil
 				}))
-				var told []string
+				var recorded []string
 				_, err := i.Handle(informer.Funcs[speaker]{
-					Added:   func(o speaker) { told = append(told, "add "+o.speak()) },
-					Updated: func(_, o speaker) { told = append(told, "update "+o.speak()) },
-					Deleted: func(o speaker) { told = append(told, "delete "+o.speak()) },
+					Added:   func(o speaker) { recorded = append(recorded, "add "+o.speak()) },
+					Updated: func(_, o speaker) { recorded = append(recorded, "update "+o.speak()) },
+					Deleted: func(o speaker) { recorded = append(recorded, "delete "+o.speak()) },
 				}, informer.HandlerOptions{})
 				require.NoError(t, err)
 				rig.Start(t, i)
@@ -193,8 +193,8 @@ func TestContract_D25_AnInterfaceType(t *testing.T) {
 				s.Send(watch.Modified, newSpeaking("a", "12")[0])
 				s.Send(watch.Deleted, newSpeaking("a", "13")[1])
 				require.NoError(t, i.WaitDelivered(t.Context(), "13"))
-				slices.Sort(told)
-				require.Equal(t, []string{"add node", "add pod", "delete node", "update pod"}, told)
+				slices.Sort(recorded)
+				require.Equal(t, []string{"add node", "add pod", "delete node", "update pod"}, recorded)
 				require.Equal(t, 1, i.Status().Quarantined)
 				require.ErrorIs(t, i.Shared().GetStore().Add(&corev1.Service{}), informer.ErrType)
 				_, ok := informer.As[*speakingPod](i.Shared())

@@ -208,9 +208,9 @@ type packedPlay[T informer.Object] struct {
 	packed  *informer.Informer[T]
 	twin    *informer.Informer[T]
 
-	mu   sync.Mutex
-	told []error
-	seen map[string]T // the handler's last objects, by key
+	mu       sync.Mutex
+	recorded []error
+	seen     map[string]T // the handler's last objects, by key
 }
 
 func playPacked[T informer.Object](t *testing.T, c *cluster, o packedCase, source reflector.Source, live func() []T, node func(T) []string) {
@@ -225,7 +225,7 @@ func playPacked[T informer.Object](t *testing.T, c *cluster, o packedCase, sourc
 		if e, ok := e.(*informer.StorageError); ok {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.told = append(p.told, e)
+			p.recorded = append(p.recorded, e)
 		}
 	}
 	p.packed = informer.New(source, options)
@@ -242,7 +242,7 @@ func (p *packedPlay[T]) handle(c informer.Change[T]) {
 		return
 	}
 	if c.Kind == informer.Updated && !reflect.DeepEqual(p.seen[c.New.GetName()], c.Old) {
-		p.told = append(p.told, fmt.Errorf("the old %s is not the one of the change before", c.Old.GetName()))
+		p.recorded = append(p.recorded, fmt.Errorf("the old %s is not the one of the change before", c.Old.GetName()))
 	}
 	p.seen[c.New.GetName()] = c.New
 }
@@ -315,9 +315,9 @@ func (p *packedPlay[T]) check() {
 	twins := p.twin.Indexer().Snapshot().List()
 	require.Len(p.t, p.packed.Indexer().Snapshot().List(), len(twins))
 	p.mu.Lock()
-	told, seen := slices.Clone(p.told), maps.Clone(p.seen)
+	recorded, seen := slices.Clone(p.recorded), maps.Clone(p.seen)
 	p.mu.Unlock()
-	require.Empty(p.t, told)
+	require.Empty(p.t, recorded)
 	require.Len(p.t, seen, len(twins))
 	for _, twin := range twins {
 		require.Equal(p.t, twin, seen[twin.GetName()])

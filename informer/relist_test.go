@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
 )
 
-func TestContract_D14_ARelistSaysNothingOfWhatDidNotChange(t *testing.T) {
+func TestContract_D14_ARelistDeliversOnlyChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"))
 		i, j := rig.StartWithJournal(t, s, informer.Options[*corev1.Pod]{})
@@ -65,7 +65,7 @@ func TestContract_D14_WithoutVersionsOfTheirOwnObjectsCountAsChanged(t *testing.
 
 // T8: a watch event is stored and delivered whatever its version, because fake clientsets never
 // change a resourceVersion.
-func TestContract_T8_AWatchEventIsAlwaysStoredAndTold(t *testing.T) {
+func TestContract_T8_AWatchEventIsAlwaysStoredAndDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rig.NewScript("10", kit.Pod("a", "1"))
 		i, j := rig.StartWithJournal(t, s, informer.Options[*corev1.Pod]{})
@@ -81,7 +81,7 @@ func TestContract_T8_AWatchEventIsAlwaysStoredAndTold(t *testing.T) {
 
 // T9: a relist delivers deletes first and then the other changes in the order of the list, after
 // the store shows them all.
-func TestContract_T9_TheStoreIsReplacedBeforeAnythingIsTold(t *testing.T) {
+func TestContract_T9_TheStoreIsReplacedBeforeDelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rig.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2"), kit.Pod("c", "3"))
 		i := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Observe: rig.Observed})

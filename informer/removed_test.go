@@ -25,7 +25,7 @@ type stuckHandler struct {
 	remove func()
 }
 
-func (h *stuckHandler) told() { <-h.gate }
+func (h *stuckHandler) recorded() { <-h.gate }
 
 // pass lets n calls return, one by one.
 func (h *stuckHandler) pass(n int) {
@@ -55,9 +55,9 @@ var apis = map[string]func(t *testing.T, s kit.Source, h *stuckHandler) cache.Sh
 	"AddEventHandler": func(t *testing.T, s kit.Source, h *stuckHandler) cache.SharedIndexInformer {
 		i := newShared(kit.ListerWatcher{Source: s}, &corev1.Pod{}, resyncs, nil)
 		r, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(any) { h.told() },
-			UpdateFunc: func(any, any) { h.told() },
-			DeleteFunc: func(any) { h.told() },
+			AddFunc:    func(any) { h.recorded() },
+			UpdateFunc: func(any, any) { h.recorded() },
+			DeleteFunc: func(any) { h.recorded() },
 		})
 		require.NoError(t, err)
 		h.remove = func() { require.NoError(t, i.RemoveEventHandler(r)) }
@@ -66,7 +66,7 @@ var apis = map[string]func(t *testing.T, s kit.Source, h *stuckHandler) cache.Sh
 }
 
 func (h *stuckHandler) register(t *testing.T, i *informer.Informer[*corev1.Pod], d informer.Delivery) cache.SharedIndexInformer {
-	r, err := i.Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) { h.told() }), informer.HandlerOptions{Delivery: d, Resync: resyncs})
+	r, err := i.Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) { h.recorded() }), informer.HandlerOptions{Delivery: d, Resync: resyncs})
 	require.NoError(t, err)
 	h.remove = r.Stop
 	return i.Shared()

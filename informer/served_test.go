@@ -131,8 +131,8 @@ type watcher[T informer.Object] struct {
 	*informer.Informer[T]
 	t *testing.T
 
-	mu   sync.Mutex
-	told []string
+	mu       sync.Mutex
+	recorded []string
 }
 
 // run starts an informer, which runs until the test ends.
@@ -155,7 +155,7 @@ func (w *watcher[T]) Handle(c informer.Change[T]) {
 	if c.Kind == informer.Deleted {
 		obj = c.Old
 	}
-	w.told = append(w.told, fmt.Sprint(c.Kind, " ", obj.GetName()))
+	w.recorded = append(w.recorded, fmt.Sprint(c.Kind, " ", obj.GetName()))
 }
 
 // tells returns the changes since the previous call, including all that come without a further
@@ -164,9 +164,9 @@ func (w *watcher[T]) tells() string {
 	synctest.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	told := strings.Join(w.told, ", ")
-	w.told = nil
-	return told
+	recorded := strings.Join(w.recorded, ", ")
+	w.recorded = nil
+	return recorded
 }
 
 // requireWaits requires that the informer waits for a resource that the server does not serve.

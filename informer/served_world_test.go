@@ -111,8 +111,8 @@ func (w *troubled) play() {
 
 // listen requires that the handler got no delete of an existing widget.
 func (w *troubled) listen() {
-	for _, told := range strings.Split(w.watcher.tells(), ", ") {
-		name, deleted := strings.CutPrefix(told, "deleted ")
+	for _, recorded := range strings.Split(w.watcher.tells(), ", ") {
+		name, deleted := strings.CutPrefix(recorded, "deleted ")
 		if _, there := w.objects[name]; deleted && there {
 			w.t.Fatalf("%s exists, but its deletion was delivered: %q", name, w.trace)
 		}

@@ -116,10 +116,10 @@ func TestOwnWritesOfAShare(t *testing.T) {
 					}
 				}
 				i := informer.New(source, o)
-				var told []string
+				var recorded []string
 				_, err = i.Handle(informer.HandlerFunc[*corev1.Pod](func(c informer.Change[*corev1.Pod]) {
 					if !c.Initial {
-						told = append(told, c.Kind.String())
+						recorded = append(recorded, c.Kind.String())
 					}
 				}), informer.HandlerOptions{})
 				require.NoError(t, err)
@@ -166,7 +166,7 @@ func TestOwnWritesOfAShare(t *testing.T) {
 				require.NoError(t, i.WaitFresh(t.Context()))
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				require.Equal(t, wantTold, told, "each once")
+				require.Equal(t, wantTold, recorded, "each once")
 				k.requireShare(i, half)
 				require.Zero(t, i.Status().OwnWrites.Pending)
 				require.Zero(t, i.Status().OwnWrites.Ghosts)

@@ -172,7 +172,7 @@ func TestStatusDoesNotWaitForIndexFunctions(t *testing.T) {
 }
 
 // WaitDelivered returns while an index function is stuck, and with a context that has ended: all is delivered.
-func TestWaitDeliveredBehindAStuckIndexFunction(t *testing.T) {
+func TestWaitDeliveredWithAStuckIndexFunction(t *testing.T) {
 	i := addingAStuckIndex(t)
 	ctx, end := context.WithCancel(t.Context())
 	end()

@@ -93,25 +93,25 @@ func TestAClusterScopedObjectWithASlashInItsName(t *testing.T) {
 // Transaction do not return it, but report it.
 func TestAnIndexFunctionThatFailsInAStoreWithoutInformerIsNotSilent(t *testing.T) {
 	s := clientgostore.NewFree(cache.MetaNamespaceKeyFunc, cache.Indexers{"app": byLabels})
-	var told []error
-	s.Failed = func(err error) { told = append(told, err) }
+	var recorded []error
+	s.Failed = func(err error) { recorded = append(recorded, err) }
 	for _, poison := range []string{"error", "panic"} {
 		bad := kit.Pod("a", "1", kit.Label("poison", poison))
 		require.ErrorIs(t, s.Add(bad), rig.ErrPoison)
 		require.ErrorIs(t, s.Update(bad), rig.ErrPoison)
-		require.Empty(t, told, "the caller got the failure as an error")
+		require.Empty(t, recorded, "the caller got the failure as an error")
 
 		require.NoError(t, s.Replace([]any{bad, kit.Pod("b", "1")}, "1"))
 		require.Nil(t, s.Transaction(cache.Transaction{Type: cache.TransactionTypeUpdate, Object: bad}))
-		require.Len(t, told, 2)
-		for _, err := range told {
+		require.Len(t, recorded, 2)
+		for _, err := range recorded {
 			require.ErrorIs(t, err, rig.ErrPoison)
 			var index *indexer.IndexError
 			require.True(t, errors.As(err, &index))
 			require.True(t, strings.Contains(index.Error(), `"app"`))
 		}
 		require.Len(t, s.List(), 2, "stored it is")
-		told = nil
+		recorded = nil
 	}
 }
 
@@ -119,16 +119,16 @@ func TestAnIndexFunctionThatFailsInAStoreWithoutInformerIsNotSilent(t *testing.T
 // function fails.
 func TestAnIndexAddedLaterToAStoreWithoutInformerIsNotSilent(t *testing.T) {
 	s := clientgostore.NewFree(cache.MetaNamespaceKeyFunc, nil)
-	var told []error
-	s.Failed = func(err error) { told = append(told, err) }
+	var recorded []error
+	s.Failed = func(err error) { recorded = append(recorded, err) }
 	require.NoError(t, s.Add(kit.Pod("bad", "1", rig.Sick)))
 	require.NoError(t, s.Add(kit.Pod("good", "1")))
-	require.Empty(t, told)
+	require.Empty(t, recorded)
 	require.NoError(t, s.AddIndexers(cache.Indexers{"app": byLabels}))
-	require.Len(t, told, 1)
-	require.ErrorIs(t, told[0], rig.ErrPoison)
+	require.Len(t, recorded, 1)
+	require.ErrorIs(t, recorded[0], rig.ErrPoison)
 	var index *indexer.IndexError
-	require.ErrorAs(t, told[0], &index)
+	require.ErrorAs(t, recorded[0], &index)
 	require.Equal(t, "bad", index.Key.Name)
 }
 

@@ -70,7 +70,7 @@ func TestWaitForWaitsForTheObjectsOwnSource(t *testing.T) {
 
 // Waiting for a quarantined object fails with ErrQuarantined, until a newer version is stored or the
 // object is gone.
-func TestWhoWaitsForAQuarantinedObjectIsTold(t *testing.T) {
+func TestAWaitForAQuarantinedObjectReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rig.NewScript("5", kit.Pod("a", "3", rig.Sick), kit.Pod("b", "4"))
 		i := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Observe: rig.Observed, Transform: rig.FailByLabel})
@@ -112,7 +112,7 @@ func TestWaitsOfASourceWithoutVersions(t *testing.T) {
 }
 
 // If an object's version failed, and a later one as well, WaitFor says so: the store has an older one.
-func TestWaitForIsToldOfALaterFailure(t *testing.T) {
+func TestWaitForReturnsALaterFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rig.NewScript("5", kit.Pod("a", "3"), kit.Pod("b", "4"))
 		i := informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Observe: rig.Observed, Transform: rig.FailByLabel})
@@ -154,7 +154,7 @@ func TestAWaitNamesTheErrorOfItsSource(t *testing.T) {
 }
 
 // D10, D19: a wait that ends in vain names the last error of a list or watch.
-func TestContract_D19_AWaitThatEndsSaysWhy(t *testing.T) {
+func TestContract_D19_AnEndedWaitReturnsTheReason(t *testing.T) {
 	errDown := errors.New("the server is down")
 	for name, wait := range map[string]func(*informer.Informer[*corev1.Pod], context.Context) error{
 		"WaitSynced": (*informer.Informer[*corev1.Pod]).WaitSynced,

@@ -15,7 +15,7 @@ import (
 
 // If a server is too busy for a stream, the reflector, and not its client, waits for the Retry-After
 // and reports it. Streams stay enabled.
-func TestABusyServerIsToldAndObeyed(t *testing.T) {
+func TestABusyServerIsReportedAndObeyed(t *testing.T) {
 	for name, client := range clients {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,7 +49,7 @@ func TestABusyServerIsToldAndObeyed(t *testing.T) {
 
 // If a busy or a failing server says when to come back, the reflector, and not its client, waits for
 // it, and reports it: for a stream, a list and a watch.
-func TestAServerThatSaysWhenToComeBackIsToldAndObeyed(t *testing.T) {
+func TestRetryAfterIsReportedAndObeyed(t *testing.T) {
 	for name, client := range clients {
 		for _, code := range []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable} {
 			for _, kind := range []string{"stream", "list", "watch"} {

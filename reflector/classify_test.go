@@ -29,15 +29,15 @@ func TestContract_B45_Classes(t *testing.T) {
 	bare := timeout("Too large resource version: 5, current: 4")
 	bare.ErrStatus.Details = nil
 	broke := func(err error) error { return &url.Error{Op: "Get", URL: "https://server", Err: err} }
-	told := func(word string) error { return failure(context.Background(), []string{word}) }
+	recorded := func(word string) error { return failure(context.Background(), []string{word}) }
 	for name, test := range map[string]struct {
 		err  error
 		want class
 	}{
-		"expired":                      {told("expired"), classExpired},
-		"gone":                         {told("gone"), classExpired},
-		"expired, wrapped":             {fmt.Errorf("while: %w", told("expired")), classExpired},
-		"too large by cause":           {told("toolarge"), classTooLarge},
+		"expired":                      {recorded("expired"), classExpired},
+		"gone":                         {recorded("gone"), classExpired},
+		"expired, wrapped":             {fmt.Errorf("while: %w", recorded("expired")), classExpired},
+		"too large by cause":           {recorded("toolarge"), classTooLarge},
 		"too large by cause's message": {timeout("x", metav1.StatusCause{Message: "Too large resource version"}), classTooLarge},
 		"too large by text":            {timeout("Too large resource version: 5, current: 4"), classTooLarge},
 		"too large by text alone":      {bare, classTooLarge},
@@ -45,10 +45,10 @@ func TestContract_B45_Classes(t *testing.T) {
 		"another timeout":              {apierrors.NewTimeoutError("slow", 0), classOther},
 		"a timeout with Retry-After":   {timeout("slow", metav1.StatusCause{Message: "slow"}), classBusy},
 		"too large, but no timeout":    {apierrors.NewBadRequest("Too large resource version"), classInvalid},
-		"invalid":                      {told("invalid"), classInvalid},
+		"invalid":                      {recorded("invalid"), classInvalid},
 		"longer than a server reads":   {apierrors.NewGenericServerResponse(http.StatusRequestHeaderFieldsTooLarge, "get", schema.GroupResource{}, "", "", 0, true), classInvalid},
-		"busy":                         {told("busy"), classBusy},
-		"refused":                      {told("refused"), classBusy},
+		"busy":                         {recorded("busy"), classBusy},
+		"refused":                      {recorded("refused"), classBusy},
 		"code 429 alone":               {apierrors.NewGenericServerResponse(http.StatusTooManyRequests, "get", schema.GroupResource{}, "", "", 0, true), classBusy},
 		"unavailable":                  {apierrors.NewServiceUnavailable("down"), classUnavailable},
 		"no route":                     {broke(&net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH}), classBusy},
@@ -59,8 +59,8 @@ func TestContract_B45_Classes(t *testing.T) {
 		"reset within the answer":      {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, classOther},
 		"no trust":                     {broke(errors.New("x509: certificate has expired")), classOther},
 		"the client's time-out":        {broke(context.DeadlineExceeded), classOther},
-		"internal":                     {told("internal"), classOther},
-		"forbidden":                    {told("forbidden"), classOther},
+		"internal":                     {recorded("internal"), classOther},
+		"forbidden":                    {recorded("forbidden"), classOther},
 		"no status":                    {io.ErrUnexpectedEOF, classOther},
 		"ours":                         {ErrSilent, classOther},
 	} {

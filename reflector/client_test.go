@@ -85,7 +85,7 @@ func TestContract_T16_Streaming(t *testing.T) {
 // sink got.
 func mirror[T any](t *testing.T, src Source, change func(context.Context) error) []string {
 	t.Helper()
-	var told []string
+	var recorded []string
 	synctest.Test(t, func(t *testing.T) {
 		sink := &collector{}
 		started := make(chan struct{})
@@ -100,11 +100,11 @@ func mirror[T any](t *testing.T, src Source, change func(context.Context) error)
 		}}))
 		for _, batch := range sink.batches {
 			for _, d := range batch {
-				told = append(told, d.Op.String()+" "+d.Key.String())
+				recorded = append(recorded, d.Op.String()+" "+d.Key.String())
 			}
 		}
 	})
-	return told
+	return recorded
 }
 
 func TestFromClients(t *testing.T) {

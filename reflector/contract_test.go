@@ -43,11 +43,11 @@ func TestContract_D8_HangingWatch(t *testing.T)                            { pla
 func TestContract_D8_Backoff(t *testing.T)                                 { play(t) }
 func TestContract_D8_InitialState(t *testing.T)                            { play(t) }
 func TestContract_D9_BackoffGrowsOverAnOutage(t *testing.T)                { play(t) }
-func TestContract_D9_TwoHealthyMinutesStartAnew(t *testing.T)              { play(t) }
+func TestContract_D9_TwoHealthyMinutesResetTheBackoff(t *testing.T)        { play(t) }
 func TestContract_D9_FirstExpiredWatchRelistsAtOnce(t *testing.T)          { play(t) }
-func TestContract_D10_EveryErrorIsTold(t *testing.T)                       { play(t) }
+func TestContract_D10_EveryErrorIsReported(t *testing.T)                   { play(t) }
 func TestContract_D10_PersistentRefusal(t *testing.T)                      { play(t) }
-func TestContract_D10_SinkErrorsAreTold(t *testing.T)                      { play(t) }
+func TestContract_D10_SinkErrorsAreReported(t *testing.T)                  { play(t) }
 func TestContract_D10_SinkThatBeginsNothing(t *testing.T)                  { play(t) }
 func TestContract_D10_SinkThatAbortsNothing(t *testing.T)                  { play(t) }
 func TestContract_D12_StreamThatClosesIsRefused(t *testing.T)              { play(t) }
@@ -69,7 +69,7 @@ func TestContract_D23_BookmarkOfAnotherHistory(t *testing.T)               { pla
 func TestContract_D10_ListWithoutAVersion(t *testing.T)                    { play(t) }
 func TestContract_D23_SilentAfterAnOutage(t *testing.T)                    { play(t) }
 func TestContract_D23_SilentAfterAnOutageThatTheClientHid(t *testing.T)    { play(t) }
-func TestContract_D23_SilentBehindAHalfOpenWatch(t *testing.T)             { play(t) }
+func TestContract_D23_AHalfOpenWatchIsSilent(t *testing.T)                 { play(t) }
 func TestContract_D23_VersionsThatDoNotCompare(t *testing.T)               { play(t) }
 func TestContract_D26_ListsWithoutVersions(t *testing.T)                   { play(t) }
 func TestContract_D23_ARestoredServerThatHasPassedTheVersion(t *testing.T) { play(t) }

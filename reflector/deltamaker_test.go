@@ -128,7 +128,7 @@ func lists[T any](o Options) func(deltafifo.Op, runtime.Object) error {
 }
 
 // Fields are dropped from a copy: others may have the object of a client, too.
-func TestWhatAClientHasDecodedStaysAsItIs(t *testing.T) {
+func TestWhatAClientHasDecodedIsNotChanged(t *testing.T) {
 	drop, err := fields.Parse("metadata.labels")
 	require.NoError(t, err)
 	pod := somePod("a", "1")

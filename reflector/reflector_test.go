@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -20,109 +19,11 @@ import (
 	"k8s.io/client-go/features"
 	featurestesting "k8s.io/client-go/features/testing"
 
-	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/reflector/internal/wire"
 )
 
-// funcs is a source made of two functions. Left out, they wait for ctx.
-type funcs struct {
-	list  func(context.Context, metav1.ListOptions) (kruntime.Object, error)
-	watch func(context.Context, metav1.ListOptions) (watch.Interface, error)
-}
-
-func (f funcs) List(ctx context.Context, o metav1.ListOptions) (kruntime.Object, error) {
-	if f.list == nil {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}
-	return f.list(ctx, o)
-}
-
-func (f funcs) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	if f.watch == nil {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}
-	return f.watch(ctx, o)
-}
-
-func (f funcs) source() Source {
-	return Source{List: f.List, Watch: f.Watch, Streams: StreamingUnsupported}
-}
-
-// streamingAs returns a copy of a source that says whether it streams.
-func streamingAs(s Source, streams Streaming) Source {
-	s.Streams = streams
-	return s
-}
-
-// neverStreaming returns a copy of a source that cannot stream.
-func neverStreaming(s Source) Source { return streamingAs(s, StreamingUnsupported) }
-
-func empty(context.Context, metav1.ListOptions) (kruntime.Object, error) {
-	return &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}}, nil
-}
-
-// tap is a watch whose events and end the test controls.
-type tap struct {
-	events chan watch.Event
-	stop   func()
-}
-
-func (w tap) ResultChan() <-chan watch.Event { return w.events }
-func (w tap) Stop()                          { w.stop() }
-
-// collector is a sink that keeps what it gets.
-type collector struct {
-	mu      sync.Mutex
-	batches [][]deltafifo.Delta
-	arrays  []*deltafifo.Delta // the memory of each batch
-	version string
-	wait    func(context.Context) error
-}
-
-func (*collector) Begin(context.Context, History) error { return nil }
-func (*collector) Abort(context.Context) error          { return nil }
-
-func (c *collector) Write(ctx context.Context, batch []deltafifo.Delta) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.batches = append(c.batches, append([]deltafifo.Delta(nil), batch...))
-	c.arrays = append(c.arrays, &batch[0])
-	if c.wait != nil {
-		return c.wait(ctx)
-	}
-	return nil
-}
-
-func (c *collector) Commit(_ context.Context, version string) error {
-	c.version = version
-	return nil
-}
-
-func (c *collector) sizes() []int {
-	var sizes []int
-	for _, batch := range c.batches {
-		sizes = append(sizes, len(batch))
-	}
-	return sizes
-}
-
-// runFor runs a reflector of src into sink for some time of the bubble. It fails the test if Run then
-// takes more than 100 ms to return.
-func runFor(t *testing.T, d time.Duration, src Source, sink Sink, o Options) *Reflector {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), d)
-	defer cancel()
-	start := time.Now()
-	r := New(src, sink, o)
-	require.NoError(t, r.Run(ctx))
-	require.LessOrEqual(t, time.Since(start)-d, 100*time.Millisecond, "Run did not end with its context")
-	return r
-}
-
-func TestRunSaysWhatIsWrong(t *testing.T) {
+func TestRunReturnsWhatIsWrong(t *testing.T) {
 	sink := &collector{}
 	run := func(src Source, sink Sink, o Options) error { return New(src, sink, o).Run(t.Context()) }
 	require.ErrorIs(t, run(Source{}, sink, Options{}), ErrNoSource)
@@ -287,9 +188,9 @@ func TestContract_D12_AnswerJustTooLate(t *testing.T) {
 			}
 			return tap{stop: func() { stopped.Add(1) }}, nil
 		}}.source(), StreamingUnknown)
-		var told []Event
-		r := runFor(t, time.Minute, src, &collector{}, Options{Observe: func(e Event) { told = append(told, e) }})
-		require.IsType(t, StreamRefused{}, told[1], "after what is asked for")
+		var recorded []Event
+		r := runFor(t, time.Minute, src, &collector{}, Options{Observe: func(e Event) { recorded = append(recorded, e) }})
+		require.IsType(t, StreamRefused{}, recorded[1], "after what is asked for")
 		require.Equal(t, "1", r.Version())
 		require.EqualValues(t, 2, stopped.Load(), "both are stopped")
 	})
@@ -334,13 +235,13 @@ func TestStoppedWatchIsDrained(t *testing.T) {
 // D8: a full sink waits, until it has room or the context ends.
 func TestContract_D8_FullSink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []Event
+		var recorded []Event
 		sink := &collector{wait: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}
 		src := funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
 			return list(strings.Fields("5 a@1")), nil
 		}}.source()
-		r := runFor(t, time.Second, src, sink, Options{Observe: func(e Event) { told = append(told, e) }})
-		require.Equal(t, []Event{Asked{Operation: OpList, Cause: CauseStart, Version: "0"}}, told, "the end is no failure")
+		r := runFor(t, time.Second, src, sink, Options{Observe: func(e Event) { recorded = append(recorded, e) }})
+		require.Equal(t, []Event{Asked{Operation: OpList, Cause: CauseStart, Version: "0"}}, recorded, "the end is no failure")
 		require.Empty(t, r.Version())
 	})
 }
@@ -384,7 +285,7 @@ func TestContract_B52_Batches(t *testing.T) {
 }
 
 // A list can be garbage collected once it is written, however long the watch lasts.
-func TestListsAreLetGo(t *testing.T) {
+func TestListsAreFreed(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var known weak.Pointer[metav1.PartialObjectMetadataList]
 	src := funcs{
@@ -494,28 +395,3 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/maxBatch, "ns/event")
 }
-
-// reading returns a loop that watches, and fills its watch with a batch.
-func reading(ctx context.Context) (l *loop, fill func()) {
-	events := make(chan watch.Event, maxBatch)
-	l = &loop{
-		Reflector:  New(funcs{}.source(), discard{}, Options{}),
-		ctx:        ctx,
-		conn:       &watchConn{ctx: ctx, events: events},
-		deltaMaker: newDeltaMaker(ofType[*partialObject](Options{})),
-	}
-	l.machine.phase = watching
-	o := parse("ns/a@7")
-	return l, func() {
-		for range maxBatch {
-			events <- watch.Event{Type: watch.Modified, Object: o}
-		}
-	}
-}
-
-type discard struct{}
-
-func (discard) Begin(context.Context, History) error           { return nil }
-func (discard) Write(context.Context, []deltafifo.Delta) error { return nil }
-func (discard) Commit(context.Context, string) error           { return nil }
-func (discard) Abort(context.Context) error                    { return nil }

@@ -192,7 +192,7 @@ func (f *follower) until(holds func() bool) {
 func (f *follower) notCome() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	require.FailNow(f.t, "this has not come", "stored %v, told %+v", f.stored, f.events)
+	require.FailNow(f.t, "this has not come", "stored %v, got events %+v", f.stored, f.events)
 }
 
 // watching returns the condition that a number of watches have begun.

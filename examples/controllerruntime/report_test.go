@@ -38,17 +38,17 @@ func get(t *testing.T, url string, status int) (body string) {
 }
 
 // The manager shows its informers in the readiness probe, to Prometheus, and on the debug page.
-func TestTheManagerTellsOfItsInformers(t *testing.T) {
+func TestTheManagerListsItsInformers(t *testing.T) {
 	metrics, health := freeAddress(t), freeAddress(t)
 	p := start(t, "--demo", "--metrics-address", metrics, "--health-address", health)
 	p.Prints(t, `shop: \d+ of \d+ pods are ready`)
 
 	assert.Equal(t, "ok", get(t, "http://"+health+"/readyz", http.StatusOK))
-	told := get(t, "http://"+metrics+"/metrics", http.StatusOK)
-	assert.Regexp(t, `tidemark_informer_synced\{group="",resource="pods",scope="",version="v1"\} 1\n`, told)
-	assert.Regexp(t, `tidemark_informer_handler_events_total\{.*resource="pods".*\} [1-9]`, told)
-	assert.Contains(t, told, `handler="Pod 1"`)
-	assert.Contains(t, told, "controller_runtime_", "controller-runtime's own are there, too")
+	recorded := get(t, "http://"+metrics+"/metrics", http.StatusOK)
+	assert.Regexp(t, `tidemark_informer_synced\{group="",resource="pods",scope="",version="v1"\} 1\n`, recorded)
+	assert.Regexp(t, `tidemark_informer_handler_events_total\{.*resource="pods".*\} [1-9]`, recorded)
+	assert.Contains(t, recorded, `handler="Pod 1"`)
+	assert.Contains(t, recorded, "controller_runtime_", "controller-runtime's own are there, too")
 	page := get(t, "http://"+metrics+"/debug/informers", http.StatusOK)
 	assert.Contains(t, page, "pods")
 	assert.Contains(t, page, "healthy")
@@ -60,8 +60,8 @@ func TestBudget(t *testing.T) {
 	metrics := freeAddress(t)
 	p := start(t, "--demo", "--budget", "1", "--metrics-address", metrics)
 	p.Prints(t, `shop: \d+ of \d+ pods are ready`)
-	told := get(t, "http://"+metrics+"/metrics", http.StatusOK)
-	assert.Regexp(t, `tidemark_informer_pinned_objects\{group="",resource="pods",scope="",version="v1"\} 0\n`, told)
+	recorded := get(t, "http://"+metrics+"/metrics", http.StatusOK)
+	assert.Regexp(t, `tidemark_informer_pinned_objects\{group="",resource="pods",scope="",version="v1"\} 0\n`, recorded)
 	stops(t, p)
 }
 

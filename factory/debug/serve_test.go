@@ -163,7 +163,7 @@ func TestAStuckIndexFunction(t *testing.T) {
 }
 
 // What objects refer to are values of an index: no page has them, but for their number.
-func TestNoPageSaysWhatObjectsReferTo(t *testing.T) {
+func TestNoPageShowsWhatObjectsReferTo(t *testing.T) {
 	server := informertest.New(informertest.Options{})
 	require.NoError(t, server.StartInMemory())
 	defer server.Close()

@@ -75,7 +75,7 @@ func TestStates(t *testing.T) {
 
 // The page and the probe agree about an informer, except that the page also gives the problems of an
 // informer that has not synced, and of a stuck handler.
-func TestThePageSaysWhatTheProbeSays(t *testing.T) {
+func TestThePageShowsWhatTheProbeReturns(t *testing.T) {
 	for name, s := range samples() {
 		for _, f := range readiness.Examine(s.status, readiness.Options{}) {
 			if f.Condition == readiness.NotSynced {
@@ -95,10 +95,10 @@ func TestNothingMeasured(t *testing.T) {
 // A handler added or removed between the two calls does not get another handler's figures, even if
 // names are equal.
 func TestHandlersAreJoinedByName(t *testing.T) {
-	told := []informer.HandlerStatus{{Name: "a"}, {Name: "new"}, {Name: "twin"}, {Name: "twin"}}
+	recorded := []informer.HandlerStatus{{Name: "a"}, {Name: "new"}, {Name: "twin"}, {Name: "twin"}}
 	measured := []informer.HandlerMeasures{{Name: "gone", Lag: time.Hour}, {Name: "a", Lag: time.Second}, {Name: "twin", Lag: 2 * time.Second}, {Name: "twin", Lag: 3 * time.Second}}
 	var lags []float64
-	for _, h := range handlers(subject{}, told, measured, now) {
+	for _, h := range handlers(subject{}, recorded, measured, now) {
 		lags = append(lags, h.Lag)
 	}
 	require.Equal(t, []float64{1, 0, 2, 3}, lags)

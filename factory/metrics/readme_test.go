@@ -21,11 +21,11 @@ func TestReadmeListsAllMetrics(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	_, rest, begun := strings.Cut(string(readme), "<!-- metrics -->\n")
-	told, _, ended := strings.Cut(rest, "<!-- end -->")
+	recorded, _, ended := strings.Cut(rest, "<!-- end -->")
 	require.True(t, begun && ended, "the marks of the table")
 	if *rewrite {
-		require.NoError(t, os.WriteFile("README.md", []byte(strings.Replace(string(readme), told+"<!-- end -->", table.String()+"<!-- end -->", 1)), 0o600))
+		require.NoError(t, os.WriteFile("README.md", []byte(strings.Replace(string(readme), recorded+"<!-- end -->", table.String()+"<!-- end -->", 1)), 0o600))
 		return
 	}
-	require.Equal(t, table.String(), told, "go test . -rewrite writes it anew")
+	require.Equal(t, table.String(), recorded, "go test . -rewrite writes it anew")
 }

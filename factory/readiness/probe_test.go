@@ -104,9 +104,9 @@ func TestFailOn(t *testing.T) {
 		c.Forbid(informertest.Request{Resource: "pods"})
 		c.CutWatches()
 		synctest.Wait()
-		told := New(Options{}, c.factory.Informers())
-		require.NoError(t, told.Check(nil))
-		status, text := ask(told, "/readyz")
+		recorded := New(Options{}, c.factory.Informers())
+		require.NoError(t, recorded.Check(nil))
+		status, text := ask(recorded, "/readyz")
 		require.Equal(t, http.StatusOK, status)
 		require.Regexp(t, `^\[\+\] pods parked: .*forbidden.*\nready\n$`, text)
 

@@ -133,7 +133,7 @@ func TestReferences(t *testing.T) {
 		"an embedded field without JSON": {&struct {
 			*corev1.PodSpec `json:"-"`
 		}{&podSpec}, ""},
-		"a kind that is not told":    {&corev1.ObjectReference{Name: "x"}, ""},
+		"a kind that is not given":   {&corev1.ObjectReference{Name: "x"}, ""},
 		"a reference without a rule": {to(secret("x")), ""},
 		"a part":                     {&template.Spec, podRefs},
 		"a list of parts":            {podSpec.ImagePullSecrets, ""},

@@ -146,16 +146,16 @@ func TestAControllerRunsOnce(t *testing.T) {
 // A resync that the queue refuses is logged. It is not an error of a list or watch.
 func TestARefusedResyncIsNoWatchError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		told := 0
+		recorded := 0
 		c := New(&Config{
 			Queue: refusesResyncs{NewDeltaFIFO(MetaNamespaceKeyFunc, nil)}, ListerWatcher: kit.NewScript("10"), ObjectType: &corev1.Pod{},
 			FullResyncPeriod: time.Second, Process: func(any, bool) error { return nil },
-			WatchErrorHandler: func(*Reflector, error) { told++ },
+			WatchErrorHandler: func(*Reflector, error) { recorded++ },
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		c.RunWithContext(ctx)
-		require.Zero(t, told)
+		require.Zero(t, recorded)
 	})
 }
 

@@ -17,9 +17,9 @@ func ExampleServer_Source() {
 	server := informertest.New(informertest.Options{})
 	defer server.Close()
 	pods := informer.New(server.Source(corev1.SchemeGroupVersion.WithResource("pods"), ""), informer.Options[*corev1.Pod]{})
-	told := make(chan string)
+	recorded := make(chan string)
 	_, err := pods.Handle(informer.HandlerFunc[*corev1.Pod](func(c informer.Change[*corev1.Pod]) {
-		told <- c.Kind.String()
+		recorded <- c.Kind.String()
 	}), informer.HandlerOptions{})
 	if err != nil {
 		fmt.Println(err)
@@ -33,13 +33,13 @@ func ExampleServer_Source() {
 	if err := server.Create(ctx, pod); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(<-told)
+	fmt.Println(<-recorded)
 	server.CutWatches() // so the informer misses the next change,
 	pod.Labels = map[string]string{"app": "shop"}
 	if err := server.Update(ctx, pod); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(<-told) // and gets it from a new watch
+	fmt.Println(<-recorded) // and gets it from a new watch
 
 	cancel()
 	fmt.Println(<-done)
@@ -59,8 +59,8 @@ func ExampleServer_Settle() {
 	pods := informer.New(server.Source(corev1.SchemeGroupVersion.WithResource("pods"), ""), informer.Options[*corev1.Pod]{
 		Observe: func(informer.Event) {}, // instead of the log
 	})
-	told := 0
-	_, err := pods.Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) { told++ }), informer.HandlerOptions{})
+	recorded := 0
+	_, err := pods.Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) { recorded++ }), informer.HandlerOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -79,7 +79,7 @@ func ExampleServer_Settle() {
 		if err := server.Settle(ctx, pods); err != nil {
 			fmt.Println(err)
 		}
-		fmt.Println(told, pods.Indexer().Len())
+		fmt.Println(recorded, pods.Indexer().Len())
 	}
 
 	cancel()

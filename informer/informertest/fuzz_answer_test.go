@@ -58,13 +58,13 @@ func expectConvergence[T informer.Object](t *testing.T, s *Server, source reflec
 			trouble = append(trouble, failed.Err.Error())
 		}
 	}
-	i, told := informer.New(source, o), map[string]string{}
+	i, recorded := informer.New(source, o), map[string]string{}
 	_, err := i.Handle(informer.HandlerFunc[T](func(c informer.Change[T]) {
 		if c.Kind == informer.Deleted {
-			delete(told, pathOf(c.Old.GetNamespace(), c.Old.GetName()))
+			delete(recorded, pathOf(c.Old.GetNamespace(), c.Old.GetName()))
 			return
 		}
-		told[pathOf(c.New.GetNamespace(), c.New.GetName())] = c.New.GetResourceVersion()
+		recorded[pathOf(c.New.GetNamespace(), c.New.GetName())] = c.New.GetResourceVersion()
 	}), informer.HandlerOptions{})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -83,7 +83,7 @@ func expectConvergence[T informer.Object](t *testing.T, s *Server, source reflec
 		got[pathOf(obj.GetNamespace(), obj.GetName())] = obj.GetResourceVersion()
 	}
 	require.Equal(t, want, got, "%q", trouble)
-	require.Equal(t, want, told, "the events of the handler")
+	require.Equal(t, want, recorded, "the events of the handler")
 }
 
 // junkServer answers with junk as long as it has junk. Then it expires the client's version, and passes

@@ -12,7 +12,7 @@ import (
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-func TestRequestsTellWhatAControllerDid(t *testing.T) {
+func TestRequestsShowWhatAControllerDid(t *testing.T) {
 	s := startServer(t, Options{})
 	config := s.ClientConfig()
 	config.UserAgent = "controller/v1"

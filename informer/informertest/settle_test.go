@@ -31,10 +31,10 @@ func startInformer[T informer.Object](t *testing.T, source reflector.Source) *in
 func TestSettle(t *testing.T) {
 	inBothShells(t, func(t *testing.T, s *Server, source reflector.Source) {
 		p, others := startInformer[*corev1.Pod](t, source), startInformer[*corev1.ConfigMap](t, s.Source(configMaps, ""))
-		told := 0 // Settle orders the handler before the test
+		recorded := 0 // Settle orders the handler before the test
 		_, err := p.Handle(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) {
 			time.Sleep(time.Minute)
-			told++
+			recorded++
 		}), informer.HandlerOptions{})
 		require.NoError(t, err)
 
@@ -45,12 +45,12 @@ func TestSettle(t *testing.T) {
 			require.NoError(t, s.Settle(t.Context(), p, others.Shared()))
 			assert.Equal(t, requests, s.Counts(), "it has not taken another watch to find out")
 			assert.Equal(t, n+1, p.Indexer().Len())
-			assert.Equal(t, n+1, told)
+			assert.Equal(t, n+1, recorded)
 		}
 		s.CutWatches() // a new watch also gets the bookmark
 		require.NoError(t, s.Delete(t.Context(), newPod("a", "p")))
 		require.NoError(t, s.Settle(t.Context(), others.Shared(), p))
-		assert.Equal(t, 4, told)
+		assert.Equal(t, 4, recorded)
 	})
 }
 
@@ -66,7 +66,7 @@ func TestSettleTakesClientGosTypedViews(t *testing.T) {
 	})
 }
 
-func TestSettleSaysWhyNot(t *testing.T) {
+func TestSettleReturnsTheReason(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
 		p := startInformer[*corev1.Pod](t, s.Source(pods, ""))
 		require.NoError(t, s.Settle(t.Context(), p))

@@ -113,12 +113,12 @@ func relistALot(t *testing.T, seed uint64, reuse bool, transformed *atomic.Int64
 			return p, nil
 		},
 	})
-	told := map[string]string{}
+	recorded := map[string]string{}
 	_, err = i.Handle(informer.HandlerFunc[*corev1.Pod](func(c informer.Change[*corev1.Pod]) {
 		if c.Kind == informer.Deleted {
-			delete(told, c.Old.Name)
+			delete(recorded, c.Old.Name)
 		} else {
-			told[c.New.Name] = c.New.Labels["v"]
+			recorded[c.New.Name] = c.New.Labels["v"]
 		}
 	}), informer.HandlerOptions{})
 	require.NoError(t, err)
@@ -146,7 +146,7 @@ func relistALot(t *testing.T, seed uint64, reuse bool, transformed *atomic.Int64
 		require.Equal(t, "once", p.Labels["transformed"])
 	}
 	require.Equal(t, want, stored, "seed %d", seed)
-	require.Equal(t, want, told, "seed %d", seed)
+	require.Equal(t, want, recorded, "seed %d", seed)
 	cancel()
 	require.NoError(t, wait())
 }

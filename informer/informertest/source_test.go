@@ -148,7 +148,7 @@ func TestWatchesEnd(t *testing.T) {
 	}
 }
 
-func TestSlowWatcherHoldsUpNobodyAndLosesNothing(t *testing.T) {
+func TestASlowWatcherDelaysNoneAndLosesNothing(t *testing.T) {
 	inBubble(t, Options{}, func(t *testing.T, s *Server) {
 		slow, quick := open(t, s, metav1.ListOptions{}), open(t, s, metav1.ListOptions{})
 		want := []string{}

@@ -110,7 +110,7 @@ func TestQuantityOfAnotherLayout(t *testing.T) {
 	require.Equal(t, Getters, writersOf(Quantity), "without the rule")
 }
 
-func TestValuesThatNobodyWritesInto(t *testing.T) {
+func TestValuesThatAreNeverWritten(t *testing.T) {
 	for _, free := range []reflect.Type{
 		reflect.TypeFor[plain](), reflect.TypeFor[generated](), reflect.TypeFor[string](), reflect.TypeFor[*memo](), reflect.TypeFor[[]memo](),
 		reflect.TypeFor[corev1.Container](), reflect.TypeFor[corev1.Volume](), reflect.TypeFor[corev1.Toleration](),

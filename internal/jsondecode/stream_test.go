@@ -91,7 +91,7 @@ func TestListRefusesWhatIsNone(t *testing.T) {
 	}
 }
 
-func TestListTellsThatTheBodyWasCut(t *testing.T) {
+func TestListReportsATruncatedBody(t *testing.T) {
 	const body = `{"kind":"L","items":[{"a":"\"b"},[1]],"x":{"y":[tr]}}`
 	for n := range len(body) - 1 {
 		for name, r := range readers(body[:n]) {
@@ -215,7 +215,7 @@ func TestEventsAreRead(t *testing.T) {
 	}
 }
 
-func TestEventsTellHowTheyEnd(t *testing.T) {
+func TestEventsTellHowARequestEnded(t *testing.T) {
 	const body = `{"type":"A","object":{"a":1},"x":2}`
 	for n := range len(body) - 1 {
 		for name, r := range readers(body + "\n" + body[:n]) {

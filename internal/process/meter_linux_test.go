@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMetersOfOtherProcessesTell(t *testing.T) {
+func TestMetersOfOtherProcesses(t *testing.T) {
 	require.InEpsilon(t, PeakRSS(), PeakRSSOf(os.Getpid()), 0.1)
 	require.InDelta(t, CPU(), CPUOf(os.Getpid()), float64(200*time.Millisecond))
 	require.Zero(t, CPUOf(-1))

@@ -71,8 +71,8 @@ func TestGuidesBeginWithAProgram(t *testing.T) {
 	require.Equal(t, 7, guides)
 }
 
-// TestEachFolderSaysWhatItIsFor checks that each folder with files has a package comment or a README.
-func TestEachFolderSaysWhatItIsFor(t *testing.T) {
+// TestEachFolderDescribesItself checks that each folder with files has a package comment or a README.
+func TestEachFolderDescribesItself(t *testing.T) {
 	says := map[string]bool{}
 	for _, name := range files(t) {
 		if strings.Contains(name, "testdata/") {

@@ -77,7 +77,7 @@ func TestFoldersOfTheArchitecture(t *testing.T) {
 	require.NoError(t, err)
 	_, table, _ := strings.Cut(string(text), "\n## Folders\n")
 	table, _, _ = strings.Cut(table, "\n## ")
-	told := map[string]bool{}
+	recorded := map[string]bool{}
 	for line := range strings.Lines(table) {
 		column, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
 		beside := ""
@@ -85,7 +85,7 @@ func TestFoldersOfTheArchitecture(t *testing.T) {
 			folder := path.Join(beside, token[1])
 			beside = path.Dir(folder)
 			require.DirExists(t, "../../"+folder)
-			told[folder] = true
+			recorded[folder] = true
 		}
 	}
 	for _, of := range []string{".", "internal"} {
@@ -94,7 +94,7 @@ func TestFoldersOfTheArchitecture(t *testing.T) {
 		for _, e := range entries {
 			name := path.Join(of, e.Name())
 			if e.IsDir() && e.Name()[0] != '.' && name != "internal" {
-				require.True(t, told[name], "docs/architecture.md does not list %s", name)
+				require.True(t, recorded[name], "docs/architecture.md does not list %s", name)
 			}
 		}
 	}

@@ -146,14 +146,14 @@ func TestAResyncOfWhatHasChangedHoldsTheFeedBriefly(t *testing.T) {
 	for _, name := range names {
 		r.change(name, 2)
 	}
-	f, b, told := &handler.feed, eventlog.NewBatch(Burst), 0
+	f, b, recorded := &handler.feed, eventlog.NewBatch(Burst), 0
 	for left := f.walk.left(); f.take(b); left = f.walk.left() {
 		require.LessOrEqual(t, left-f.walk.left(), Burst)
-		told += b.Left()
+		recorded += b.Left()
 		b.Empty()
 		f.progress(0)
 	}
-	require.Equal(t, len(names), told, "each change")
+	require.Equal(t, len(names), recorded, "each change")
 	require.Equal(t, feedFollowing, f.state)
 	require.False(t, f.ready())
 }

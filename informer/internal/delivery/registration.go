@@ -114,7 +114,7 @@ func (r *Registration) Backlog() int {
 // returns a channel that is closed when the handler has received more. The caller has joined Progress.
 func (r *Registration) Until(position uint64) <-chan struct{} {
 	more := r.Progress.Changed() // first, so that later progress closes it
-	if told, ok := r.feed.delivered(); ok && told >= position || closed(r.stopCalled) {
+	if last, ok := r.feed.delivered(); ok && last >= position || closed(r.stopCalled) {
 		return nil
 	}
 	return more

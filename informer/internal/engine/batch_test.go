@@ -197,17 +197,17 @@ func TestABatchThatWasReadComesOnce(t *testing.T) {
 	kit.SurvivePanics(t)
 	rig.EachDelivery(t, func(t *testing.T, d informer.Delivery) {
 		f := newTestCore(t, informer.Options[*corev1.Pod]{}, 1)
-		var told []string
+		var recorded []string
 		f.joinsBatch(func(b informer.Batch[*corev1.Pod]) {
 			for c := range b.All() {
-				told = append(told, rig.Line(c))
+				recorded = append(recorded, rig.Line(c))
 				if c.New.Name == "p001" {
 					return // p002 and p003 count as handled
 				}
 			}
 			require.Zero(t, b.Len())
 			for c := range b.All() {
-				told = append(told, "again "+rig.Line(c))
+				recorded = append(recorded, "again "+rig.Line(c))
 			}
 			panic("on purpose")
 		}, 4, informer.HandlerOptions{Delivery: d})
@@ -216,7 +216,7 @@ func TestABatchThatWasReadComesOnce(t *testing.T) {
 		deltas, lines := adds(0, 6)
 		f.apply(deltas...)
 		synctest.Wait()
-		require.Equal(t, []string{lines[0], lines[1], lines[4], lines[5]}, told)
+		require.Equal(t, []string{lines[0], lines[1], lines[4], lines[5]}, recorded)
 	})
 }
 
@@ -224,10 +224,10 @@ func TestABatchThatWasReadComesOnce(t *testing.T) {
 func TestStopInABatch(t *testing.T) {
 	rig.EachDelivery(t, func(t *testing.T, d informer.Delivery) {
 		f := newTestCore(t, informer.Options[*corev1.Pod]{}, 1)
-		gate, told := make(chan struct{}), 0
+		gate, recorded := make(chan struct{}), 0
 		r := f.joinsBatch(func(b informer.Batch[*corev1.Pod]) {
 			for range b.All() {
-				told++
+				recorded++
 				<-gate
 			}
 		}, 4, informer.HandlerOptions{Delivery: d})
@@ -241,7 +241,7 @@ func TestStopInABatch(t *testing.T) {
 		require.False(t, kit.Closed(r.Done()))
 		close(gate)
 		<-r.Done()
-		require.Equal(t, 4, told, "the call is the last")
+		require.Equal(t, 4, recorded, "the call is the last")
 	})
 }
 
@@ -374,10 +374,10 @@ func TestContract_D28_ABatchFunction(t *testing.T) {
 	kit.NoPanics(t)
 	rig.EachDelivery(t, func(t *testing.T, d informer.Delivery) {
 		f := newTestCore(t, informer.Options[*corev1.Pod]{Observe: func(informer.Event) {}}, 1)
-		var told []string
+		var recorded []string
 		f.joinsBatch(func(b informer.Batch[*corev1.Pod]) {
 			for c := range b.All() {
-				if told = append(told, rig.Line(c)); c.New.Name == "p001" {
+				if recorded = append(recorded, rig.Line(c)); c.New.Name == "p001" {
 					runtime.Goexit()
 				}
 			}
@@ -387,7 +387,7 @@ func TestContract_D28_ABatchFunction(t *testing.T) {
 		deltas, lines := adds(0, 7)
 		f.apply(deltas...)
 		synctest.Wait()
-		require.Equal(t, lines[:2], told)
+		require.Equal(t, lines[:2], recorded)
 		require.ErrorIs(t, f.ExitError(), informer.ErrExited)
 	})
 }

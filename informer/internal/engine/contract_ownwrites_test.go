@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,144 +12,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
-	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer"
 	"github.com/tidemark-k8s/tidemark/internal/object"
 	"github.com/tidemark-k8s/tidemark/internal/ownwrites"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
-	"github.com/tidemark-k8s/tidemark/reflector"
 )
-
-// writing is a core whose sources are linked: the test answers writes of the pod "p".
-type writing struct {
-	*joined
-	told       kit.Recorder // by client-go's handler
-	registered cache.ResourceEventHandlerRegistration
-}
-
-func newWriting(t *testing.T, o informer.Options[*corev1.Pod]) *writing { return newWritingOf(t, o, 2) }
-
-// newWritingOf is newWriting with another number of sources.
-func newWritingOf(t *testing.T, o informer.Options[*corev1.Pod], sources int) *writing {
-	w := &writing{joined: newJoined(t, o, sources)}
-	w.start()
-	for _, sink := range w.in {
-		sink.Linked(false)
-	}
-	var err error
-	w.registered, err = w.view.Shared().AddEventHandler(w.told.Handler())
-	require.NoError(t, err)
-	w.synced()
-	return w
-}
-
-// answer gives an answer to the sink of a source, as a write that began now.
-func (w *writing) answer(source int, a ownwrites.Answer) {
-	a.Key = rig.Named("p")
-	a.Before = w.in[source].Begins(a.Key)
-	if a.Kind != ownwrites.Doubt && a.UID == "" {
-		a.UID = "uid-p"
-	}
-	w.finish(source, a)
-}
-
-// answerPatience is the time for which a call of the program is held.
-const answerPatience = time.Second
-
-// finish gives an answer to the sink of a source, as a transport does.
-func (w *writing) finish(source int, a ownwrites.Answer) {
-	a.Counted = new(atomic.Bool)
-	if a.Kind == ownwrites.Doubt {
-		w.in[source].Missed(a)
-		return
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		w.in[source].Answered(a)
-	}()
-	synctest.Wait()
-	if w.Queued() > 0 {
-		w.drain(w.t)
-	}
-	select {
-	case <-done:
-	case <-time.After(answerPatience):
-		w.in[source].Missed(a)
-	}
-}
-
-// says makes a source, or the answer to a write for it, say something about the pod. A word is the source,
-// what it says, and a version: put (+), deleted (-), bookmark (^), a list at the version after the slash
-// with (=) or without (.) the pod, such a list in a new history ({); an answer with the pod (!), of a pod
-// that the source does not read (~), or perhaps (?), of a deleted pod (x), of another one that had taken the
-// name and was deleted (X), of a deletion without version (0), of a pod without finalizers (e), no answer (*).
-// "h+" and "h-" are writes by hand.
-func (w *writing) says(word string) {
-	source, what, version := int(word[0]-'a'), word[1], word[2:]
-	version, listed, _ := strings.Cut(version, "/")
-	p := kit.Pod("p", version)
-	written := ownwrites.Answer{Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{Version: version}, Object: p}
-	store := w.store()
-	switch word {
-	case "h+":
-		require.NoError(w.t, store.Update(kit.Pod("p", "hand")))
-		return
-	case "h-":
-		require.NoError(w.t, store.Delete(p))
-		return
-	}
-	switch what {
-	case '+':
-		w.tell(source, deltaOf(deltafifo.Modified, p))
-	case 'f':
-		p.Finalizers = []string{"example.com/wait"}
-		w.tell(source, deltaOf(deltafifo.Modified, p))
-	case '-':
-		w.tell(source, deltaOf(deltafifo.Deleted, p))
-	case '^':
-		w.tell(source, deltafifo.Delta{Op: deltafifo.Bookmark, Version: version})
-	case '=', '.', '{':
-		h := reflector.SameHistory
-		if what == '{' {
-			h = reflector.NewHistory
-		}
-		w.beginReplace(source, h)
-		if what != '.' {
-			w.tell(source, deltaOf(deltafifo.Added, p))
-		}
-		w.commitReplace(source, listed)
-	case '!':
-		w.answer(source, written)
-	case '~', '?':
-		written.Scope, written.Object = map[byte]ownwrites.Scope{'~': ownwrites.Outside, '?': ownwrites.Unknown}[what], nil
-		w.answer(source, written)
-	case 'x':
-		written.Kind = ownwrites.Deleted
-		w.answer(source, written)
-	case 'X':
-		p.UID = "another"
-		written.Kind, written.UID = ownwrites.Deleted, "another"
-		w.answer(source, written)
-	case '0':
-		w.answer(source, ownwrites.Answer{Kind: ownwrites.Undated})
-	case 'e':
-		written.Kind = ownwrites.Emptied
-		w.answer(source, written)
-	case '*':
-		w.answer(source, ownwrites.Answer{})
-	default:
-		require.Fail(w.t, "no such word: "+word)
-	}
-}
 
 // D35, D36: what a reader and client-go's handlers see of own writes, in all orders of answer and watch.
 func TestContract_D35_OwnWritesAreShownUntilTheWatchHasThem(t *testing.T) {
-	for _, row := range []struct{ words, holds, told string }{
+	for _, row := range []struct{ words, holds, recorded string }{
 		// The answer comes first, and the event changes nothing.
 		{"a!7 a+7", "a@7", "add p@7"},
 		{"a+5 a!7", "a@7", "add p@5, update p@5 p@7"},
@@ -215,117 +88,8 @@ func TestContract_D35_OwnWritesAreShownUntilTheWatchHasThem(t *testing.T) {
 					for word := range strings.FieldsSeq(row.words) {
 						w.says(word)
 					}
-					require.Equal(t, row.told, strings.Join(w.told.Take(), ", "))
+					require.Equal(t, row.recorded, strings.Join(w.recorded.Take(), ", "))
 					require.Equal(t, row.holds, w.holds())
-				})
-			})
-		}
-	}
-}
-
-// D35: an answer comes while an older list is read, which has found the stored object unchanged. The list is held
-// back, and the watch that passes the version without an event restores what it has shown.
-func TestContract_D35_AnAnswerDuringAnOlderList(t *testing.T) {
-	for name, transform := range strips {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWriting(t, informer.Options[*corev1.Pod]{Transform: transform})
-				w.says("a+5")
-				before, _ := w.Writer().Indexer().Get(rig.Named("p"))
-				w.beginReplace(0, reflector.SameHistory)
-				w.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "5")))
-				w.says("a!7")
-				shown, _ := w.Writer().Indexer().Get(rig.Named("p"))
-				require.NotSame(t, before, shown)
-				w.commitReplace(0, "6")
-				now, _ := w.Writer().Indexer().Get(rig.Named("p"))
-				require.Same(t, shown, now)
-				w.says("a^9")
-				now, _ = w.Writer().Indexer().Get(rig.Named("p"))
-				require.Same(t, before, now)
-			})
-		})
-	}
-}
-
-// D35: a deletion is answered while an older list is read, which has found the object unchanged. The list does not
-// count as lacking the object.
-func TestContract_D35_ADeletionDuringAnOlderList(t *testing.T) {
-	for name, transform := range strips {
-		for _, row := range []struct {
-			answer, then string
-			told         int
-		}{
-			{"a0", "a+7 a-8", 2},
-			{"ax7", "a+6 a-7", 2},
-			{"ax7", "a^9", 3}, // the watch has not brought the deletion
-		} {
-			t.Run(name+" "+row.answer+" "+row.then, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					w := newWriting(t, informer.Options[*corev1.Pod]{Transform: transform})
-					w.says("a+5")
-					w.beginReplace(0, reflector.SameHistory)
-					w.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "5")))
-					w.says(row.answer)
-					w.commitReplace(0, "6")
-					for word := range strings.FieldsSeq(row.then) {
-						w.says(word)
-					}
-					require.Len(t, w.told.Take(), row.told)
-				})
-			})
-		}
-	}
-}
-
-// D14, D35: an answer comes while a list is read that has the write already. The list delivers nothing, and neither
-// does the next one.
-func TestContract_D35_AnAnswerDuringAListThatHasIt(t *testing.T) {
-	for name, transform := range strips {
-		for _, before := range []string{"", "a+5"} {
-			t.Run(name+before, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					w := newWriting(t, informer.Options[*corev1.Pod]{Transform: transform})
-					for word := range strings.FieldsSeq(before) {
-						w.says(word)
-					}
-					w.beginReplace(0, reflector.SameHistory)
-					w.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "7")))
-					w.says("a!7")
-					require.NotEmpty(t, w.told.Take())
-					shown, _ := w.Writer().Indexer().Get(rig.Named("p"))
-					w.commitReplace(0, "8")
-					w.says("a=7/9")
-					require.Empty(t, w.told.Take())
-					now, _ := w.Writer().Indexer().Get(rig.Named("p"))
-					require.Same(t, shown, now)
-					require.Zero(t, w.Status().OwnWrites.Pending)
-				})
-			})
-		}
-	}
-}
-
-// D3, D35: an answer comes before or while an older list is read in which the object fails. The list deletes nothing.
-func TestContract_D35_AnAnswerAndAnOlderListThatFails(t *testing.T) {
-	for _, uid := range []string{"uid-p", "another"} {
-		for _, order := range []string{"answer list", "list answer"} {
-			t.Run(uid+", "+order, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					w := newWriting(t, informer.Options[*corev1.Pod]{Transform: rig.FailByLabel})
-					for what := range strings.FieldsSeq(order) {
-						if what == "answer" {
-							w.says("a!7")
-							continue
-						}
-						w.beginReplace(0, reflector.SameHistory)
-						w.tell(0, deltaOf(deltafifo.Added, kit.Pod("p", "6", rig.Sick, kit.UID(uid))))
-					}
-					w.commitReplace(0, "6")
-					require.Equal(t, "a@7", w.holds())
-					w.says("a+7")
-					require.Equal(t, []string{"add p@7"}, w.told.Take())
-					require.Zero(t, w.Status().Quarantined)
 				})
 			})
 		}
@@ -457,23 +221,6 @@ func TestContract_D35_AnswersWhenTheRunEnds(t *testing.T) {
 	})
 }
 
-// D35: an answer before the first full state is not shown.
-func TestContract_D35_NothingIsShownBeforeTheFirstFullState(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &writing{joined: newJoined(t, informer.Options[*corev1.Pod]{}, 2)}
-		w.start()
-		for _, sink := range w.in {
-			sink.Linked(false)
-		}
-		w.says("a!7")
-		require.Empty(t, w.holds())
-		w.synced()
-		require.Equal(t, informer.OwnWrites{Linked: true, Waiting: 1}, w.Status().OwnWrites)
-		w.says("a+7")
-		require.Equal(t, "a@7", w.holds())
-	})
-}
-
 // D23, D35: The store counts the answer to a request from the previous history, and does not show it. The write may
 // belong to either history.
 func TestContract_D35_AnAnswerToARequestOfTheHistoryBefore(t *testing.T) {
@@ -490,22 +237,6 @@ func TestContract_D35_AnAnswerToARequestOfTheHistoryBefore(t *testing.T) {
 			require.Equal(t, informer.OwnWrites{Linked: true, Doubtful: 1}, w.Status().OwnWrites)
 		})
 	}
-}
-
-// D35: an answer that comes after the first full state is shown, though the request began before it.
-func TestContract_D35_ARequestBeforeTheFirstFullState(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &writing{joined: newJoined(t, informer.Options[*corev1.Pod]{}, 1)}
-		w.start()
-		w.in[0].Linked(false)
-		before := w.in[0].Begins(rig.Named("p"))
-		w.beginReplace(0, reflector.NewHistory)
-		w.commitReplace(0, "1")
-		w.finish(0, ownwrites.Answer{
-			Kind: ownwrites.Object, Scope: ownwrites.Inside, Identity: object.Identity{Key: rig.Named("p"), UID: "uid-p", Version: "95"}, Object: kit.Pod("p", "95"), Before: before,
-		})
-		require.Equal(t, "a@95", w.holds())
-	})
 }
 
 // D35: a deletion at an unknown version holds back the object for ten minutes, if the watch does not bring it.
@@ -591,7 +322,7 @@ func TestContract_D35_AWriteThatRenames(t *testing.T) {
 		w.tell(0, deltaOf(deltafifo.Modified, kit.Pod("p", "6")), deltaOf(deltafifo.Modified, kit.Pod("p", "7", rig.AsX)))
 		require.Equal(t, "a@6", w.holds())
 		require.Equal(t, 1, w.Status().Quarantined)
-		require.Equal(t, []string{"add p@5", "update p@5 p@6"}, w.told.Take())
+		require.Equal(t, []string{"add p@5", "update p@5 p@6"}, w.recorded.Take())
 	})
 }
 
@@ -613,25 +344,4 @@ func TestContract_D8_RunWaitsForTheTransformOfAnAnswer(t *testing.T) {
 		close(gate)
 		<-ended
 	})
-}
-
-// An audit reads the fences between two write sections, while the processLoop begins a replacement outside of one.
-func TestFencesMayBeReadWhileAListBegins(t *testing.T) {
-	f := newTestCore(t, informer.Options[*corev1.Pod]{}, 1)
-	f.list("1", kit.Pod("a", "1"))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for range 100 {
-			f.Writer().Freeze(func(*indexer.Tx) {
-				if f.Fences() > 0 {
-					t.Error("there is no own write")
-				}
-			})
-		}
-	}()
-	for n := range 100 {
-		f.list(strconv.Itoa(n+2), kit.Pod("a", "1"))
-	}
-	<-done
 }

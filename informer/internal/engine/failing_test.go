@@ -18,9 +18,9 @@ import (
 func TestAHandlerThatPanicsHoldsNothing(t *testing.T) {
 	kit.SurvivePanics(t)
 	moments := map[string]func(informer.Change[*corev1.Pod]) bool{
-		"in the initial state":  func(c informer.Change[*corev1.Pod]) bool { return c.Initial },
-		"when told of a delete": func(c informer.Change[*corev1.Pod]) bool { return c.Kind == informer.Deleted },
-		"when told of the add":  func(c informer.Change[*corev1.Pod]) bool { return c.Kind == informer.Added && !c.Initial },
+		"in the initial state": func(c informer.Change[*corev1.Pod]) bool { return c.Initial },
+		"on a delete":          func(c informer.Change[*corev1.Pod]) bool { return c.Kind == informer.Deleted },
+		"on the add":           func(c informer.Change[*corev1.Pod]) bool { return c.Kind == informer.Added && !c.Initial },
 	}
 	for when, is := range moments {
 		t.Run(when, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestTheBacklogOfAHandlerThatLeftIsEmpty(t *testing.T) {
 
 // An index function ends the goroutine in a write section. A handler that is added then gets each change
 // made before once: in the initial state or as an event.
-func TestAHandlerThatJoinsAfterAGoexitIsToldOnce(t *testing.T) {
+func TestAHandlerAddedAfterAGoexitIsNotifiedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, r := newTestCore(t, informer.Options[*corev1.Pod]{}, 1), &kit.Recorder{}
 		require.NoError(t, f.Writer().AddIndexes(indexer.Index[any]{Name: "deadly", Append: func(values []string, obj any) []string {

@@ -66,9 +66,9 @@ func TestNamesThatAreNone(t *testing.T) {
 	seen := rig.NewEvents()
 	f.ObserveWith(t.Context(), seen.Observe)
 	f.write(t, deltaOf(deltafifo.Modified, kit.Pod(long, "9", kit.Label("poison", "panic"))))
-	told := rig.Of[*informer.QuarantineError](seen)
-	require.Len(t, told, 1)
-	require.Less(t, len(told[0].Error()), 2*object.MaxText+100)
+	recorded := rig.Of[*informer.QuarantineError](seen)
+	require.Len(t, recorded, 1)
+	require.Less(t, len(recorded[0].Error()), 2*object.MaxText+100)
 }
 
 // If a list holds the same key many times, the last object is stored.

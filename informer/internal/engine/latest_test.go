@@ -147,7 +147,7 @@ func stuckInB(t *testing.T) (*testCore, *rig.Gated) {
 
 // An object is replaced by another object of the same name, comes back and is deleted, while the
 // handler is stuck. The handler gets one delete, with the object's final state.
-func TestLatestTellsTheEndOfAnObjectThatWasBack(t *testing.T) {
+func TestLatestDeliversTheDeleteOfARecreatedObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := stuckInB(t)
 		f.apply(deltaOf(deltafifo.Modified, kit.Pod("a", "3", kit.UID("other"))))
@@ -160,7 +160,7 @@ func TestLatestTellsTheEndOfAnObjectThatWasBack(t *testing.T) {
 
 // An object is deleted during a resync, Status is read, and the object comes back. The handler gets
 // one update, from the version that it has seen last.
-func TestLatestTellsWhatWasSeenAfterAResyncAndAStatus(t *testing.T) {
+func TestLatestDeliversWhatWasSeenAfterAResyncAndAStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := stuckInB(t)
 		defer h.Open()

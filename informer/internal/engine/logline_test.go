@@ -80,13 +80,13 @@ func TestLogsAreWrittenDown(t *testing.T) {
 	text, err := os.ReadFile(logsFile)
 	require.NoError(t, err)
 	_, rest, begun := strings.Cut(string(text), "<!-- lines -->\n")
-	told, _, ended := strings.Cut(rest, "<!-- end -->")
+	recorded, _, ended := strings.Cut(rest, "<!-- end -->")
 	require.True(t, begun && ended, "the marks of the table")
 	if *rewrite {
-		require.NoError(t, os.WriteFile(logsFile, []byte(strings.Replace(string(text), told+"<!-- end -->", table.String()+"<!-- end -->", 1)), 0o600))
+		require.NoError(t, os.WriteFile(logsFile, []byte(strings.Replace(string(text), recorded+"<!-- end -->", table.String()+"<!-- end -->", 1)), 0o600))
 		return
 	}
-	require.Equal(t, table.String(), told)
+	require.Equal(t, table.String(), recorded)
 }
 
 // The events of logged include every event type of the reflector.

@@ -38,7 +38,7 @@ func TestTheLagIsTheAgeOfTheOldestEventThatWaits(t *testing.T) {
 			f.register(h, informer.HandlerOptions{Delivery: delivery})
 			f.start()
 			i := f.Inspector()
-			require.Zero(t, measuresOfOne(t, i).Lag, "nothing is there to be told")
+			require.Zero(t, measuresOfOne(t, i).Lag, "nothing is to be delivered")
 
 			f.list("1", kit.Pod("a", "1"), kit.Pod("b", "1"))
 			pass(10 * time.Second)

@@ -63,9 +63,9 @@ type broken struct {
 	decoder *damagedDecoder
 	journal *rig.Journal
 
-	mu   sync.Mutex
-	told []*informer.StorageError
-	seen []int // the number of objects in the store at each reported error
+	mu       sync.Mutex
+	recorded []*informer.StorageError
+	seen     []int // the number of objects in the store at each reported error
 }
 
 // newBroken runs an informer of the pods a, b and c. b and c have the label app=web.
@@ -81,7 +81,7 @@ func newBroken(t *testing.T, o informer.Options[*corev1.Pod]) *broken {
 		if e, ok := e.(*informer.StorageError); ok {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			w.told = append(w.told, e)
+			w.recorded = append(w.recorded, e)
 			w.seen = append(w.seen, len(w.Indexer().Select("", kit.Selector("app"))))
 		}
 	}
@@ -192,18 +192,18 @@ func TestAnObjectThatCannotBeDecoded(t *testing.T) {
 					w.decoder.damage.Store(&d)
 					read(t, w, 2)
 					synctest.Wait()
-					require.Len(t, w.told, 1)
-					require.ErrorIs(t, w.told[0], engine.ErrUnpackable)
-					require.ErrorContains(t, w.told[0], "damaged")
+					require.Len(t, w.recorded, 1)
+					require.ErrorIs(t, w.recorded[0], engine.ErrUnpackable)
+					require.ErrorContains(t, w.recorded[0], "damaged")
 					if !d.metadata {
-						require.Equal(t, rig.Named("b"), w.told[0].Key)
+						require.Equal(t, rig.Named("b"), w.recorded[0].Key)
 					}
 					before := w.Status().Storage.Undecodable
 					require.Positive(t, before)
 					_, ok := w.Indexer().Get(rig.Named("b"))
 					require.False(t, ok)
 					time.Sleep(time.Hour)
-					require.Len(t, w.told, 1)
+					require.Len(t, w.recorded, 1)
 					require.Greater(t, w.Status().Storage.Undecodable, before)
 					require.Equal(t, 3, w.Indexer().Len())
 					require.Equal(t, 1, w.lists())
@@ -211,8 +211,8 @@ func TestAnObjectThatCannotBeDecoded(t *testing.T) {
 
 					w.script.Send(watch.Modified, kit.Pod("b", "11")) // pinned, for the same reason
 					require.Equal(t, []string{"update b@11 b@11"}, w.journal.Take(), "the old object is missing")
-					require.Len(t, w.told, 2)
-					require.NotErrorIs(t, w.told[1], engine.ErrUnpackable)
+					require.Len(t, w.recorded, 2)
+					require.NotErrorIs(t, w.recorded[1], engine.ErrUnpackable)
 					require.Equal(t, 1, pinnedIn(coreOf(w.Informer)))
 					require.Equal(t, "b@11", kit.Text(podAt(t, coreOf(w.Informer), "b")))
 				})
@@ -310,7 +310,7 @@ func TestADecoderThatEndsItsGoroutine(t *testing.T) {
 				synctest.Wait()
 			}
 		}
-		require.Empty(t, w.told)
+		require.Empty(t, w.recorded)
 		require.Equal(t, 1, w.lists())
 	})
 }

@@ -189,10 +189,10 @@ func TestReportedMemoryOfPackedObjectsMatchesTheHeap(t *testing.T) {
 			for m.Weight.Last().At.IsZero() {
 				f.Weigh(m)
 			}
-			told := m.Weight.Last()
-			t.Logf("packed %d, decoded %d, objects %d, engine %d: %d of %d on the heap", told.Packed, told.Decoded, told.Objects, told.Engine, told.Objects+told.Engine, grown)
-			require.InEpsilon(t, grown, told.Objects+told.Engine, 0.15)
-			require.Equal(t, told.Objects, told.Packed+told.Decoded)
+			recorded := m.Weight.Last()
+			t.Logf("packed %d, decoded %d, objects %d, engine %d: %d of %d on the heap", recorded.Packed, recorded.Decoded, recorded.Objects, recorded.Engine, recorded.Objects+recorded.Engine, grown)
+			require.InEpsilon(t, grown, recorded.Objects+recorded.Engine, 0.15)
+			require.Equal(t, recorded.Objects, recorded.Packed+recorded.Decoded)
 			goruntime.KeepAlive(f)
 		})
 	}

@@ -167,9 +167,9 @@ func TestTheDeleteOfAnUnknownObjectIsDecoded(t *testing.T) {
 	f := newTestCore(t, rig.PackedCold(), 1)
 	decoded := f.decodes()
 	var typedDeletes int
-	var told []any
+	var recorded []any
 	typed := f.register(informer.Funcs[*corev1.Pod]{Deleted: func(*corev1.Pod) { typedDeletes++ }}, informer.HandlerOptions{})
-	f.add(cache.ResourceEventHandlerFuncs{DeleteFunc: func(obj any) { told = append(told, obj) }})
+	f.add(cache.ResourceEventHandlerFuncs{DeleteFunc: func(obj any) { recorded = append(recorded, obj) }})
 	f.list("1")
 	last := kit.Pod("a", "2")
 	lost := deltaOf(deltafifo.Deleted, kit.Pod("b", "3"))
@@ -179,7 +179,7 @@ func TestTheDeleteOfAnUnknownObjectIsDecoded(t *testing.T) {
 	f.settled(typed)
 	rig.Eventually(t, func() bool { return f.Status().Handlers[1].Backlog == 0 }, "so has client-go's handler")
 	require.Equal(t, 1, typedDeletes)
-	require.Equal(t, []any{last}, told, "nothing is left of b")
+	require.Equal(t, []any{last}, recorded, "nothing is left of b")
 	decoded(2)
 }
 

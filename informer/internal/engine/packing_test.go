@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/tidemark-k8s/tidemark/deltafifo"
 	"github.com/tidemark-k8s/tidemark/indexer"
@@ -25,64 +24,7 @@ import (
 	"github.com/tidemark-k8s/tidemark/internal/pack"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 	"github.com/tidemark-k8s/tidemark/internal/testutil/rig"
-	"github.com/tidemark-k8s/tidemark/internal/verify"
 )
-
-// unverified switches verify mode off. Verify mode decodes packed objects more often, and panics if one cannot
-// be decoded.
-func unverified(t *testing.T) {
-	t.Helper()
-	on := verify.On
-	verify.On = false
-	t.Cleanup(func() { verify.On = on })
-}
-
-// packedCore returns a core that packs its objects with the same decoder as a program's informer, and the sink of
-// its source.
-func packedCore[T informer.Object](t *testing.T, o informer.Options[T]) (*informer.Informer[T], *engine.Sink) {
-	t.Helper()
-	if o.Storage.Decoded == nil {
-		o.Storage.Decoded = informer.NewBudget(0)
-	}
-	o.Observe = rig.Observed
-	i := informer.New(rig.SourceOf(rig.Silent{}), o)
-	inside := coreOf(i)
-	in := inside.Sink(0)
-	inside.Reflect(rig.SourceOf(rig.Silent{}), in)
-	return i, in
-}
-
-// storeIn puts an object into the store, in a delta of a source.
-func storeIn(t *testing.T, c *engine.Core, obj apiObject) {
-	t.Helper()
-	key, _ := object.KeyOf(obj)
-	batch := []deltafifo.Delta{{
-		Op: deltafifo.Modified, Key: key, UID: string(obj.GetUID()), Version: obj.GetResourceVersion(), Object: obj,
-		Stamp: object.StampOf(string(obj.GetUID())),
-	}}
-	inside := c
-	inside.Pack(batch)
-	inside.Apply(batch)
-}
-
-// apiObject is any API object.
-type apiObject interface {
-	metav1.Object
-	runtime.Object
-}
-
-func podWith(name string, change func(p *corev1.Pod)) *corev1.Pod {
-	p := kit.Pod(name, "1")
-	change(p)
-	return p
-}
-
-func unstructuredWith(name string, value any) *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "example.com/v1", "kind": "Gadget", "spec": map[string]any{"value": value},
-		"metadata": map[string]any{"namespace": "default", "name": name, "resourceVersion": "1", "uid": "uid-" + name},
-	}}
-}
 
 // An object that packing changes is pinned. One error names the object and the field.
 func TestObjectsThatPackingChangesArePinned(t *testing.T) {
@@ -164,16 +106,6 @@ func TestNumbersOfUnstructuredObjects(t *testing.T) {
 		})
 	}
 }
-
-// moody is a type whose own encoders fail.
-type moody struct {
-	metav1.TypeMeta
-	metav1.ObjectMeta
-	mood func() ([]byte, error)
-}
-
-func (m *moody) DeepCopyObject() runtime.Object { c := *m; return &c }
-func (m *moody) MarshalJSON() ([]byte, error)   { return m.mood() }
 
 // An encoder that fails, panics or writes garbage only costs memory. The number of reported reasons is bounded. An
 // object that cannot be decoded is always reported.
@@ -386,15 +318,6 @@ type serviceDecoder struct{ podDecoder }
 
 func (serviceDecoder) Type() reflect.Type { return reflect.TypeFor[*corev1.Service]() }
 
-func pinnedIn(c *engine.Core) int { return c.Status().Storage.Pinned }
-
-func podAt(t *testing.T, c *engine.Core, name string) *corev1.Pod {
-	t.Helper()
-	p, ok := podsIn(c).Get(rig.Named(name))
-	require.True(t, ok, name)
-	return p
-}
-
 // The objects that a transform returns are packed, and read back equal.
 func TestTransformedObjectsArePacked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -436,12 +359,12 @@ func TestErrorsAreReportedByTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rig.NewScript("10", podWith("a", func(p *corev1.Pod) { p.Finalizers = []string{} }), podWith("b", func(p *corev1.Pod) { p.Labels = map[string]string{} }))
 		var i *informer.Informer[*corev1.Pod]
-		var told []indexer.Key
+		var recorded []indexer.Key
 		i = informer.New(rig.SourceOf(s), informer.Options[*corev1.Pod]{Storage: rig.PackedCold().Storage, Observe: func(e informer.Event) {
 			if e, ok := e.(*informer.StorageError); ok {
 				_ = i.Status()
 				_ = i.Indexer().Select("", nil)
-				if told = append(told, e.Key); len(told) == 1 {
+				if recorded = append(recorded, e.Key); len(recorded) == 1 {
 					goruntime.Goexit()
 				}
 			}
@@ -449,6 +372,6 @@ func TestErrorsAreReportedByTheRun(t *testing.T) {
 		wait, err := i.Start(t.Context())
 		require.NoError(t, err)
 		require.ErrorIs(t, wait(), informer.ErrExited)
-		require.Len(t, told, 1)
+		require.Len(t, recorded, 1)
 	})
 }

@@ -57,7 +57,7 @@ func TestContract_D3_AnotherObjectThatFails(t *testing.T) {
 
 // A quarantined object stays quarantined if a replacement is aborted, even if the replacement has
 // brought the object again: in a good version, or in a version that fails.
-func TestAnObjectStaysQuarantinedWhereAFullStateIsGivenUp(t *testing.T) {
+func TestAnAbortedFullStateKeepsTheQuarantine(t *testing.T) {
 	f := newTestCore(t, informer.Options[*corev1.Pod]{}, 1)
 	f.list("5")
 	poison := func(v string) deltafifo.Delta {

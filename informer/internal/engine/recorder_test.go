@@ -74,7 +74,7 @@ func TestFailingIsWhatHasFailedLast(t *testing.T) {
 }
 
 // A note of a missing feature goes when the source turns out to have it.
-func TestANoteGoesWithWhatItTells(t *testing.T) {
+func TestANoteIsRemovedWithItsEvent(t *testing.T) {
 	s := status{bySource: make([]sourceStatus, 2), applied: make([]atomic.Uint64, 2)}
 	tell := func() {
 		s.reflected(0, reflector.HistoryUnknown{})

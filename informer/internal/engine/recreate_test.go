@@ -77,7 +77,7 @@ func TestContract_D2_AnotherObjectUnderTheNameIsADeleteAndAnAdd(t *testing.T) {
 	}
 }
 
-func TestContract_D2_LatestTellsAnotherObjectAfterADelete(t *testing.T) {
+func TestContract_D2_LatestDeliversAnotherObjectAfterADelete(t *testing.T) {
 	for _, stripped := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			o := informer.Options[*corev1.Pod]{}
@@ -106,7 +106,7 @@ func TestContract_D2_LatestTellsAnotherObjectAfterADelete(t *testing.T) {
 
 // Two pods of one name are deleted, and the handler has seen only the first. With Latest delivery
 // it gets the delete of the first pod.
-func TestLatestTellsTheEndOfTheObjectThatTheHandlerKnows(t *testing.T) {
+func TestLatestDeliversTheDeleteOfTheKnownObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTestCore(t, informer.Options[*corev1.Pod]{}, 1)
 		h := rig.NewGated()
@@ -127,7 +127,7 @@ func TestLatestTellsTheEndOfTheObjectThatTheHandlerKnows(t *testing.T) {
 
 // An object leaves a selector and comes back. With Latest delivery, the handler gets one update
 // from the version that it saw last.
-func TestLatestTellsWhatTheHandlerSawLast(t *testing.T) {
+func TestLatestDeliversWhatTheHandlerSawLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, h := stuckInB(t)
 		f.apply(deltaOf(deltafifo.Deleted, kit.Pod("a", "3")), deltaOf(deltafifo.Added, kit.Pod("a", "4")))

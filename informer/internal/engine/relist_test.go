@@ -84,7 +84,7 @@ func TestContract_T19_AnUpdateDuringARelistLosesNothing(t *testing.T) {
 
 // An object that the transport has left out of a list, because the store holds it, is not
 // transformed again and stays as it is stored.
-func TestWhatIsRecalledStaysAsItIs(t *testing.T) {
+func TestWhatIsRecalledIsNotChanged(t *testing.T) {
 	transforms := 0
 	f := newTestCore(t, informer.Options[*corev1.Pod]{Transform: func(p *corev1.Pod) (*corev1.Pod, error) {
 		transforms++

@@ -23,9 +23,9 @@ import (
 func TestHandlersStopAtAnyMoment(t *testing.T) {
 	for _, delivery := range rig.Deliveries {
 		f := newTestCore(t, informer.Options[*corev1.Pod]{}, 1)
-		var told atomic.Int64
+		var recorded atomic.Int64
 		want := int64(1)
-		stays := f.register(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) { told.Add(1) }), informer.HandlerOptions{})
+		stays := f.register(informer.HandlerFunc[*corev1.Pod](func(informer.Change[*corev1.Pod]) { recorded.Add(1) }), informer.HandlerOptions{})
 		f.start()
 		f.list("1", kit.Pod("a", "1"))
 		for n := range 100 {
@@ -54,7 +54,7 @@ func TestHandlersStopAtAnyMoment(t *testing.T) {
 			require.Zero(t, leaves.Backlog())
 		}
 		f.settled(stays)
-		require.Equal(t, want, told.Load())
+		require.Equal(t, want, recorded.Load())
 	}
 }
 

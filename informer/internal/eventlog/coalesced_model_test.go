@@ -54,8 +54,8 @@ func (m *model) first() (string, bool) {
 	return "", false
 }
 
-// told drops the pending events of an object after their delivery.
-func (m *model) told(name string) {
+// recorded drops the pending events of an object after their delivery.
+func (m *model) recorded(name string) {
 	now := m.now()[name]
 	kept := m.events[:0:0]
 	for _, e := range m.events {
@@ -175,34 +175,34 @@ func (w *twins) pop() {
 	if !ok {
 		return
 	}
-	var told []Event
+	var recorded []Event
 	for b.Left() > 0 {
 		p, h, _ := b.Next()
-		told = append(told, Event{*p, h})
+		recorded = append(recorded, Event{*p, h})
 	}
-	require.Equal(w.t, name, nameIn(told[len(told)-1]), "in the order of their first pending events")
-	w.check(told, w.twin.seen[name], w.twin.now()[name])
-	w.twin.told(name)
+	require.Equal(w.t, name, nameIn(recorded[len(recorded)-1]), "in the order of their first pending events")
+	w.check(recorded, w.twin.seen[name], w.twin.now()[name])
+	w.twin.recorded(name)
 }
 
 // check requires the events that lead from the version that the handler has seen to the current version.
-func (w *twins) check(told []Event, seen, now *corev1.Pod) {
-	e := told[len(told)-1]
+func (w *twins) check(recorded []Event, seen, now *corev1.Pod) {
+	e := recorded[len(recorded)-1]
 	switch {
 	case seen == nil:
-		require.Len(w.t, told, 1)
+		require.Len(w.t, recorded, 1)
 		require.Equal(w.t, Added, e.Kind)
 		require.Same(w.t, now, e.New)
 		require.Nil(w.t, e.Old)
 	case now == nil:
-		require.Len(w.t, told, 1)
+		require.Len(w.t, recorded, 1)
 		require.Equal(w.t, Deleted, e.Kind)
 		require.Equal(w.t, seen.UID, podIn(e.Old).UID, "of the object that it has seen")
 		require.Equal(w.t, w.twin.end(seen), e.Flags&Lost)
 	case seen.UID != now.UID:
-		require.Equal(w.t, recreate(seen, now), told)
+		require.Equal(w.t, recreate(seen, now), recorded)
 	default:
-		require.Equal(w.t, []Event{update(seen, now)}, told, "from what it has seen last")
+		require.Equal(w.t, []Event{update(seen, now)}, recorded, "from what it has seen last")
 	}
 }
 

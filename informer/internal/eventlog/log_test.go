@@ -134,125 +134,24 @@ func TestALimit(t *testing.T) {
 	}
 }
 
-// A batch takes at most as many events as Limit says.
-func TestABatchTakesSomeAtOnce(t *testing.T) {
-	l := New()
-	c := l.Published()
-	all := addsOf(0, 40)
-	appendAll(l, all...)
-	l.Publish()
-	b := NewBatch(30)
-	b.Limit(5)
-	for range 4 {
-		require.True(t, c.Take(b, math.MaxUint64))
-		require.Equal(t, 5, b.Left())
-		require.True(t, b.Full())
-		b.Next()
-		b.Skip(2)
-		require.Equal(t, 2, b.Left())
-		b.Skip(0)
-		require.Zero(t, b.Left())
-		b.Empty()
-		require.False(t, b.Full())
-	}
-	b.Limit(30)
-	require.True(t, c.Take(b, math.MaxUint64))
-	require.Equal(t, 20, b.Left(), "all there is")
-	p, h, key := b.Next()
-	require.Equal(t, all[20], Event{*p, h})
-	require.Nil(t, key)
-}
-
-// A batch grows to the number of events that it takes, and not to its limit.
-func TestABatchGrows(t *testing.T) {
-	l := New()
-	c := l.Published()
-	all := addsOf(0, 1000)
-	b := NewBatch(2)
-	b.Limit(math.MaxInt)
-	appendAll(l, all[:2]...)
-	l.Publish()
-	require.True(t, c.Take(b, math.MaxUint64))
-	require.Equal(t, 2, b.Room())
-	b.Empty()
-	appendAll(l, all[2:]...)
-	l.Publish()
-	require.True(t, c.Take(b, math.MaxUint64))
-	require.Equal(t, 998, b.Left())
-	require.Equal(t, 998, b.Room())
-	for _, want := range all[2:] {
-		p, h, _ := b.Next()
-		require.Equal(t, want, Event{*p, h})
-	}
-	b.Empty()
-	for _, e := range all {
-		b.Add(e)
-	}
-	require.Equal(t, 1000, b.Left())
-}
-
-// A batch holds a key for each event that comes with its key.
-func TestABatchHoldsTheKeysOfItsEvents(t *testing.T) {
-	lost := func(name string) Event {
-		p := pod(name, "1", "1")
-		return Event{Pair{p, p}, Header{Deleted, Lost}}
-	}
-	for _, before := range []int{0, 1, firstSegment - 1, firstSegment} {
-		l := New()
-		c := l.Published()
-		appendAll(l, addsOf(0, before)...)
-		appendAll(l, lost("a"), lost("b"), lost("c"))
-		appendAll(l, recreate(pod("d", "1", "1"), pod("d", "2", "2"))...)
-		appendAll(l, addsOf(before, 1)...)
-		appendAll(l, lost("e"))
-		l.Publish()
-		b := NewBatch(64)
-		for range 2 { // its keys go with its events
-			begin := c
-			require.True(t, begin.Take(b, math.MaxUint64))
-			require.Equal(t, before+7, b.Left())
-			for range before {
-				_, _, key := b.Next()
-				require.Nil(t, key)
-			}
-			for _, name := range []string{"a", "b", "c"} {
-				require.Equal(t, keyOf(name), b.Ahead().Key())
-				_, _, key := b.Next()
-				require.Equal(t, keyOf(name), *key)
-			}
-			_, h, key := b.Next()
-			require.True(t, h.Is(Recreated))
-			require.Nil(t, key, "the delete of a recreated object has no key")
-			b.Skip(1)
-			_, _, key = b.Next()
-			require.Equal(t, keyOf("e"), *key, "whatever was dropped before")
-			b.Empty()
-		}
-		require.True(t, c.Take(b, math.MaxUint64))
-		b.Skip(1)
-		_, _, key := b.Next()
-		require.Equal(t, keyOf("e"), *key)
-	}
-}
-
 // AppendAs stores an identity in addition to an event only if the event's objects have another identity or
 // none.
-func TestIdentitiesThatObjectsDoNotTell(t *testing.T) {
+func TestIdentitiesThatObjectsDoNotShow(t *testing.T) {
 	disguised := add(pod("renamed", "", ""))
-	told := object.Identity{Key: keyOf("a"), UID: "1", Version: "1"}
+	recorded := object.Identity{Key: keyOf("a"), UID: "1", Version: "1"}
 	for _, c := range []struct {
 		name  string
 		event Event
 		id    object.Identity
 		noted bool
 	}{
-		{"an add, as told", add(pod("a", "1", "1")), told, false},
-		{"an update, by the present object", update(pod("x", "0", "0"), pod("a", "1", "1")), told, false},
-		{"a delete, by its final state", remove(pod("a", "1", "1"), pod("x", "0", "0")), told, false},
+		{"an add, as recorded", add(pod("a", "1", "1")), recorded, false},
+		{"an update, by the present object", update(pod("x", "0", "0"), pod("a", "1", "1")), recorded, false},
+		{"a delete, by its final state", remove(pod("a", "1", "1"), pod("x", "0", "0")), recorded, false},
 		{"another key", disguised, object.Identity{Key: keyOf("a")}, true},
-		{"another version", add(pod("a", "1", "0")), told, false},
-		{"another UID", add(pod("a", "", "1")), told, true},
-		{"no metadata", Event{Pair{New: "text"}, Header{Kind: Added}}, told, true},
+		{"another version", add(pod("a", "1", "0")), recorded, false},
+		{"another UID", add(pod("a", "", "1")), recorded, true},
+		{"no metadata", Event{Pair{New: "text"}, Header{Kind: Added}}, recorded, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := New()
@@ -312,7 +211,7 @@ func (g ghosts) left() (n int) {
 
 // Once all cursors are at one position, Clear releases the objects before it and keeps the objects
 // after it.
-func TestClearLetsGoOfWhatAllHaveRead(t *testing.T) {
+func TestClearFreesWhatAllHaveRead(t *testing.T) {
 	l := New()
 	one, other := l.Published(), l.Published()
 	b := NewBatch(8)
@@ -351,7 +250,7 @@ func TestClearLetsGoOfWhatAllHaveRead(t *testing.T) {
 }
 
 // Discard releases all published objects, in all segments.
-func TestDiscardLetsGoOfEverything(t *testing.T) {
+func TestDiscardFreesEverything(t *testing.T) {
 	for _, n := range []int{1, firstSegment, firstSegment + 1, 1000} {
 		l := New()
 		var all ghosts
@@ -394,18 +293,4 @@ func TestACursorHoldsWhatFollowsIt(t *testing.T) {
 	require.Zero(t, all.left())
 	runtime.KeepAlive(l)
 	runtime.KeepAlive(c)
-}
-
-func TestABatchTellsWhomItsEventsAreAbout(t *testing.T) {
-	a, b := pod("a", "1", "1"), pod("b", "2", "2")
-	l := New()
-	c := l.Published()
-	appendAll(l, add(a), update(b, pod("b", "2", "3")), remove(a, a))
-	l.Publish()
-	batch := NewBatch(10)
-	require.True(t, c.Take(batch, 100))
-	for _, name := range []string{"a", "b", "a"} {
-		require.Equal(t, keyOf(name), batch.Ahead().Key())
-		batch.Next()
-	}
 }

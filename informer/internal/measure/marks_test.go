@@ -16,7 +16,7 @@ func marked(seconds int) (m marks) {
 	return m
 }
 
-func TestMarksTellWhenAnEventWasThere(t *testing.T) {
+func TestMarksKeepTheTimeOfAnEvent(t *testing.T) {
 	m := marked(10)
 	for position := range uint64(10) {
 		at, ok := m.noted(position)
@@ -45,9 +45,9 @@ func TestManyMarksAreThinned(t *testing.T) {
 	for position := range uint64(day) {
 		at, ok := m.noted(position)
 		require.True(t, ok)
-		age, told := day-int(position), day-int(at/time.Second) //nolint:gosec // small
-		require.LessOrEqual(t, told, age, "never older than it is")
-		require.LessOrEqual(t, age-told, max(1, age/32), "%d s ago", age)
+		age, recorded := day-int(position), day-int(at/time.Second) //nolint:gosec // small
+		require.LessOrEqual(t, recorded, age, "never older than it is")
+		require.LessOrEqual(t, age-recorded, max(1, age/32), "%d s ago", age)
 	}
 	for i := 1; i < len(m.kept); i++ {
 		require.Greater(t, m.kept[i].position, m.kept[i-1].position)

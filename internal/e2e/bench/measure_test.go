@@ -221,7 +221,7 @@ func (l latencies) quantile(share float64) time.Duration {
 	return l[min(int(share*float64(len(l))), len(l)-1)]
 }
 
-func TestACallHeldUpHoldsUpTheNextOnes(t *testing.T) {
+func TestABlockedCallBlocksTheNext(t *testing.T) {
 	// Ten calls in 15 s: nine take no time, and one takes 5 s.
 	calls := latencies{0, 0, 0, 0, 0, 5 * time.Second, 0, 0, 0, 0}
 

@@ -111,10 +111,10 @@ type readers struct {
 func (r *readers) started(b *testing.B) subject {
 	if r.informer == nil {
 		r.flow = newFlow(b, r.pods)
-		told := newCounter(tally{adds: len(r.pods.Items)})
-		told.each, told.more = r.flow.arrived, true
+		recorded := newCounter(tally{adds: len(r.pods.Items)})
+		recorded.each, recorded.more = r.flow.arrived, true
 		f := newFeed(r.pods)
-		r.informer = start(b, r.make(r.impl, f), told)
+		r.informer = start(b, r.make(r.impl, f), recorded)
 		r.watch = r.informer.awaitSync(f.opened)
 		f.answer(nil) // the informer has copies
 	}

@@ -52,8 +52,8 @@ func (r *recorder) keep(c change) {
 	r.changes = append(r.changes, c)
 }
 
-// told returns the recorded changes.
-func (r *recorder) told() []change {
+// recorded returns the changes so far.
+func (r *recorder) recorded() []change {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -63,17 +63,17 @@ func (r *recorder) told() []change {
 // next waits for the change with this index.
 func (r *recorder) next(t *testing.T, i int) change {
 	t.Helper()
-	await(t, "a change", func() bool { return len(r.told()) > i })
-	return r.told()[i]
+	await(t, "a change", func() bool { return len(r.recorded()) > i })
+	return r.recorded()[i]
 }
 
 // handle registers a recorder.
 func handle(t *testing.T, i cache.Informer) (*recorder, toolscache.ResourceEventHandlerRegistration) {
 	t.Helper()
-	told := new(recorder)
-	registration, err := i.AddEventHandler(told)
+	recorded := new(recorder)
+	registration, err := i.AddEventHandler(recorded)
 	require.NoError(t, err)
-	return told, registration
+	return recorded, registration
 }
 
 // informerOf returns the synced informer for a flavour of pods.
@@ -89,15 +89,15 @@ func TestHandlerAddedBeforeTheStart(t *testing.T) {
 		r.create(t, pod("a", "one", "web"))
 		c := r.cache(t, cache.Options{})
 		i := informerOf(t, c, f)
-		told, registration := handle(t, i)
+		recorded, registration := handle(t, i)
 		assert.False(t, registration.HasSynced())
 		assert.False(t, i.HasSynced())
 		t.Cleanup(r.start(t, c))
 
 		receive(t, registration.HasSyncedChecker().Done())
 		assert.True(t, registration.HasSynced())
-		require.Len(t, told.told(), 1)
-		added := told.told()[0]
+		require.Len(t, recorded.recorded(), 1)
+		added := recorded.recorded()[0]
 		assert.Equal(t, "add", added.verb)
 		assert.Equal(t, "a/one", added.key)
 		assert.True(t, added.initial)
@@ -112,10 +112,10 @@ func TestHandlerAddedAfterTheStart(t *testing.T) {
 		i := informerOf(t, c, f)
 		assert.True(t, i.HasSynced())
 		receive(t, i.HasSyncedChecker().Done())
-		told, registration := handle(t, i)
+		recorded, registration := handle(t, i)
 		receive(t, registration.HasSyncedChecker().Done())
-		require.Len(t, told.told(), 2)
-		for _, added := range told.told() {
+		require.Len(t, recorded.recorded(), 2)
+		for _, added := range recorded.recorded() {
 			assert.Equal(t, "add", added.verb)
 			assert.True(t, added.initial)
 		}
@@ -125,7 +125,7 @@ func TestHandlerAddedAfterTheStart(t *testing.T) {
 		one.Labels["app"] = "db"
 		r.update(t, one)
 		r.remove(t, two)
-		added, updated, deleted := told.next(t, 2), told.next(t, 3), told.next(t, 4)
+		added, updated, deleted := recorded.next(t, 2), recorded.next(t, 3), recorded.next(t, 4)
 		assert.Equal(t, "add", added.verb)
 		assert.False(t, added.initial)
 		assert.Equal(t, three.UID, added.new.GetUID())
@@ -139,17 +139,17 @@ func TestHandlerAddedAfterTheStart(t *testing.T) {
 
 // A handler gets metadata objects with their kind, like unstructured objects. controller-runtime writes
 // the kind into each object of a watch before the informer gets it.
-func TestHandlersAreToldTheKind(t *testing.T) {
+func TestHandlersGetTheKind(t *testing.T) {
 	for _, f := range []flavour{generic, metadataOnly} {
 		t.Run(f.name, func(t *testing.T) {
 			each(t, func(t *testing.T, r *rig) {
 				r.create(t, pod("a", "one", "web"))
 				c := r.started(t, cache.Options{})
-				told, registration := handle(t, informerOf(t, c, f))
+				recorded, registration := handle(t, informerOf(t, c, f))
 				receive(t, registration.HasSyncedChecker().Done())
 				r.create(t, pod("a", "two", "web"))
 				for i := range 2 {
-					assert.Equal(t, podKind, told.next(t, i).new.GetObjectKind().GroupVersionKind())
+					assert.Equal(t, podKind, recorded.next(t, i).new.GetObjectKind().GroupVersionKind())
 				}
 			})
 		})
@@ -176,7 +176,7 @@ func TestHandlersOfOneInformerShareIt(t *testing.T) {
 	})
 }
 
-func TestRemovedHandlerIsToldNothing(t *testing.T) {
+func TestARemovedHandlerGetsNothing(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		c := r.started(t, cache.Options{})
 		i := informerOf(t, c, typed)
@@ -188,7 +188,7 @@ func TestRemovedHandlerIsToldNothing(t *testing.T) {
 		require.NoError(t, i.RemoveEventHandler(registration), "twice")
 		r.create(t, pod("a", "two", "web"))
 		stays.next(t, 1)
-		assert.Len(t, gone.told(), 1)
+		assert.Len(t, gone.recorded(), 1)
 	})
 }
 
@@ -213,8 +213,8 @@ func TestSyncPeriod(t *testing.T) {
 		r.create(t, pod("a", "one", "web"))
 		period := 500 * time.Millisecond // raised to a second
 		c := r.started(t, cache.Options{SyncPeriod: &period})
-		told, _ := handle(t, informerOf(t, c, typed))
-		again := told.next(t, 1)
+		recorded, _ := handle(t, informerOf(t, c, typed))
+		again := recorded.next(t, 1)
 		assert.Equal(t, "update", again.verb)
 		assert.Same(t, again.old, again.new)
 	})
@@ -227,7 +227,7 @@ func TestRelist(t *testing.T) {
 		stays, changes, goes := pod("a", "stays", "web"), pod("a", "changes", "web"), pod("a", "goes", "web")
 		r.create(t, stays, changes, goes)
 		c := r.started(t, cache.Options{})
-		told, registration := handle(t, informerOf(t, c, typed))
+		recorded, registration := handle(t, informerOf(t, c, typed))
 		receive(t, registration.HasSyncedChecker().Done())
 
 		r.gate.shut()
@@ -248,7 +248,7 @@ func TestRelist(t *testing.T) {
 		}
 		got := map[string]string{}
 		for len(got) < len(want) {
-			one := told.next(t, 3+len(got))
+			one := recorded.next(t, 3+len(got))
 			got[one.key] = one.verb
 		}
 		assert.Equal(t, want, got)

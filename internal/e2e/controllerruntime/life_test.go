@@ -32,7 +32,7 @@ func TestRemoveInformer(t *testing.T) {
 		r.create(t, pod("a", "one", "web"))
 		c := r.started(t, cache.Options{})
 		first := informerOf(t, c, f)
-		told, registration := handle(t, first)
+		recorded, registration := handle(t, first)
 		receive(t, registration.HasSyncedChecker().Done())
 		r.watches(t, 1)
 
@@ -48,7 +48,7 @@ func TestRemoveInformer(t *testing.T) {
 		assert.False(t, second.IsStopped())
 		assert.True(t, first.IsStopped())
 		assert.Equal(t, []string{"a/one", "a/two"}, f.pods(t, c))
-		assert.Len(t, told.told(), 1)
+		assert.Len(t, recorded.recorded(), 1)
 		r.watches(t, 1)
 	})
 }
@@ -61,14 +61,14 @@ func TestInformerIsGivenWithoutWaiting(t *testing.T) {
 		i, err := c.GetInformer(t.Context(), f.pod(), cache.BlockUntilSynced(false))
 		require.NoError(t, err)
 		assert.False(t, i.HasSynced())
-		told, registration := handle(t, i)
+		recorded, registration := handle(t, i)
 		assert.False(t, registration.HasSynced())
 		await(t, "a request", func() bool { return len(r.gate.requests()) > 0 })
 
 		r.gate.open()
 		receive(t, registration.HasSyncedChecker().Done())
 		assert.True(t, i.HasSynced())
-		assert.Len(t, told.told(), 1)
+		assert.Len(t, recorded.recorded(), 1)
 	})
 }
 

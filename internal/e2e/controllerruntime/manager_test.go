@@ -135,9 +135,9 @@ func TestInitialEventsAreMarked(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		r.create(t, pod("a", "old", "web"))
 		m := r.manager(t)
-		told := make(chan event.CreateEvent, 10)
+		recorded := make(chan event.CreateEvent, 10)
 		tell := predicate.Funcs{CreateFunc: func(e event.CreateEvent) bool {
-			told <- e
+			recorded <- e
 			return true
 		}}
 		reconciled := make(chan string, 10)
@@ -148,10 +148,10 @@ func TestInitialEventsAreMarked(t *testing.T) {
 				return reconcile.Result{}, nil
 			})))
 		r.run(t, m)
-		assert.True(t, receive(t, told).IsInInitialList)
+		assert.True(t, receive(t, recorded).IsInInitialList)
 		assert.Equal(t, "old", receive(t, reconciled))
 		r.create(t, pod("a", "new", "web"))
-		assert.False(t, receive(t, told).IsInInitialList)
+		assert.False(t, receive(t, recorded).IsInInitialList)
 		assert.Equal(t, "new", receive(t, reconciled))
 	})
 }

@@ -45,10 +45,10 @@ func TestInformerOfNamespaces(t *testing.T) {
 		assert.True(t, i.HasSynced())
 		receive(t, i.HasSyncedChecker().Done())
 		assert.Contains(t, i.HasSyncedChecker().Name(), "a: ")
-		told, registration := handle(t, i)
+		recorded, registration := handle(t, i)
 		receive(t, registration.HasSyncedChecker().Done())
 		assert.True(t, registration.HasSynced())
-		assert.Len(t, told.told(), 2)
+		assert.Len(t, recorded.recorded(), 2)
 		require.NoError(t, c.IndexField(t.Context(), f.pod(), "app", byApp))
 		assert.Equal(t, []string{"a/one", "b/two"}, f.pods(t, c, app("web")))
 

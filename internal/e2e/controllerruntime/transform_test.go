@@ -40,15 +40,15 @@ func TestTransforms(t *testing.T) {
 		require.NoError(t, c.Get(t.Context(), client.ObjectKey{Name: "n1"}, &n))
 		assert.Equal(t, "default", by(&n))
 
-		told, registration := handle(t, informerOf(t, c, f))
+		recorded, registration := handle(t, informerOf(t, c, f))
 		receive(t, registration.HasSyncedChecker().Done())
 		one.Spec.Containers[0].Image = "registry.example/new"
 		r.update(t, one)
-		updated := told.next(t, 2)
+		updated := recorded.next(t, 2)
 		assert.Equal(t, "kind", by(updated.old))
 		assert.Equal(t, "kind", by(updated.new))
 		r.remove(t, one)
-		assert.Equal(t, "kind", by(told.next(t, 3).new))
+		assert.Equal(t, "kind", by(recorded.next(t, 3).new))
 	})
 }
 

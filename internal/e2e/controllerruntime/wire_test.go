@@ -120,10 +120,10 @@ func TestWireTakesTheAnswersOver(t *testing.T) {
 					r := newRig(t, i, o)
 					r.create(t, pod("a", "first", "web"))
 					c := r.started(t, cache.Options{})
-					told, _ := handle(t, informerOf(t, c, f))
+					recorded, _ := handle(t, informerOf(t, c, f))
 					r.create(t, pod("a", "second", "web"))
 					for n, name := range []string{"first", "second"} {
-						got := told.next(t, n).new
+						got := recorded.next(t, n).new
 						assert.Equal(t, name, got.GetName())
 						assert.Equal(t, i.name == tidemark.name, p.seen(name), "the client has read the object")
 						if f.name != typed.name {

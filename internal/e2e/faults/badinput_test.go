@@ -36,8 +36,8 @@ type faultyStart struct {
 	m      *mirror[*corev1.Pod]
 	shared cache.SharedIndexInformer
 
-	mu   sync.Mutex
-	told []error // errors that the watch error handler has received
+	mu       sync.Mutex
+	recorded []error // errors that the watch error handler has received
 }
 
 // startWithFault starts an informer with the typed API and one with client-go's API. Their clients use
@@ -62,7 +62,7 @@ func (w *faultyStart) start() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 
-		w.told = append(w.told, err)
+		w.recorded = append(w.recorded, err)
 	}))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -112,7 +112,7 @@ func (w *faultyStart) awaitErrors(what string, wanted func(error) bool) {
 		defer w.mu.Unlock()
 
 		n := 0
-		for _, one := range w.told {
+		for _, one := range w.recorded {
 			if wanted(one) {
 				n++
 			}

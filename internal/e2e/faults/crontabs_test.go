@@ -80,16 +80,16 @@ func (s *scenario) cronTabsDiffer(client dynamic.Interface, program *harness.Pro
 		spec, _, _ := unstructured.NestedStringMap(one.Object, "spec")
 		there[one.GetNamespace()+"/"+one.GetName()] = spec["image"] + " " + spec["schedule"]
 	}
-	told := map[string]map[string]string{"typed": {}, "dynamic": {}}
+	recorded := map[string]map[string]string{"typed": {}, "dynamic": {}}
 	for _, m := range cronTabLine.FindAllStringSubmatch(text, -1) {
-		view, sign, name, runs := told[m[1]], m[2], m[3], m[4]
+		view, sign, name, runs := recorded[m[1]], m[2], m[3], m[4]
 		_, known := view[name]
 		require.Equal(s.t, sign == "+", !known, "only new objects are added: %s", m[0])
 		if view[name] = runs; sign == "-" {
 			delete(view, name)
 		}
 	}
-	for api, view := range told {
+	for api, view := range recorded {
 		if !maps.Equal(view, there) {
 			return fmt.Errorf("%s: the objects are %v, but the handler has %v", api, there, view)
 		}

@@ -189,8 +189,8 @@ func TestScenario_HistoryGoesBack(t *testing.T) {
 	s.heal()
 	m.settle()
 	s.budget(15)
-	_, told := saw[reflector.HistoryWentBack](m)
-	require.Equal(t, 1, told)
+	_, recorded := saw[reflector.HistoryWentBack](m)
+	require.Equal(t, 1, recorded)
 }
 
 // reported fails the test unless the informer has reported a wanted failure.

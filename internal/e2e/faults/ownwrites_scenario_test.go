@@ -270,7 +270,7 @@ func TestScenario_OwnWrites(t *testing.T) {
 
 // A controller that writes the status of the objects that it sees reconciles once per foreign change,
 // and not for its own changes, if the watch is later than the answers.
-func TestScenario_OwnWritesWakeNobody(t *testing.T) {
+func TestScenario_OwnWritesWakeNoReconciler(t *testing.T) {
 	s := begin(t, harness.Options{})
 	s.createNamespace(quietNamespace)
 	w := s.write(100 * time.Millisecond)

@@ -75,8 +75,8 @@ func replicate(ctx context.Context, kubeconfig string, out io.Writer) error {
 		return err
 	}
 	i := informer.New[*corev1.Pod](podSource(client), informer.Options[*corev1.Pod]{Shard: shard.Static(share), Observe: func(informer.Event) {}})
-	told := newView[*corev1.Pod]("every")
-	if _, err := i.Handle(told, informer.HandlerOptions{}); err != nil {
+	recorded := newView[*corev1.Pod]("every")
+	if _, err := i.Handle(recorded, informer.HandlerOptions{}); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -87,7 +87,7 @@ func replicate(ctx context.Context, kubeconfig string, out io.Writer) error {
 	}
 	answers := json.NewEncoder(out)
 	err = process.Serve(ctx, os.Stdin, func(ctx context.Context, o look) error {
-		h, err := report(ctx, i, told, o)
+		h, err := report(ctx, i, recorded, o)
 		if err != nil {
 			h.Error = err.Error()
 		}
@@ -101,7 +101,7 @@ func replicate(ctx context.Context, kubeconfig string, out io.Writer) error {
 }
 
 // report returns the content of an informer when it and its handler have come to the version.
-func report(ctx context.Context, i *informer.Informer[*corev1.Pod], told *view[*corev1.Pod], o look) (reported, error) {
+func report(ctx context.Context, i *informer.Informer[*corev1.Pod], recorded *view[*corev1.Pod], o look) (reported, error) {
 	h := reported{Objects: map[string]string{}}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -120,10 +120,10 @@ func report(ctx context.Context, i *informer.Informer[*corev1.Pod], told *view[*
 			return h, err
 		}
 	}
-	if err := told.Differs(i.Indexer().All()); err != nil {
+	if err := recorded.Differs(i.Indexer().All()); err != nil {
 		return h, err
 	}
-	if problems := told.Problems(); len(problems) > 0 {
+	if problems := recorded.Problems(); len(problems) > 0 {
 		return h, fmt.Errorf("handler: %v", problems[0])
 	}
 	for pod := range i.Indexer().All() {

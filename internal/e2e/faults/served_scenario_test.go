@@ -106,7 +106,7 @@ func TestScenario_CRDCreatedLater(t *testing.T) {
 
 // A definition is deleted together with its objects while the informer is disconnected. The objects stay
 // until the definition is back, possibly with another schema. Then the handlers get the deletions.
-func TestScenario_CRDRemovedAndCreatedAnew(t *testing.T) {
+func TestScenario_CRDRemovedAndCreatedAgain(t *testing.T) {
 	s := begin(t, harness.Options{})
 	client := dynamic.NewForConfigOrDie(s.connect(s.dynamicConfig()))
 	s.createCRD(client)

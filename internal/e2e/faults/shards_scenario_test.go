@@ -118,12 +118,12 @@ func (s *scenario) ownWritesOfAShare() {
 	s.must(err)
 	cache := informer.New(configMaps(client), informer.Options[*corev1.ConfigMap]{Shard: shard.Static(half)})
 	var mu sync.Mutex
-	told := map[types.UID]bool{}
+	recorded := map[types.UID]bool{}
 	_, err = cache.Handle(informer.HandlerFunc[*corev1.ConfigMap](func(c informer.Change[*corev1.ConfigMap]) {
 		mu.Lock()
 		defer mu.Unlock()
 		if c.Kind == informer.Added {
-			told[c.New.UID] = true
+			recorded[c.New.UID] = true
 		}
 	}), informer.HandlerOptions{})
 	s.must(err)
@@ -179,8 +179,8 @@ func (s *scenario) ownWritesOfAShare() {
 	require.Equal(t, foreignWrites, status.Outside)
 	mu.Lock()
 	defer mu.Unlock()
-	require.Len(t, told, len(mine))
-	require.False(t, slices.ContainsFunc(others, func(uid types.UID) bool { return told[uid] }))
+	require.Len(t, recorded, len(mine))
+	require.False(t, slices.ContainsFunc(others, func(uid types.UID) bool { return recorded[uid] }))
 	s.note = fmt.Sprintf("%d own writes shown, %d outside of the share never shown", status.Shown, foreignWrites)
 	t.Log(s.note)
 	s.row(0)

@@ -138,9 +138,9 @@ func (g gauges) patch(i int, patch string) error {
 type gaugeMirror struct {
 	*mirror[*Gauge]
 
-	mu      sync.Mutex
-	told    []error // errors that the watch error handler has received
-	deletes int
+	mu       sync.Mutex
+	recorded []error // errors that the watch error handler has received
+	deletes  int
 }
 
 // registered starts a mirror whose informer comes from a factory with a registered type.
@@ -159,7 +159,7 @@ func (s *scenario) registered(config *rest.Config, source func(gaugeClient) refl
 		m.mu.Lock()
 		defer m.mu.Unlock()
 
-		m.told = append(m.told, err)
+		m.recorded = append(m.recorded, err)
 	}))
 	_, err = shared.AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(any) {
 		m.mu.Lock()
@@ -211,13 +211,13 @@ func (m *gaugeMirror) heard(i int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	for _, err := range m.told {
+	for _, err := range m.recorded {
 		q := &informer.QuarantineError{}
 		if errors.As(err, &q) && q.Key.Name == gaugeName(i) && errors.Is(err, informer.ErrDecode) {
 			return nil
 		}
 	}
-	return fmt.Errorf("no error for %s: %w", gaugeName(i), errors.Join(m.told...))
+	return fmt.Errorf("no error for %s: %w", gaugeName(i), errors.Join(m.recorded...))
 }
 
 // forget discards the recorded errors.
@@ -225,7 +225,7 @@ func (m *gaugeMirror) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 
-	m.told = nil
+	m.recorded = nil
 }
 
 // reads waits until a gauge has a level.

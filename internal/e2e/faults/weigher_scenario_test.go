@@ -50,24 +50,24 @@ func TestScenario_MemoryAsTold(t *testing.T) {
 	}
 	output, err := p.Output()
 	s.must(err)
-	var told []weighed
+	var recorded []weighed
 	for lines := bufio.NewScanner(strings.NewReader(output)); lines.Scan(); {
 		var w weighed
 		if json.Unmarshal(lines.Bytes(), &w) == nil && w.Pods > 0 {
-			told = append(told, w)
+			recorded = append(recorded, w)
 		}
 	}
-	require.Len(t, told, 5, output)
+	require.Len(t, recorded, 5, output)
 	var notes []string
-	for _, w := range told[1:] {
+	for _, w := range recorded[1:] {
 		sum := w.Objects + w.Engine
 		notes = append(notes, fmt.Sprintf("%s %.1f MB reported, %.1f MB on the heap", w.Informer, float64(sum)/(1<<20), float64(w.Heap)/(1<<20)))
 		require.Equal(t, n, w.Pods, w.Informer)
 	}
 	s.note = strings.Join(notes, "; ")
 	t.Log(s.note)
-	for _, w := range told[1:] {
-		require.InEpsilon(t, w.Heap, w.Objects+w.Engine, 0.15, "%+v", told)
+	for _, w := range recorded[1:] {
+		require.InEpsilon(t, w.Heap, w.Objects+w.Engine, 0.15, "%+v", recorded)
 	}
 	s.row(time.Since(began))
 }

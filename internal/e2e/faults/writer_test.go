@@ -352,8 +352,8 @@ func (w *kindWriter[T]) anyOrder() {
 
 // wentBack reports whether the informer has noticed that the server's history has gone back.
 func (w *kindWriter[T]) wentBack() bool {
-	_, told := saw[reflector.HistoryWentBack](w.mirror)
-	return told > 0
+	_, recorded := saw[reflector.HistoryWentBack](w.mirror)
+	return recorded > 0
 }
 
 // unmade returns the sorts of writes that have never succeeded.

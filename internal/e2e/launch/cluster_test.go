@@ -65,7 +65,7 @@ func TestReady_WantsOK(t *testing.T) {
 	require.ErrorIs(t, s.APIServerReady(t.Context()), os.ErrNotExist, "without its certificate, requests are impossible")
 }
 
-func TestPoll_TellsTheLastErrorAndWhyItEnded(t *testing.T) {
+func TestPoll_ReturnsTheLastErrorAndTheReason(t *testing.T) {
 	no, ended := errors.New("not yet"), errors.New("ended")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	calls := 0

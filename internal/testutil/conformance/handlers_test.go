@@ -96,7 +96,7 @@ func TestContract_B80_SyncOfARegistration(t *testing.T) {
 }
 
 // B80, B102: without objects, the informer and its registrations are synced at once.
-func TestContract_B80_NothingToTell(t *testing.T) {
+func TestContract_B80_NothingToDeliver(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10"))
 		_, before := w.addRecorder()

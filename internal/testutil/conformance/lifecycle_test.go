@@ -113,7 +113,7 @@ func TestContract_B100_AnInformerThatNeverRan(t *testing.T) {
 }
 
 // B102: synced stays true regardless of the server.
-func TestContract_B102_SyncedIsForEver(t *testing.T) {
+func TestContract_B102_SyncedIsPermanent(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		w.collectErrors()

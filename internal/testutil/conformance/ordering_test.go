@@ -128,7 +128,7 @@ func TestContract_D2_AnotherObjectIsADeleteAndAnAdd(t *testing.T) {
 }
 
 // B7: a delete of an unknown object is delivered.
-func TestContract_B7_ADeleteOfTheUnknownIsTold(t *testing.T) {
+func TestContract_B7_ADeleteOfAnUnknownObjectIsDelivered(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10"))
 		rec, _ := w.addRecorder()
@@ -197,7 +197,7 @@ func TestContract_B9_TypedDeletes(t *testing.T) {
 }
 
 // B10: bookmarks advance the version and are not delivered.
-func TestContract_B10_BookmarksAreNotTold(t *testing.T) {
+func TestContract_B10_BookmarksAreNotDelivered(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		rec, _ := w.addRecorder()
@@ -274,7 +274,7 @@ func TestContract_B2_T9_ARelistShowsAtOnce(t *testing.T) {
 
 // T8: a watch event is stored and delivered regardless of its version, because fake clientsets need
 // this. This also holds after resyncs have begun.
-func TestContract_T8_EventsOfOneVersionAreTold(t *testing.T) {
+func TestContract_T8_EventsOfOneVersionAreDelivered(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("", kit.Pod("a", "")))
 		rec, _ := w.addRecorder()

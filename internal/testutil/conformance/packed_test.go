@@ -76,7 +76,7 @@ func TestPackedApplyingDecodesForIndexes(t *testing.T) {
 }
 
 // Each object is decoded once per handler that gets it.
-func TestContract_D40_HandlersDecodeWhatTheyAreTold(t *testing.T) {
+func TestContract_D40_HandlersDecodeWhatTheyGet(t *testing.T) {
 	countDecoding(t, func(t *testing.T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1"), kit.Pod("b", "2")), settings{resync: time.Hour})
 		decoded := w.decoding()
@@ -146,7 +146,7 @@ func TestContract_D40_BacklogsAreNotDecoded(t *testing.T) {
 }
 
 // Nothing is decoded for a handler that has no function for the event.
-func TestContract_D40_NothingIsDecodedForNobody(t *testing.T) {
+func TestContract_D40_NothingIsDecodedWithoutHandlers(t *testing.T) {
 	countDecoding(t, func(t *testing.T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		decoded := w.decoding()

@@ -134,7 +134,7 @@ func TestContract_B75_ANegativePeriodIsNoneOfItsOwn(t *testing.T) {
 }
 
 // B77: without handlers there are no resyncs, and no resync is delivered later instead.
-func TestContract_B77_NobodyToResync(t *testing.T) {
+func TestContract_B77_NoHandlerToResync(t *testing.T) {
 	each(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")), settings{resync: time.Minute})
 		transforms := 0

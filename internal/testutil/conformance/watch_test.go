@@ -275,7 +275,7 @@ func TestContract_D9_WatchesThatKeepExpiring(t *testing.T) {
 }
 
 // D10, B60: errors in a stream are reported, too.
-func TestContract_D10_B60_ErrorsInTheStreamAreTold(t *testing.T) {
+func TestContract_D10_B60_ErrorsInTheStreamAreReported(t *testing.T) {
 	differs(t, func(t T, r rig) {
 		w := r.world(t, kit.NewScript("10", kit.Pod("a", "1")))
 		errs := w.collectErrors()

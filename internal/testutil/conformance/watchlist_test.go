@@ -242,7 +242,7 @@ func TestContract_D12_B70_ABareListWatch(t *testing.T) {
 
 // D10: an outage of a source that may not be able to stream is one error per attempt. The stream that is
 // tried before the list does not cause another error.
-func TestContract_D10_AnOutageOfABareListWatchIsToldOnce(t *testing.T) {
+func TestContract_D10_AnOutageOfABareListWatchIsReportedOnce(t *testing.T) {
 	each(t, func(t T, r rig) {
 		s := kit.NewScript("10", kit.Pod("a", "1"))
 		s.Fail(errPoison)

@@ -69,7 +69,7 @@ func TestChecker_DeletesOfTheUnknown(t *testing.T) {
 	}
 }
 
-func TestChecker_KnowsWhatTheHandlerWasTold(t *testing.T) {
+func TestChecker_KnowsWhatTheHandlerGot(t *testing.T) {
 	one, two, other := Pod("web-1", "5"), Pod("web-1", "6"), Pod("web-2", "3")
 	c := &Checker[*corev1.Pod]{}
 	h := c.Handler()

@@ -25,22 +25,22 @@ var (
 // window has the events of all handlers between two comparisons, and the content of the store at its
 // end.
 type window struct {
-	told   []map[string][]string
-	stored []string
-	before map[string]bool // the objects at its beginning
-	broken bool            // a fault occurred
+	recorded []map[string][]string
+	stored   []string
+	before   map[string]bool // the objects at its beginning
+	broken   bool            // a fault occurred
 }
 
 // lists returns a handler's events by object. After a fault, it depends on chance whether the watch or a
 // list shows a change, and so which versions are skipped. Then only the last event of each object
 // counts.
-func (w window) lists(told map[string][]string) map[string][]string {
+func (w window) lists(recorded map[string][]string) map[string][]string {
 	if !w.broken {
-		return told
+		return recorded
 	}
 	ends := map[string][]string{}
-	for k, told := range told {
-		end, _, _ := strings.Cut(told[len(told)-1], ",")
+	for k, recorded := range recorded {
+		end, _, _ := strings.Cut(recorded[len(recorded)-1], ",")
 		if end != "is gone" || w.before[k] {
 			ends[k] = []string{end}
 		}
@@ -69,7 +69,7 @@ func differential(t *testing.T, p plan, construct constructor) (windows []window
 				break
 			}
 			for _, h := range d.recorders {
-				now.told = append(now.told, h.take())
+				now.recorded = append(now.recorded, h.take())
 			}
 			now.stored = d.stored()
 			windows, now = append(windows, now), window{before: map[string]bool{}}
@@ -159,7 +159,7 @@ func newTwinnedPlan(seed uint64) plan {
 
 // In the same world, through the same interface, client-go's informer and ours deliver the same events,
 // and store and index the same objects.
-func TestClientgoIsToldTheSame(t *testing.T) {
+func TestClientgoHandlersGetTheSame(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			p := newTwinnedPlan(seed)
@@ -169,11 +169,11 @@ func TestClientgoIsToldTheSame(t *testing.T) {
 			whole := 0
 			for i := range want {
 				require.Equal(t, want[i].stored, got[i].stored, "at rest %d of %v", i, p.steps)
-				require.Len(t, got[i].told, len(want[i].told))
-				for n, told := range want[i].told {
-					require.Equal(t, want[i].lists(told), got[i].lists(got[i].told[n]), "handler %d, after rest %d of %v", n, i, p.steps)
+				require.Len(t, got[i].recorded, len(want[i].recorded))
+				for n, recorded := range want[i].recorded {
+					require.Equal(t, want[i].lists(recorded), got[i].lists(got[i].recorded[n]), "handler %d, after rest %d of %v", n, i, p.steps)
 					if !want[i].broken {
-						whole += len(told)
+						whole += len(recorded)
 					}
 				}
 			}

@@ -151,7 +151,7 @@ var differences = []difference{
 }
 
 // client-go still differs as described, and this module behaves as the contract says.
-func TestWhatClientgoDoesOtherwise(t *testing.T) {
+func TestWhatClientgoDoesDifferently(t *testing.T) {
 	for _, d := range differences {
 		t.Run(d.statement, func(t *testing.T) {
 			require.Equal(t, d.clientgo, shows(t, d, cache.NewSharedIndexInformer), "client-go")
@@ -187,9 +187,9 @@ func shows(t *testing.T, of difference, construct constructor) (line string) {
 
 func (d *twin) shown() string {
 	var words []string
-	told := d.recorders[0].take()
-	for _, k := range slices.Sorted(maps.Keys(told)) {
-		words = append(words, k+": "+strings.Join(told[k], ", "))
+	recorded := d.recorders[0].take()
+	for _, k := range slices.Sorted(maps.Keys(recorded)) {
+		words = append(words, k+": "+strings.Join(recorded[k], ", "))
 	}
 	words = append(words, fmt.Sprintf("%s, synced %v", d.stored()[0], d.shared.HasSynced()))
 	if d.errors > 0 {

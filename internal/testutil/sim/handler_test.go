@@ -113,7 +113,7 @@ func (a *handler) handle(c event) {
 	defer a.busy.Store(false)
 	a.w.look("handler")
 	n := a.calls.Add(1)
-	a.w.reach("told", a.name)
+	a.w.reach("delivered", a.name)
 	if a.left.Load() {
 		a.w.fault("quiet", "%v gets an event after it left: %s", a, describe(c))
 	}

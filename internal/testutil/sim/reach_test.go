@@ -39,7 +39,7 @@ func wantReached(t *testing.T) (all []string) {
 		want("spit", n)
 	}
 	for _, k := range kinds {
-		want("told", k.name)
+		want("delivered", k.name)
 	}
 	want("object", "moved")
 	want("answer", "{}")

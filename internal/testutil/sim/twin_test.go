@@ -64,7 +64,7 @@ func (d *twin) end() {
 
 // addHandler adds a handler.
 func (d *twin) addHandler() {
-	h := &recorder{told: map[string][]string{}}
+	h := &recorder{recorded: map[string][]string{}}
 	var err error
 	h.reg, err = d.shared.AddEventHandler(h)
 	require.NoError(d.t, err)
@@ -126,8 +126,8 @@ type recorder struct {
 	reg   cache.ResourceEventHandlerRegistration
 	again bool // records updates to the same version, too
 
-	mu   sync.Mutex
-	told map[string][]string // guarded by mu
+	mu       sync.Mutex
+	recorded map[string][]string // guarded by mu
 }
 
 func (h *recorder) tell(obj any, format string, args ...any) {
@@ -137,16 +137,16 @@ func (h *recorder) tell(obj any, format string, args ...any) {
 	if err != nil {
 		panic(err)
 	}
-	h.told[k] = append(h.told[k], fmt.Sprintf(format, args...))
+	h.recorded[k] = append(h.recorded[k], fmt.Sprintf(format, args...))
 }
 
 // take returns the events since the previous call.
 func (h *recorder) take() map[string][]string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	told := h.told
-	h.told = map[string][]string{}
-	return told
+	recorded := h.recorded
+	h.recorded = map[string][]string{}
+	return recorded
 }
 
 func (h *recorder) OnAdd(obj any, initial bool) {

@@ -54,7 +54,7 @@ func TestDatabasesHaveTheSizeOfRealOnes(t *testing.T) {
 }
 
 // The definition has every field of the Go type, because a server drops unknown fields.
-func TestDatabaseIsAsItsDefinitionSays(t *testing.T) {
+func TestDatabaseMatchesItsDefinition(t *testing.T) {
 	var crd struct {
 		Spec struct {
 			Versions []struct {
