@@ -32,7 +32,7 @@ func (s *scenario) weigher() *harness.Process {
 
 // The memory that an informer reports equals the growth of the heap within 15 %, whether or not objects
 // share values.
-func TestScenario_MemoryAsTold(t *testing.T) {
+func TestScenario_MemoryAsReported(t *testing.T) {
 	s := begin(t, harness.Options{})
 	n := size(3_000, 10_000)
 	maker := cluster.New(37, n)
