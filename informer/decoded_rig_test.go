@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -188,14 +187,7 @@ func open(r *http.Request, text string, more ...<-chan string) *http.Response {
 // runs runs an informer until the test ends, and waits for its first full state.
 func runs[T informer.Object](t *testing.T, i *informer.Informer[T]) (stop func()) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- i.Run(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		require.NoError(t, <-ended)
-	})
-	t.Cleanup(stop)
+	stop = rig.Launch(t, i)
 	require.NoError(t, i.WaitSynced(t.Context()))
 	return stop
 }

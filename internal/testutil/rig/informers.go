@@ -36,8 +36,8 @@ func Pends(t *testing.T, result <-chan error) {
 	}
 }
 
-// Start runs an informer, in a synctest bubble, until stop is called or the test ends.
-func Start[T informer.Object](t *testing.T, i *informer.Informer[T]) (stop func()) {
+// Launch runs an informer until stop is called or the test ends.
+func Launch[T informer.Object](t *testing.T, i *informer.Informer[T]) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- i.Run(ctx) }()
@@ -46,6 +46,12 @@ func Start[T informer.Object](t *testing.T, i *informer.Informer[T]) (stop func(
 		require.NoError(t, <-ended)
 	})
 	t.Cleanup(stop)
+	return stop
+}
+
+// Start is Launch in a synctest bubble, and returns when all goroutines wait.
+func Start[T informer.Object](t *testing.T, i *informer.Informer[T]) (stop func()) {
+	stop = Launch(t, i)
 	synctest.Wait()
 	return stop
 }
