@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-k8s/tidemark/indexer"
 )
 
-// guarded is a body of a user's transport, which must be closed once and, if it is a list's, not
-// while it is read.
+// guarded is a body that a user's transport returns. The reflector must close it once. It must not close
+// the body of a list during a read.
 type guarded struct {
 	io.ReadCloser
 	list    bool

@@ -26,7 +26,7 @@ func TestAListWithAnItemThatIsNoObject(t *testing.T) {
 				"apiVersion": "v1", "kind": "PodList", "metadata": map[string]any{"resourceVersion": "5"}, "items": []any{a, nil},
 			}}, nil
 		}}
-		sink, recorded := &exitingSink{}, &recorded{}
+		sink, recorded := &exitingSink{}, &observed{}
 		runFor(t, time.Minute, src.source(), sink, Options{Observe: recorded.observe})
 		require.Equal(t, []string{"begin", "abort", "begin", "added b", "commit"}, sink.lines)
 		require.Equal(t, 1, recorded.failures)
@@ -49,7 +49,7 @@ func TestAListWithAnItemThatIsNull(t *testing.T) {
 		src := &hostile{list: func(int, metav1.ListOptions) (kruntime.Object, error) {
 			return &pointers{ListMeta: metav1.ListMeta{ResourceVersion: "5"}, Items: []*metav1.PartialObjectMetadata{nil, a}}, nil
 		}}
-		sink, recorded := &exitingSink{}, &recorded{}
+		sink, recorded := &exitingSink{}, &observed{}
 		runFor(t, time.Minute, src.source(), sink, Options{Observe: recorded.observe})
 		require.Equal(t, []string{"begin", "added a", "commit"}, sink.lines)
 		require.Equal(t, 1, recorded.skipped)
@@ -59,7 +59,7 @@ func TestAListWithAnItemThatIsNull(t *testing.T) {
 // A list that is never answered is given up and reported after listPatience.
 func TestAListThatIsNeverAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		requests, recorded := 0, &recorded{}
+		requests, recorded := 0, &observed{}
 		src := funcs{list: func(ctx context.Context, _ metav1.ListOptions) (kruntime.Object, error) {
 			requests++
 			<-ctx.Done()
@@ -74,7 +74,7 @@ func TestAListThatIsNeverAnswered(t *testing.T) {
 // The error of a list whose call does not return says once that the server fell silent.
 func TestAListThatDoesNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		over, recorded := make(chan struct{}), &recorded{}
+		over, recorded := make(chan struct{}), &observed{}
 		defer close(over)
 		src := funcs{list: func(context.Context, metav1.ListOptions) (kruntime.Object, error) {
 			<-over

@@ -129,7 +129,7 @@ func TestNoAnswerMakesAHotLoop(t *testing.T) {
 	for name, test := range map[string]struct {
 		source   *hostile
 		requests int
-		recorded error // nil if no error is reported
+		reported error // nil if no error is reported
 	}{
 		"the same token for ever": {&hostile{list: pages("a@1", func(int) string { return "x" })}, 2 * maxFailing, ErrEndless},
 		"tokens in a circle":      {&hostile{list: pages("a@1", func(n int) string { return fmt.Sprint(n % 3) })}, 8 * maxFailing, ErrEndless},
@@ -190,14 +190,14 @@ func TestNoAnswerMakesAHotLoop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				recorded := &recorded{}
+				recorded := &observed{}
 				runFor(t, time.Hour, test.source.source(), ignorer{}, Options{Observe: recorded.observe, Rand: func() float64 { return 0 }})
 				time.Sleep(time.Minute) // until the last watch has noticed its end
 				t.Logf("%d lists, %d watches, %d failures, %d skipped", test.source.lists, test.source.watches, recorded.failures, recorded.skipped)
 				require.LessOrEqual(t, test.source.lists+test.source.watches, test.requests)
 				require.LessOrEqual(t, recorded.longest, maxOversize)
-				if test.recorded != nil {
-					require.ErrorIs(t, recorded, test.recorded)
+				if test.reported != nil {
+					require.ErrorIs(t, recorded, test.reported)
 				}
 			})
 		})
@@ -207,15 +207,15 @@ func TestNoAnswerMakesAHotLoop(t *testing.T) {
 // errAny stands for any error of a source.
 var errAny = errors.New("any")
 
-// recorded keeps the events of a reflector.
-type recorded struct {
+// observed counts what a reflector reports.
+type observed struct {
 	failures, skipped, longest int
 	errs                       []error
 }
 
-func (f *recorded) Error() string { return fmt.Sprint(len(f.errs), " errors") }
+func (f *observed) Error() string { return fmt.Sprint(len(f.errs), " errors") }
 
-func (f *recorded) Is(target error) bool {
+func (f *observed) Is(target error) bool {
 	for _, err := range f.errs {
 		if target == errAny || errors.Is(err, target) {
 			return true
@@ -224,7 +224,7 @@ func (f *recorded) Is(target error) bool {
 	return false
 }
 
-func (f *recorded) observe(e Event) {
+func (f *observed) observe(e Event) {
 	switch e := e.(type) {
 	case Failed:
 		f.failures++
@@ -239,7 +239,7 @@ func (f *recorded) observe(e Event) {
 	}
 }
 
-func (f *recorded) note(err error) {
+func (f *observed) note(err error) {
 	f.errs = append(f.errs, err)
 	f.longest = max(f.longest, len(err.Error()))
 }
@@ -310,7 +310,7 @@ func TestAStreamThatIsNotAllowed(t *testing.T) {
 func TestRetryAfterAYear(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &hostile{list: fails(apierrors.NewTooManyRequests("busy", math.MaxInt32))}
-		recorded := &recorded{}
+		recorded := &observed{}
 		runFor(t, time.Hour-time.Minute, src.source(), ignorer{}, Options{Observe: recorded.observe})
 		require.Equal(t, int(time.Hour/maxRetryAfter), src.lists)
 		require.Equal(t, src.lists, recorded.failures)
@@ -346,7 +346,7 @@ func TestVersionsThatNoServerTakes(t *testing.T) {
 						}
 						return sends(nil), nil
 					}
-					recorded := &recorded{}
+					recorded := &observed{}
 					r := runFor(t, time.Minute, src.source(), ignorer{}, Options{Observe: recorded.observe})
 					require.Equal(t, "7", r.Version())
 					require.NotZero(t, recorded.failures)

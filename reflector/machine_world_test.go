@@ -115,7 +115,7 @@ func (w *world) answers(before machine, in input) string {
 	case a.op == doWatch && a.request.version != w.machine.version:
 		return "watches from another version than the one that the sink knows"
 	case a.request.brief != (in.kind == inAsked && !before.request.brief && (before.streamSupport == StreamingSupported || before.server.bookmarks)):
-		return "a watch is brief, and nobody has asked, or the other way round"
+		return "a watch is brief without a request, or a requested brief watch is not"
 	case w.machine.request.brief && w.machine.phase == watching && in.kind == inBookmark:
 		return "still waits for a bookmark that has come"
 	}
@@ -162,7 +162,7 @@ func (w *world) pages(before machine, in input) string {
 	a := w.action
 	switch {
 	case w.machine.phase == waitingToPage && (a.op != doWait || in.kind != inFailed || in.class != classBusy && in.class != classUnavailable || before.request.token == ""):
-		return "waits for a page of which the server was not too busy"
+		return "waits to repeat a page, but the server was not busy"
 	case w.machine.phase == waitingToPage:
 		w.repeats++
 	case before.phase == waitingToPage && in.kind == inWaited && (a.op != doList || a.request != before.request):
@@ -186,7 +186,7 @@ func (w *world) operation(machine, input) string {
 		}
 	case doReadPage:
 		if w.open || !w.begun || !a.write {
-			return "reads on in a page of which nothing was written"
+			return "reads more of a page without writing any of it"
 		}
 	case doStream, doWatch:
 		if w.open || w.begun {

@@ -88,8 +88,10 @@ func (*manualClock[T]) Now() time.Time { return time.Now() }
 
 func (*manualClock[T]) Since(at time.Time) time.Duration { return time.Since(at) }
 
-func (*manualClock[T]) NewTimer(time.Duration) T { panic("nobody waits so") }
+func (*manualClock[T]) NewTimer(time.Duration) T { panic("the reflector does not call this") }
 
-func (*manualClock[T]) Tick(time.Duration) <-chan time.Time { panic("nobody waits so") }
+func (*manualClock[T]) Tick(time.Duration) <-chan time.Time {
+	panic("the reflector does not call this")
+}
 
-func (*manualClock[T]) Sleep(time.Duration) { panic("nobody waits so") }
+func (*manualClock[T]) Sleep(time.Duration) { panic("the reflector does not call this") }

@@ -59,7 +59,7 @@ func Namespace(obj any) string {
 // which are not pointers.
 func Same(a, b any) bool {
 	if t := reflect.TypeOf(a); t != nil && t.Kind() == reflect.Pointer {
-		return a == b // as nearly always, and without an allocation
+		return a == b // the usual case; Comparable below allocates
 	}
 	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }

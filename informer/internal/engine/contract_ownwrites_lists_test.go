@@ -75,8 +75,8 @@ func TestContract_D35_ADeletionDuringAnOlderList(t *testing.T) {
 	}
 }
 
-// D35: a dead fence turns too old while a list is read that has its object. The object comes back once, by the next
-// event.
+// D35: a dead fence reaches its maximum age while a list with its object is read. The next event restores the
+// object, once.
 func TestContract_D35_AFenceIsTooOldDuringAList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWriting(t, informer.Options[*corev1.Pod]{})

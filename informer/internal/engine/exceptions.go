@@ -76,7 +76,7 @@ func (e *exceptions) set(key indexer.Key, h hidden, known bool) {
 
 // forget removes the identity of the object of a key.
 func (e *exceptions) forget(key indexer.Key) {
-	if !e.hide() { // as nearly always
+	if !e.hide() { // the usual case
 		return
 	}
 	e.mu.Lock()

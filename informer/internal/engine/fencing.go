@@ -176,8 +176,8 @@ func (a *applier) passFences(tx *indexer.Tx, changes []deltafifo.Delta) {
 	}
 }
 
-// endFences ends the fences of a source whose keys its version has passed without an echo. None ends during a
-// replacement, which was compared with the stored objects.
+// endFences ends the fences of a source whose keys its version has passed without an echo. It ends none during
+// a replacement, because that has been compared with the stored objects.
 func (a *applier) endFences(tx *indexer.Tx, source uint16, now time.Time) {
 	p := &a.states[source]
 	if p.staging != nil {

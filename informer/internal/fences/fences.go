@@ -62,7 +62,7 @@ func (f *Fences) All() iter.Seq[object.Identity] {
 
 // Reached ends the fences that a version of the source has passed without an echo, in the order of their
 // versions, and then the dead ones that are too old. It is called after events and bookmarks
-// have been applied, and before each answer.
+// have been applied, and before each answer outside of a replacement.
 //
 // For each fence that ends, it calls shown to read what the store holds under the key, and restore with what
 // the store must hold from now on, which may be nothing. ghost says that the store has shown an object that

@@ -168,7 +168,7 @@ func valuesOf(name string, p *pod) []string {
 // selectors checks that the result of every label query equals one computed from all objects.
 func selectors(w *world) (problems []string) {
 	l := w.informer.Lister()
-	for _, query := range []string{"app=x", "app in (x,y)", "app!=z,poison", "!unindexed", "nobody=has"} {
+	for _, query := range []string{"app=x", "app in (x,y)", "app!=z,poison", "!unindexed", "missing=x"} {
 		selector, err := labels.Parse(query)
 		if err != nil {
 			panic(err)

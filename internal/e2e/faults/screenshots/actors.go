@@ -15,10 +15,10 @@ import (
 
 // pods makes an informer of pods with a slow handler and a fast one.
 func (s *scene) pods(f *factory.Factory) error {
-	posted := 0
+	calls := 0
 	slowly := func(informer.Change[*corev1.Pod]) {
-		if posted++; posted%50 == 0 {
-			_ = wait(s.ctx, time.Duration(posted%7)*40*time.Millisecond)
+		if calls++; calls%50 == 0 {
+			_ = wait(s.ctx, time.Duration(calls%7)*40*time.Millisecond)
 		}
 	}
 	err := f.Core().V1().Pods().Informer().AddIndexers(cache.Indexers{"node": func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Spec.NodeName}, nil }})
