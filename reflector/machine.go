@@ -37,20 +37,13 @@ type server struct {
 	pagesAt0 bool
 	// bookmarks is true once a bookmark has arrived.
 	bookmarks bool
-	streams   streamsState
+	// streamsDisabled is true for ten minutes after a stream that did not work, or until a 404 of a
+	// list or watch: the stream may have failed because the resource was missing.
+	streamsDisabled bool
 	// missing is true from a 404 of a list or watch until a list is committed. Meanwhile, only lists
 	// are requested.
 	missing bool
 }
-
-// streamsState determines whether a full state may be requested as a stream.
-type streamsState uint8
-
-const (
-	streamsEnabled  streamsState = iota
-	streamsDisabled              // for ten minutes after a stream that did not work
-	streamNotFound               // the same after a 404, until a list shows whether it is the resource that is missing
-)
 
 // failures tracks failures. A healthy period resets count, waits, missing and freeRelistUsed.
 type failures struct {
@@ -127,6 +120,7 @@ type cell func(*machine, input) action
 // In the cells, "fail" means: count and report the failure. "relist" means: openingStream if the
 // source streams, streams are enabled, the resource is not missing and the history did not go back,
 // else listing. "older" means: older than the known version, in a history that did not go back.
+// "missing" also enables streams.
 //
 //	phase            input       where                               then                                next
 //	listing          items                                           begin, write                        paging
@@ -135,19 +129,18 @@ type cell func(*machine, input) action
 //	                 page        more, last                          begin if listing, write             paging, committingList
 //	listing          failed      expired, too large: asked for one   fail; atLatest                     listing
 //	                 failed      invalid: asked for the server's     fail; atLatest                     listing
-//	                 failed      missing                             fail; missing, atLatest, enabled if streamNotFound  waitingToList
+//	                 failed      missing                             fail; missing, atLatest             waitingToList
 //	                 failed      else                                fail                                waitingToList
 //	paging           items                                           write                               paging
 //	                 failed      expired, with a limit               fail                                listing, without a limit
 //	                 failed      busy, unavailable: up to ten times  fail                                waitingToPage
-//	                 failed      missing                             fail; missing, atLatest, enabled if streamNotFound  waitingToList
+//	                 failed      missing                             fail; missing, atLatest             waitingToList
 //	                 failed      else                                fail                                waitingToList
 //	                 broken                                          fail; listBroke                     waitingToList
 //	openingStream    opened                                          begin                               streaming
 //	openingStream,   failed      expired, too large: asked for one   fail; atLatest                     openingStream
 //	 streaming       failed      busy                                fail                                waitingToList
-//	openingStream,   failed      missing                             report; streamNotFound              listing
-//	 streaming       failed      else                                report; streamsDisabled             listing
+//	openingStream,   failed      else                                report; streamsDisabled             listing
 //	 streaming       silent      unconfirmed                         confirmed; atLatest                relist
 //	                 silent      nothing came, and it may not stream report; streamsDisabled             listing
 //	                 silent      else                                fail; streamsDisabled               listing
@@ -156,7 +149,7 @@ type cell func(*machine, input) action
 //	                 bookmark    the last, and older                 report; rolledBack                  listing
 //	                 bookmark    the last                            active, confirmed                   committingStream
 //	                 closed                                          report; streamsDisabled             listing
-//	committingList   committed                                       version; known, confirmed, not missing, streamsDisabled if streamNotFound  openingWatch; report no version, once
+//	committingList   committed                                       version; known, confirmed, not missing openingWatch; report no version, once
 //	committingStream committed                                       version; known, confirmed           watching
 //	openingWatch     opened      confirmed                           unconfirmed if reopened and slow    watching
 //	                 opened      else                                                                    watching
@@ -172,7 +165,7 @@ type cell func(*machine, input) action
 //	 watching        silent      else                                fail; unconfirmed, unless a fake's  openingWatch
 //	                 failed      busy                                fail                                waitingToWatch
 //	                 failed      expired                             fail                                relist; waitingToList if freeRelistUsed, atLatest if nothing came
-//	                 failed      missing                             fail; missing, atLatest, enabled if streamNotFound  waitingToList
+//	                 failed      missing                             fail; missing, atLatest             waitingToList
 //	                 failed      else                                fail                                waitingToList
 //	waitingToList    waited                                                                              relist
 //	waitingToPage    waited                                                                              paging
@@ -229,7 +222,7 @@ func (m *machine) timePassed(in input) {
 		m.failures.count, m.failures.waits, m.failures.missing, m.failures.freeRelistUsed = 0, 0, 0, false
 	}
 	if in.enableStreams {
-		m.server.streams = streamsEnabled
+		m.server.streamsDisabled = false
 	}
 }
 
@@ -328,7 +321,7 @@ func (m *machine) check() {
 	watches := m.phase == openingWatch || m.phase == watching
 	verify.That(!streams || m.streamSupport != StreamingUnsupported && m.history.state != rolledBack, "a stream of a new history, or from a source that cannot")
 	verify.That(!watches || m.history.state == known, "watching from a version that is not served")
-	verify.That(!streams || m.server.streams == streamsEnabled && !m.server.missing, "a stream while only lists may be requested")
+	verify.That(!streams || !m.server.streamsDisabled && !m.server.missing, "a stream while only lists may be requested")
 	verify.That(!m.server.missing || m.history.state != known, "a missing resource whose version is served")
 	verify.That(m.failures.pageRepeats <= maxPageRepeats, "a page was requested again %d times", m.failures.pageRepeats)
 	verify.That(m.failures.pageRepeats == 0 || m.phase == paging || m.phase == waitingToPage, "repetitions of a page in phase %d", m.phase)

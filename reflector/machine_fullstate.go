@@ -131,10 +131,6 @@ func (m *machine) streamFailed(in input) action {
 		return m.stream(a)
 	case in.class == classBusy:
 		return m.waitToList(m.fail())
-	case in.class == classMissing:
-		a := m.refuseStream()
-		m.server.streams = streamNotFound
-		return a
 	default:
 		return m.refuseStream()
 	}
@@ -155,9 +151,6 @@ func (m *machine) committed() (a action) {
 	m.listed = m.version
 	m.history.state = known
 	m.watch.proof, m.failures.listBroke, m.server.missing = confirmed, false, false
-	if m.server.streams == streamNotFound { // it was not the resource that was missing
-		m.server.streams = streamsDisabled
-	}
 	switch {
 	case m.version != "":
 		m.history.versions = versionsKnown
@@ -173,7 +166,7 @@ func (m *machine) refuseStream() action { return m.disableStreams(action{}) }
 
 // disableStreams disables streams for streamsDisabledFor. A list follows at once.
 func (m *machine) disableStreams(a action) action {
-	m.server.streams, a.streamsDisabled = streamsDisabled, true
+	m.server.streamsDisabled, a.streamsDisabled = true, true
 	return m.list(a)
 }
 
@@ -190,7 +183,7 @@ func (m *machine) relistSoon(a action) action {
 // relist requests a full state, as a stream if possible. A new history uses a list, which does not
 // depend on caches.
 func (m *machine) relist(a action) action {
-	if m.streamSupport != StreamingUnsupported && m.server.streams == streamsEnabled && !m.server.missing && m.history.state != rolledBack {
+	if m.streamSupport != StreamingUnsupported && !m.server.streamsDisabled && !m.server.missing && m.history.state != rolledBack {
 		return m.stream(a)
 	}
 	return m.list(a)

@@ -98,10 +98,7 @@ func (m *machine) waitedToWatch(input) action {
 // awaitResource backs off and then lists the resource from etcd, because a cache may still have the
 // objects of a deleted definition. The sink keeps its objects, because a 404 proves nothing.
 func (m *machine) awaitResource(a action) action {
-	m.server.missing = true
-	if m.server.streams == streamNotFound {
-		m.server.streams = streamsEnabled
-	}
+	m.server.missing, m.server.streamsDisabled = true, false
 	m.markAtLatest()
 	m.failures.missing++
 	m.phase = waitingToList

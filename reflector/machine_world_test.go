@@ -22,7 +22,6 @@ type world struct {
 	rolledBack  bool    // the history went back, and no state of the new one was committed
 	missing     bool    // a list or a watch was answered with 404, and no full state was committed since
 	noStreams   bool    // a stream did not work, less than ten minutes ago
-	notFound    bool    // because it was answered with 404, and no full state was committed since
 	requests    int
 }
 
@@ -41,7 +40,7 @@ func (w *world) step(in input) (wrong string) {
 	case inOpened:
 		w.open = true
 	case inCommitted:
-		w.begun, w.rolledBack, w.missing, w.notFound = false, false, false, false
+		w.begun, w.rolledBack, w.missing = false, false, false
 		w.hasVersions = w.hasVersions || w.action.request.version != ""
 	}
 	w.action = w.machine.step(in)
@@ -125,8 +124,7 @@ func (w *world) answers(before machine, in input) string {
 // absence checks that after a 404 lists alone are requested, from etcd, until one is committed.
 func (w *world) absence(before machine, in input) string {
 	a := w.action
-	ofStream := before.phase == openingStream || before.phase == streaming
-	is404 := in.kind == inFailed && in.class == classMissing && !ofStream
+	is404 := notFound(before, in)
 	w.missing = w.missing || is404
 	switch {
 	case a.missing != is404 || is404 && (a.op != doWait || !a.failed):
@@ -141,18 +139,21 @@ func (w *world) absence(before machine, in input) string {
 	return ""
 }
 
-// streams checks that no stream follows for ten minutes after one that did not work, unless a list too was answered
-// with 404 before one was committed.
-func (w *world) streams(_ machine, in input) string {
-	is404 := in.kind == inFailed && in.class == classMissing
+// notFound reports whether a list or watch was answered with 404.
+func notFound(before machine, in input) bool {
+	ofStream := before.phase == openingStream || before.phase == streaming
+	return in.kind == inFailed && in.class == classMissing && !ofStream
+}
+
+// streams checks that no stream follows for ten minutes after one that did not work, unless a list or watch was
+// answered with 404 since.
+func (w *world) streams(before machine, in input) string {
+	w.noStreams = w.action.streamsDisabled || w.noStreams && !in.enableStreams && !notFound(before, in)
 	switch {
-	case w.action.streamsDisabled:
-		w.noStreams, w.notFound = true, is404
-	case in.enableStreams, is404 && w.notFound:
-		w.noStreams, w.notFound = false, false
-	}
-	if w.noStreams && w.action.op == doStream {
+	case w.noStreams && w.action.op == doStream:
 		return "streams too soon"
+	case w.noStreams != w.machine.server.streamsDisabled:
+		return "streams are disabled or enabled for no reason"
 	}
 	return ""
 }

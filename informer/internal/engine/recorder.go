@@ -61,7 +61,6 @@ type sourceStatus struct {
 	last                                         RecentError       // kept after the failure is over
 	failing                                      bool              // the last list or watch failed with the last error
 	notes                                        [noteKinds]string // empty for no note
-	streamNotFound                               bool              // the last stream was answered with 404, and no full state followed yet
 }
 
 // absent reports whether the server does not have the resource. Another error, such as a refusal, means that
@@ -72,7 +71,7 @@ func (p *sourceStatus) absent() bool {
 
 // read records a full state, which ends notes about what the source turned out to have.
 func (p *sourceStatus) read(e reflector.Listed) {
-	p.progress, p.failing, p.streamNotFound = Progress{}, false, false
+	p.progress, p.failing = Progress{}, false
 	if e.Version != "" {
 		p.notes[noteVersions] = ""
 	}
@@ -109,16 +108,13 @@ func (s *status) reflected(i int, e reflector.Event) {
 		}
 	case reflector.NotServed:
 		p.progress, p.notServed = Progress{}, time.Now()
-		if p.streamNotFound { // it was the resource that was missing
-			p.notes[noteStreams] = ""
-		}
+		p.notes[noteStreams] = "" // the stream may have failed because the resource was missing
 	case reflector.Served:
 		p.notServed = time.Time{}
 	case reflector.HistoryUnknown:
 		p.notes[noteVersions] = "full states have no resourceVersion: the server's history is unknown"
 	case reflector.StreamRefused:
 		p.notes[noteStreams] = "the initial state is listed, not streamed: " + e.Reason
-		p.streamNotFound = e.Class == reflector.ErrorNotServed
 	case reflector.Skipped:
 		s.seen.LeftOut++
 	case reflector.Failed:

@@ -89,27 +89,11 @@ func TestANoteIsRemovedWithItsEvent(t *testing.T) {
 	require.Equal(t, []string{"the initial state is listed, not streamed: not here"}, s.notes())
 }
 
-// A note of a stream answered with 404 goes if the list that follows is answered with 404 too.
+// A 404 of a list or watch enables streams again, so it removes their note.
 func TestTheNoteOfAStreamGoesWithAMissingResource(t *testing.T) {
-	for name, c := range map[string]struct {
-		class  reflector.ErrorClass
-		listed bool // between the stream and the 404 of a list or watch
-		notes  int
-	}{
-		"the resource was missing": {reflector.ErrorNotServed, false, 0},
-		"a list came in between":   {reflector.ErrorNotServed, true, 1},
-		"another answer than 404":  {reflector.ErrorInvalid, false, 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := status{bySource: make([]sourceStatus, 1), applied: make([]atomic.Uint64, 1)}
-			s.reflected(0, reflector.StreamRefused{Class: c.class})
-			if c.listed {
-				s.reflected(0, reflector.Listed{Operation: reflector.OpList})
-			}
-			s.reflected(0, reflector.NotServed{})
-			s.reflected(0, reflector.Served{})
-			s.reflected(0, reflector.Listed{Operation: reflector.OpList})
-			require.Len(t, s.notes(), c.notes)
-		})
-	}
+	s := status{bySource: make([]sourceStatus, 1), applied: make([]atomic.Uint64, 1)}
+	s.reflected(0, reflector.StreamRefused{Class: reflector.ErrorNotServed})
+	require.Len(t, s.notes(), 1)
+	s.reflected(0, reflector.NotServed{})
+	require.Empty(t, s.notes())
 }
