@@ -91,9 +91,9 @@ const (
 	Every Delivery = iota
 	// Latest merges the pending changes of each object into one, from the version that the handler saw last
 	// to the current one. So the number of objects limits the work of a lagging handler. An object that was
-	// added and deleted in the meantime is left out. Use Latest for handlers that show or copy the state. For a
-	// controller with a work queue, use Every: the queue merges keys itself, and the controller gets a key
-	// for each of its own writes.
+	// added and deleted in the meantime is left out, and an object that a program has removed by hand counts
+	// as unseen. Use Latest for handlers that show or copy the state. For a controller with a work queue, use
+	// Every: the queue merges keys itself, and the controller gets a key for each of its own writes.
 	Latest
 )
 

@@ -173,7 +173,9 @@ func (w *world) doUserWrite(write func(cache.Indexer) error) {
 			continue
 		}
 		w.touched[k], w.everTouched[k] = true, true
-		w.removed[k] = after[k] == nil
+		if w.removed[k] = after[k] == nil; w.removed[k] {
+			w.everRemoved[k] = true
+		}
 		for _, a := range w.handlersOfRun() {
 			a.mu.Lock()
 			a.userWrites[k] = append(a.userWrites[k], userWrite{before[k], after[k]})
@@ -286,16 +288,16 @@ func (a *handler) unknowable(k key) bool {
 }
 
 // applyPendingWrites applies the remaining user writes when all events are delivered. With Latest, the
-// handler may still have an object that a user has deleted.
+// handler may still have an object that a user has removed, because the object's later add and delete
+// cancel out (T19).
 func (a *handler) applyPendingWrites(stored func(key) *pod) {
-	for k, written := range a.userWrites {
-		deleted := slices.ContainsFunc(written, func(h userWrite) bool { return h.is == nil })
+	for k := range a.userWrites {
 		for len(a.userWrites[k]) > 0 && a.known[k] != stored(k) {
 			a.applyUserWrite(k)
 		}
-		if a.delivery == informer.Latest && deleted && stored(k) == nil {
-			delete(a.known, k)
-		}
 	}
 	clear(a.userWrites)
+	if a.delivery == informer.Latest {
+		maps.DeleteFunc(a.known, func(k key, _ *pod) bool { return a.w.everRemoved[k] && stored(k) == nil })
+	}
 }

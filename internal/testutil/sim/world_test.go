@@ -72,6 +72,7 @@ type world struct {
 	touched     map[key]bool                            // objects written by a user since the last comparison
 	everTouched map[key]bool                            // objects ever written by a user
 	removed     map[key]bool                            // objects removed by a user
+	everRemoved map[key]bool                            // objects ever removed by a user
 	listsSlowly bool                                    // users have written while lists were in progress
 	handwrites  int                                     // the number of objects that users have made
 	observers   sync.WaitGroup                          // goroutines that read the status
@@ -87,7 +88,7 @@ type world struct {
 }
 
 func newWorld(p plan, s mutant) *world {
-	w := &world{setup: p.setup, plan: p, mutant: s, model: newModel(), alike: alike[*pod]{copied: (*pod).DeepCopy}, frozen: frozen[*pod]{fingerprint: fingerprint}, storage: p.setup.packed.storage(s.evictsNothing), hot: map[key]*pod{}, callsAtStop: map[*handler]int64{}, touched: map[key]bool{}, everTouched: map[key]bool{}, removed: map[key]bool{}, over: make(chan struct{}), reached: map[string]int{}}
+	w := &world{setup: p.setup, plan: p, mutant: s, model: newModel(), alike: alike[*pod]{copied: (*pod).DeepCopy}, frozen: frozen[*pod]{fingerprint: fingerprint}, storage: p.setup.packed.storage(s.evictsNothing), hot: map[key]*pod{}, callsAtStop: map[*handler]int64{}, touched: map[key]bool{}, everTouched: map[key]bool{}, removed: map[key]bool{}, everRemoved: map[key]bool{}, over: make(chan struct{}), reached: map[string]int{}}
 	w.reach("holds", w.packed)
 	w.trace.dropSections = p.setup.lease // the factory's back-offs are random
 	for n := range w.sourceCount() {
