@@ -129,11 +129,12 @@ func (c *common[K]) settings(id K, k kind) settings {
 }
 
 // sourceOf returns a function that makes the source of a kind in one namespace, or in all for "". The
-// caller's tweak runs after the factory's, which may overwrite the options.
+// caller's tweak runs last, because the tweaks of the factory and of a registered source may overwrite the
+// options.
 func (c *common[K]) sourceOf(k kind, namespace string, tweak func(*metav1.ListOptions)) func() (reflector.Source, error) {
 	return func() (reflector.Source, error) {
 		source, err := c.source(k, namespace)
-		source.Tweak = inOrder(c.tweak, tweak, source.Tweak)
+		source.Tweak = inOrder(c.tweak, source.Tweak, tweak)
 		return source, err
 	}
 }

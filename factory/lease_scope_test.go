@@ -157,6 +157,28 @@ func TestContract_D20_InAFilteredFactory(t *testing.T) {
 	})
 }
 
+// The tweak of a registered source does not overwrite the selector of a scope.
+func TestContract_D20_WithATweakOfTheSource(t *testing.T) {
+	bubble(t, func(t *testing.T, ctx context.Context) {
+		server := newWidgetServer(t)
+		require.NoError(t, server.Create(ctx, newWidget("a", "one", "red")))
+		require.NoError(t, server.Create(ctx, newWidget("a", "two", "blue")))
+		r := widgetsOf(server)
+		untweaked := r.Source
+		r.Source = func(namespace string) (reflector.Source, error) {
+			source, err := untweaked(namespace)
+			source.Tweak = func(o *metav1.ListOptions) { o.LabelSelector = "color" }
+			return source, err
+		}
+		f := NewSharedInformerFactory(nil, 0)
+		require.NoError(t, Register[*widget](f, r))
+		l := acquire(t, f, Scope{Labels: "color=red"})
+		begin(t, ctx, f)
+		require.NoError(t, l.Informer().WaitSynced(ctx))
+		require.Equal(t, []string{"a/one"}, names(l.Informer()))
+	})
+}
+
 // A factory of one namespace rejects a scope of another namespace.
 func TestContract_D20_ScopesOutsideTheFactorys(t *testing.T) {
 	f := newWidgetFactory(t, newWidgetServer(t), WithNamespace("a"))
