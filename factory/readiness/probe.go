@@ -49,7 +49,7 @@ func (p *Probe) lines() (all []line) {
 	for _, informers := range p.informers {
 		for held := range informers {
 			held = show.WithoutNames(held)
-			all = append(all, line{held.Name(), held.Status.Objects, Examine(held.Status, p.options)})
+			all = append(all, line{oneLine(held.Name()), held.Status.Objects, Examine(held.Status, p.options)})
 		}
 	}
 	return all

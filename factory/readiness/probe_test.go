@@ -97,6 +97,19 @@ func TestNamesOfSecretsAreHidden(t *testing.T) {
 	})
 }
 
+// Each problem has one line, even if a selector has several.
+func TestASelectorOfSeveralLines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "pods", Namespace: "shop"}) })
+		lease, err := factory.Acquire[*corev1.Pod](c.factory, factory.Scope{Namespaces: []string{"shop"}, Labels: "app in (\n  web,\n  db\n)\n"})
+		require.NoError(t, err)
+		defer lease.Release()
+		synctest.Wait()
+		_, text := ask(New(Options{}, c.factory.Informers()), "/readyz")
+		require.Regexp(t, `^\[-\] pods in shop .*app in \( web, db \).* not synced: .*forbidden.*\nnot ready\n$`, text)
+	})
+}
+
 // A parked informer is reported, and fails the probe only if FailOn names the condition.
 func TestFailOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
