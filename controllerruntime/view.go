@@ -124,6 +124,9 @@ func referrers[T informer.Object](in *Informers, to client.Object) (all []reconc
 		return nil, err
 	}
 	kind := in.kindOf(to)
+	if kind.Empty() {
+		return nil, fmt.Errorf("the manager's scheme does not know the type %T", to)
+	}
 	query := refs.ReferringTo(refs.Ref{Group: kind.Group, Kind: kind.Kind, Namespace: to.GetNamespace(), Name: to.GetName()})
 	for _, part := range cachedBy(typed).parts {
 		keys, err := part.FindKeys(query)

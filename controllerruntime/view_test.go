@@ -164,4 +164,7 @@ func viewBeforeTheList(t *testing.T) {
 	goOn()
 	require.NoError(t, i.(informer.Shared).WaitSynced(t.Context()))
 	require.Equal(t, []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: "a", Name: "web"}}}, Referrers[*appsv1.Deployment](InformersOf(m))(t.Context(), secret))
+	unknown := &unstructured.Unstructured{}
+	require.Empty(t, Referrers[*appsv1.Deployment](InformersOf(m))(t.Context(), unknown))
+	require.Equal(t, 2, logged.Count("are not requested")-lines, "an object without a kind")
 }
