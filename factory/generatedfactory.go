@@ -20,8 +20,8 @@ type GeneratedFactory[C any, N ~func(C, time.Duration) cache.SharedIndexInformer
 //
 //	widgets.New(factory.Generated[versioned.Interface, internalinterfaces.NewInformerFunc](f, client), namespace, nil)
 //
-// For a type registered with [Register] it returns this module's informer, without running the generated
-// constructor. For other types it runs their constructors.
+// For a type registered with [Register] it returns this module's informer, with the factory's own namespace
+// and tweak, and does not run the generated constructor. For other types it runs their constructors.
 func Generated[C any, N ~func(C, time.Duration) cache.SharedIndexInformer](f *Factory, client C) *GeneratedFactory[C, N] {
 	return &GeneratedFactory[C, N]{f, client}
 }

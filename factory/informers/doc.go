@@ -9,8 +9,8 @@
 //
 //	pods, err := factory.For[*corev1.Pod](f.(*factory.Factory))
 //
-// Programs keep their imports of the packages below client-go's informers, such as informers/core/v1, whose
-// accessors work with any factory. But the constructors of these packages, such as NewPodInformer,
+// Programs keep their imports of the packages below client-go's informers, such as informers/core/v1, for the
+// types of accessors. But the constructors of these packages, such as New, NewPodInformer,
 // NewFilteredPodInformer and NewPodInformerWithOptions, run client-go's engine. Generic functions replace
 // them for all kinds: [factory.NewInformer], [factory.NewFilteredInformer] and
 // [factory.NewInformerWithOptions].
