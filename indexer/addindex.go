@@ -56,13 +56,12 @@ func (w *Writer) addIndexes(added ...*index) {
 // addPostings enters a record into the lists of new indexes.
 func (w *Writer) addPostings(r *record, added []*index) {
 	values := w.indexKeysOf(added, r, r.value.stored())
-	postings := w.postings[:0]
+	postings := w.postings
 	for i := range r.value.postingCount() {
 		postings = append(postings, r.value.posting(i))
 	}
 	for _, v := range values {
 		postings = append(postings, v.index.add(v.value, r.value.stored(), r))
 	}
-	r.value.setPostings(postings)
-	w.postings = postings
+	w.setPostings(r, postings)
 }

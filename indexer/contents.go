@@ -145,7 +145,7 @@ func (c *contents) move(w *Writer, r *record) {
 	e := &r.value
 	stored := e.stored()
 	e.pos = c.all.add(stored, r)
-	postings := w.postings[:0]
+	postings := w.postings
 	for i := range e.postingCount() {
 		old := e.posting(i).list
 		ix := c.index(old.value.index.Name, old.value.index.family)
@@ -154,8 +154,7 @@ func (c *contents) move(w *Writer, r *record) {
 		}
 		postings = append(postings, ix.add(old.name(), stored, r))
 	}
-	e.setPostings(postings)
-	w.postings = postings
+	w.setPostings(r, postings)
 }
 
 // updatePostings makes the index lists agree with a record's next object and its index values.

@@ -175,7 +175,8 @@ func (x *index) valuesOf(scratch []string, r *record, stored, obj any) []string 
 // searching. Objects with more are rare.
 const few = 32
 
-// distinct removes repeated values in place. It sorts them if there are more than a few.
+// distinct removes repeated values in place, and clears the end of the slice, as slices.Compact
+// does. It sorts the values if there are more than a few.
 func distinct(values []string) []string {
 	if len(values) > few {
 		slices.Sort(values)
@@ -191,6 +192,7 @@ next:
 		}
 		kept = append(kept, v)
 	}
+	clear(values[len(kept):])
 	return kept
 }
 
@@ -213,7 +215,7 @@ func (w *Writer) indexKeysOf(indexes []*index, r *record, stored any) []indexKey
 // callIndexes calls the index functions on an object of a record, and returns the index values, in
 // the order of the indexes, and the functions that failed. The slices are valid until the next call.
 func (w *Writer) callIndexes(indexes []*index, r *record, stored any) ([]indexKey, []failure) {
-	w.indexKeys, w.failures = w.indexKeys[:0], w.failures[:0]
+	w.emptyScratch()
 	for i := 0; i < len(indexes); {
 		i = w.appendIndexKeys(indexes, i, r, stored)
 	}
@@ -261,6 +263,7 @@ func (w *Writer) appendIndexKeys(indexes []*index, from int, r *record, stored a
 		for _, value := range w.values {
 			w.indexKeys = append(w.indexKeys, indexKey{ix, value})
 		}
+		clear(w.values) // see emptyScratch
 	}
 	return next
 }

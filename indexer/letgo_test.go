@@ -3,8 +3,10 @@ package indexer
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
+	"unsafe"
 	"weak"
 
 	"github.com/stretchr/testify/require"
@@ -57,4 +59,29 @@ func TestPlacesHoldNoContents(t *testing.T) {
 	w, good := storeOf(t, &item{key: Key{"a", "long"}, words: []string{"1", "2", "3", "4", "5"}})
 	require.True(t, letsGo(t, w, good), "w.postings and w.indexKeys pin the indexes of before, and with them all their objects")
 	runtime.KeepAlive(w)
+}
+
+// The index values of a deleted object leave memory, whether another object with fewer values is
+// written after it or not.
+func TestIndexValuesOfADeletedObjectLeaveMemory(t *testing.T) {
+	for _, another := range []bool{false, true} {
+		w, err := New(itemOptions())
+		require.NoError(t, err)
+		key, first, second := Key{"a", "secret"}, strings.Repeat("1", 100), strings.Repeat("2", 100) // too long for a node
+		values := []weak.Pointer[byte]{weak.Make(unsafe.StringData(first)), weak.Make(unsafe.StringData(second))}
+		update(w, func(tx *Tx) {
+			tx.Put(0, key, &item{key: key, words: []string{first, first, second}}, 0)
+			if another {
+				tx.Put(0, Key{"a", "b"}, &item{key: Key{"a", "b"}, words: []string{"w"}}, 0)
+			}
+		})
+		update(w, func(tx *Tx) { tx.Delete(key) })
+		for range 20 {
+			runtime.GC()
+		}
+		for _, value := range values {
+			require.Nil(t, value.Value(), "a scratch slice holds it")
+		}
+		runtime.KeepAlive(w)
+	}
 }

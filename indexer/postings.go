@@ -158,7 +158,7 @@ func replacePostings(w *Writer, r *record, stored any, values []indexKey) {
 		p := e.posting(i)
 		left[indexKey{p.list.value.index, p.list.name()}] = p
 	}
-	postings := w.postings[:0]
+	postings := w.postings
 	for _, v := range values {
 		p, ok := left[v]
 		if ok {
@@ -175,8 +175,7 @@ func replacePostings(w *Writer, r *record, stored any, values []indexKey) {
 			removePosting(p)
 		}
 	}
-	e.setPostings(postings)
-	w.postings = postings
+	w.setPostings(r, postings)
 }
 
 // removePosting removes an object from the list of an index value, and an emptied list from the

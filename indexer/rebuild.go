@@ -82,20 +82,12 @@ func (s *Staging) rebuild(next *contents, gone []*record, v Visitor) {
 func (w *Writer) swap(next *contents) {
 	old := w.x.live.Load()
 	w.x.live.Store(next)
-	w.releaseScratch()
 	old.all.disown()
 	for _, ix := range old.indexes {
 		for n := range ix.values.all {
 			n.value.disown()
 		}
 	}
-}
-
-// releaseScratch clears the scratch slices, because their entries keep the old contents in memory.
-func (w *Writer) releaseScratch() {
-	clear(w.postings[:cap(w.postings)])
-	clear(w.indexKeys[:cap(w.indexKeys)])
-	clear(w.failures[:cap(w.failures)])
 }
 
 // emptyContents returns contents without objects, with indexes like those given.

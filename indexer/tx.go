@@ -57,6 +57,7 @@ func (w *Writer) unlock() (faults []*IndexError) {
 	defer w.x.writing.Unlock()
 
 	w.dropLabelIndexes()
+	w.emptyScratch()
 	if verify.On {
 		w.check()
 	}

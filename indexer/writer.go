@@ -51,6 +51,22 @@ func New(o Options) (*Writer, error) {
 	return w, nil
 }
 
+// emptyScratch empties the scratch slices and clears their entries, which would keep the index
+// values of deleted objects, and replaced contents, in memory.
+func (w *Writer) emptyScratch() {
+	clear(w.indexKeys)
+	clear(w.failures)
+	w.indexKeys, w.failures = w.indexKeys[:0], w.failures[:0]
+}
+
+// setPostings replaces a record's postings with a copy of the scratch slice, which it empties as
+// emptyScratch does.
+func (w *Writer) setPostings(r *record, postings []posting) {
+	r.value.setPostings(postings)
+	clear(postings)
+	w.postings = postings[:0]
+}
+
 // Indexer returns the read side.
 func (w *Writer) Indexer() *Indexer[any] { return w.x }
 
