@@ -86,7 +86,7 @@ func (s *Store) section(write func(tx *indexer.Tx)) {
 }
 
 // Transaction makes several writes in one section. Objects without a key, or of another type, are left out
-// and reported.
+// and reported. A transaction of an unknown type writes nothing and succeeds, as in client-go.
 func (s *Store) Transaction(txns ...cache.Transaction) *cache.TransactionError {
 	failed := cache.TransactionError{TotalTransactions: len(txns), SuccessfulIndices: make([]int, 0, len(txns))}
 	prepared := make([]Write, 0, len(txns))
@@ -97,7 +97,10 @@ func (s *Store) Transaction(txns ...cache.Transaction) *cache.TransactionError {
 			continue
 		}
 		failed.SuccessfulIndices = append(failed.SuccessfulIndices, i)
-		prepared = append(prepared, w)
+		switch txn.Type {
+		case cache.TransactionTypeAdd, cache.TransactionTypeUpdate, cache.TransactionTypeDelete:
+			prepared = append(prepared, w)
+		}
 	}
 	s.section(func(tx *indexer.Tx) {
 		for _, w := range prepared {

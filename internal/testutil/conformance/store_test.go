@@ -76,6 +76,7 @@ func TestContract_B38_Transactions(t *testing.T) {
 		require.Len(t, err.Errors, 1)
 		var key cache.KeyError
 		require.ErrorAs(t, err.Errors[0], &key)
+		require.Nil(t, store.Transaction(cache.Transaction{Object: kit.Pod("c", "5")}), "of no type: it writes nothing")
 		require.Equal(t, []string{"default/b"}, x.ListKeys())
 	})
 }
