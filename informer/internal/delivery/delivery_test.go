@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // A publisher first publishes events, and then wakes parked handlers. If an awake handler reads the events
@@ -128,6 +130,47 @@ func TestTheEndOfARunReleasesTheFeeds(t *testing.T) {
 			require.True(t, ok)
 			require.EqualValues(t, 1, position, "it has got a@2")
 		})
+	}
+}
+
+// When a handler is removed, or its run ends, the log releases the objects that only this handler has not read.
+func TestTheLogHoldsNothingForAHandlerThatLeft(t *testing.T) {
+	for _, others := range []int{0, 1} {
+		for _, ends := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				r, stuck := newRig(t), &journal{gate: make(chan struct{})}
+				handler := r.add(stuck, Options{})
+				for range others {
+					r.add(&journal{}, Options{})
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				r.run.Context = ctx
+				r.Start(r.run)
+				r.list("a")
+				synctest.Wait() // it is stuck with the initial state
+				r.update("a", 2)
+				old, _ := r.store.Stored(key("a"))
+				var g kit.Ghosts
+				g.Watch(old.(*corev1.Pod))
+				old = nil
+				r.update("a", 3)
+				r.update("a", 4)
+				if ends {
+					cancel()
+					close(stuck.gate)
+					r.run.Handlers.Wait()
+				} else {
+					handler.Stop()
+					synctest.Wait()
+				}
+				require.Zero(t, g.Left())
+				if !ends {
+					close(stuck.gate)
+				}
+				runtime.KeepAlive(r)
+			})
+		}
 	}
 }
 

@@ -212,15 +212,13 @@ func (f *feed) replayed() bool {
 	return f.open() && (f.state != feedReplaying || f.walk.left() == 0) && (f.inHand.from != feedReplaying || f.inHand.events == 0)
 }
 
-// caughtUp returns the cursor if it is at a position of the log, and false otherwise.
-func (f *feed) caughtUp(position uint64) (at eventlog.Cursor, ok bool) {
+// caughtUp reports whether the feed takes no more events before a published position of the log. A feed that
+// is empty will start at the published end.
+func (f *feed) caughtUp(position uint64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	if !f.open() || f.cursor.Position() != position {
-		return at, false
-	}
-	return f.cursor, true
+	return !f.open() || f.cursor.Position() >= position
 }
 
 // close releases everything. A closed feed stays closed.

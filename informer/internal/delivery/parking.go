@@ -89,17 +89,15 @@ func (p *SharedProcessor) unpark(r *Registration) {
 	p.markAwake(r)
 }
 
-// clearRead releases the objects of the log if every registration has read them. If a sleeping registration
-// is behind the end, it is about to be woken, and clearRead does nothing. The caller holds mu.
+// clearRead releases the objects of the log if every registration has read them or reads nothing more. If a
+// sleeping registration is behind the end, it is about to be woken, and clearRead does nothing. The caller
+// holds mu.
 func (p *SharedProcessor) clearRead() {
 	end := p.log.End()
-	for i, r := range p.registrations {
-		at, ok := r.feed.caughtUp(end)
-		switch {
-		case !ok:
+	for _, r := range p.registrations {
+		if !r.feed.caughtUp(end) {
 			return
-		case i == len(p.registrations)-1:
-			at.Clear()
 		}
 	}
+	p.log.Clear(end)
 }

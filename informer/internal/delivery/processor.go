@@ -72,11 +72,20 @@ func (p *SharedProcessor) Publish() {
 		p.filled.Store(true)
 	}
 	if p.count.Load() == 0 {
-		p.log.Discard()
+		p.clearUnread()
 	}
 	if p.asleep.Load() > 0 {
 		p.wakeAll()
 	}
+}
+
+// clearUnread is clearRead for the publisher when there are no handlers. It takes mu, because the Stop of the
+// last handler may still be clearing the log.
+func (p *SharedProcessor) clearUnread() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	p.clearRead()
 }
 
 // MergeBehind merges the pending events of handlers that lag too far and have merged delivery. The publisher
@@ -167,6 +176,7 @@ func (p *SharedProcessor) returned(r *Registration) {
 	defer p.mu.Unlock()
 
 	r.bury()
+	p.clearRead()
 }
 
 // bury marks that the registration delivers nothing more. The caller holds SharedProcessor.mu.
@@ -195,8 +205,9 @@ func (p *SharedProcessor) stop(r *Registration) {
 		r.bury()
 	}
 	close(r.stopCalled)
-	r.release() // first, because without handlers the publisher clears the log
+	r.release()
 	p.remove(r)
+	p.clearRead() // after remove: what is published from now on, the publisher or the remaining handlers clear
 	r.Progress.Wake()
 }
 

@@ -52,7 +52,3 @@ func (c *Cursor) Merge(into *Coalesced, limit uint64) {
 		c.i++
 	}
 }
-
-// Clear releases the objects before the cursor in its segment. All cursors of the log must be at the same
-// position.
-func (c Cursor) Clear() { c.segment.clear(c.i) }

@@ -16,9 +16,10 @@ const (
 type Log struct {
 	// Owned by the writer.
 	tail    *segment
-	written uint32   // events in tail, published or not
-	first   *segment // the first segment with unpublished events
+	written uint32 // events in tail, published or not
 
+	// first is the first segment with unpublished events. Only the writer sets it, before end.
+	first atomic.Pointer[segment]
 	// published is the end that readers see. It is read and written in write sections of the store.
 	published Cursor
 	end       atomic.Uint64 // the position of published
@@ -27,7 +28,9 @@ type Log struct {
 // New returns an empty log.
 func New() *Log {
 	s := newSegment(0, firstSegment)
-	return &Log{tail: s, first: s, published: Cursor{segment: s}}
+	l := &Log{tail: s, published: Cursor{segment: s}}
+	l.first.Store(s)
+	return l
 }
 
 // Append adds an event after the published end. The event's objects show its identity.
@@ -64,12 +67,15 @@ func (l *Log) extend() {
 
 // Publish makes the appended events visible, and reports whether they have filled a segment.
 func (l *Log) Publish() (filled bool) {
-	filled = l.first != l.tail
-	for s := l.first; s != l.tail; s = s.next.Load() {
+	s := l.first.Load()
+	filled = s != l.tail
+	for ; s != l.tail; s = s.next.Load() {
 		s.n.Store(uint32(s.size())) //nolint:gosec // at most fullSegment
 	}
 	l.tail.n.Store(l.written)
-	l.first = l.tail
+	if filled {
+		l.first.Store(l.tail)
+	}
 	l.published = Cursor{l.tail, l.written}
 	l.end.Store(l.published.Position())
 	return filled
@@ -81,9 +87,14 @@ func (l *Log) End() uint64 { return l.end.Load() }
 // Published returns the position after the last published event. The caller is in a write section.
 func (l *Log) Published() Cursor { return l.published }
 
-// Discard releases the objects of the last segment. The caller is in a write section, has published, and
-// knows that the log has no readers.
-func (l *Log) Discard() { l.tail.clear(l.written) }
+// Clear releases the objects of the last segment that come before a position. The position is an End of the
+// log that no cursor is behind. Calls take turns, and their positions never go back. The writer may go on
+// meanwhile.
+func (l *Log) Clear(before uint64) {
+	if s := l.first.Load(); s.base <= before { // otherwise the writer has filled the segment
+		s.clear(uint32(before - s.base)) //nolint:gosec // at most fullSegment
+	}
+}
 
 // segment is a part of the log. Readers see the first n events, and then follow next. Pairs and headers are
 // in separate slices. Together, padded to whole words, an event would take 40 bytes instead of 34, which
@@ -97,8 +108,7 @@ type segment struct {
 	next    atomic.Pointer[segment]
 
 	// cleared is the number of events whose objects were released after all cursors had read them. It is
-	// guarded by the lock that is held while all cursors are compared or, without readers, by the write
-	// section.
+	// guarded by the lock that is held while all cursors are compared.
 	cleared uint32
 }
 

@@ -50,7 +50,7 @@ func TestSegmentsGrow(t *testing.T) {
 	for i, e := range all {
 		l.Append(e)
 		last := i == 7 || i == 8+16-1 || i == len(all)-1
-		before := l.first != l.tail
+		before := l.first.Load() != l.tail
 		if i%3 == 0 || last {
 			require.Equal(t, before, l.Publish(), "event %d: it tells whether a segment was filled", i)
 			require.Equal(t, uint64(i+1), l.End())
@@ -209,8 +209,7 @@ func (g ghosts) left() (n int) {
 	return n
 }
 
-// Once all cursors are at one position, Clear releases the objects before it and keeps the objects
-// after it.
+// Once all cursors are at the end, Clear releases the objects before it and keeps the objects after it.
 func TestClearFreesWhatAllHaveRead(t *testing.T) {
 	l := New()
 	one, other := l.Published(), l.Published()
@@ -229,15 +228,15 @@ func TestClearFreesWhatAllHaveRead(t *testing.T) {
 		b.Empty()
 	}
 	require.Equal(t, 3, read.left(), "the log holds them")
-	one.Clear()
-	one.Clear()
+	l.Clear(l.End())
+	l.Clear(l.End())
 	require.Zero(t, read.left())
 	require.Equal(t, 2, unread.left())
 	l.Publish()
 	require.True(t, other.Take(b, math.MaxUint64))
 	require.Equal(t, 2, b.Left())
 	one = other
-	other.Clear()
+	l.Clear(l.End())
 	require.Equal(t, 2, unread.left(), "the batch has copies, which are not cleared")
 	for b.Left() > 0 {
 		p, _, _ := b.Next()
@@ -249,8 +248,8 @@ func TestClearFreesWhatAllHaveRead(t *testing.T) {
 	runtime.KeepAlive(one)
 }
 
-// Discard releases all published objects, in all segments.
-func TestDiscardFreesEverything(t *testing.T) {
+// Without cursors, Clear releases all published objects, in all segments.
+func TestClearFreesEverything(t *testing.T) {
 	for _, n := range []int{1, firstSegment, firstSegment + 1, 1000} {
 		l := New()
 		var all ghosts
@@ -261,7 +260,7 @@ func TestDiscardFreesEverything(t *testing.T) {
 			}
 		}
 		l.Publish()
-		l.Discard()
+		l.Clear(l.End())
 		require.Zero(t, all.left())
 		c := l.Published()
 		appendAll(l, addsOf(0, 3)...)
@@ -281,7 +280,7 @@ func TestACursorHoldsWhatFollowsIt(t *testing.T) {
 		l.Append(all.add(fmt.Sprint(i)))
 	}
 	l.Publish()
-	l.Discard()
+	l.Clear(l.End())
 	require.Greater(t, all.left(), 500)
 	b := NewBatch(64)
 	for c.Position() < 500 {
