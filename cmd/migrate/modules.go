@@ -137,6 +137,11 @@ func (g gomod) move(tidemark string, needed []string) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, path := range needed {
+		if versions(after)[path] == "" {
+			return nil, fmt.Errorf("%s: %w", path, errDropped)
+		}
+	}
 	reportVersions(g.out, versions(before), versions(after))
 	return pair(g.copied, original)
 }
@@ -158,7 +163,7 @@ func pair(from, to string) (files []file, err error) {
 
 // require adds tidemark's modules. If go.mod replaces a module, go mod tidy adds it.
 func (g gomod) require(before *modfile.File, tidemark string, needed []string) error {
-	needed = slices.DeleteFunc(needed, func(path string) bool { return replaces(before, path) })
+	needed = slices.DeleteFunc(slices.Clone(needed), func(path string) bool { return replaces(before, path) })
 	if len(needed) == 0 {
 		return nil
 	}

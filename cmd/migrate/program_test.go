@@ -188,6 +188,21 @@ func TestUntidy(t *testing.T) {
 	}
 }
 
+// go mod tidy does not read files with the build tag ignore. If no other file imports tidemark, nothing is
+// changed. With the tag that migrate recommends, the file resolves.
+func TestIgnoredTool(t *testing.T) {
+	p := write(t, map[string]string{
+		"main.go": "package main\n\nimport _ \"k8s.io/client-go/kubernetes\"\n\nfunc main() {}\n",
+		"tool.go": strings.Replace(mainFile, "package main", "//go:build ignore\n\npackage main", 1), "go.mod": goMod,
+	})
+	p.goes("mod", "tidy")
+	require.Contains(t, p.migrate(2), "migrate: nothing was changed: github.com/tidemark-k8s/tidemark: go mod tidy removes it again, ")
+
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "tool.go"), []byte(strings.Replace(p.read("tool.go"), "ignore", "tools", 1)), 0o600))
+	p.migrate(0)
+	p.goes("list", "-deps", "tool.go")
+}
+
 // If go.mod replaces tidemark by a folder, migrate does not request a version of it, and takes its other modules
 // from that folder.
 func TestReplaced(t *testing.T) {
