@@ -118,6 +118,8 @@ func (w *writer) used(i *imported, use *ast.SelectorExpr) {
 	c, ok := constructorOf(i.path, use.Sel.Name)
 	call := w.calls[use]
 	switch {
+	case !ok && runsEngine(i.path, use.Sel.Name):
+		w.leave(use, name+" makes accessors that run client-go's informers: make a factory of tidemark with WithNamespace and WithTweakListOptions, and use its accessors")
 	case !ok:
 	case c.typed:
 		w.leave(use, name+" runs client-go's informer: use cache.NewTypedSharedIndexInformer over factory."+c.ours+"[*"+c.kind+"]")

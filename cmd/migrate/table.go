@@ -85,5 +85,5 @@ func runsEngine(path, function string) bool {
 		return names.MatchString(function)
 	}
 	_, ok := constructorOf(path, function)
-	return ok
+	return ok || function == "New" && strings.HasPrefix(path, kinds) // accessors, over any factory
 }
