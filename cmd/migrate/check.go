@@ -13,6 +13,10 @@ func check(p *program) (own, dependencies []note) {
 	for _, d := range p.dependencies {
 		for _, s := range d.sources {
 			for _, n := range runs(s) {
+				if d.module == "" {
+					own = append(own, n)
+					continue
+				}
 				n.text = d.module + ": " + n.text
 				dependencies = append(dependencies, n)
 			}

@@ -25,3 +25,17 @@ func pods(f informers.SharedInformerFactory) { coreinformers.New(f, "shop", nil)
 		})
 	}
 }
+
+// Packages of the main module belong to the program if a matching package imports them.
+func TestCheckOfOnePackage(t *testing.T) {
+	p := write(t, map[string]string{
+		"main.go":         "package main\n\nimport _ \"example.com/program/lib\"\n\nfunc main() {}\n",
+		"lib/lib.go":      "package lib\n\nimport \"k8s.io/client-go/tools/cache\"\n\nvar store = cache.NewStore\n",
+		"go.mod":          goMod + "\nreplace k8s.io/client-go => ./clientgo\n",
+		"clientgo/go.mod": "module k8s.io/client-go\n", "clientgo/tools/cache/cache.go": "package cache\n\nfunc NewStore() {}\n",
+	})
+	want := p.migrate(1, "-check", "./...")
+	require.Contains(t, want, "the program runs client-go's informers:\nlib/lib.go:5: ")
+	require.Equal(t, want, p.migrate(1, "-check", "."))
+	require.Equal(t, "nothing to change\n", p.migrate(0, "."))
+}

@@ -13,7 +13,8 @@
 // k8s.io/apimachinery.
 //
 // With -diff, it only shows the changes of Go files. With -check, it lists the uses of client-go's informers in the
-// program and its dependencies. It exits with 1 if the program itself, without its tests, has any.
+// program and its dependencies. It exits with 1 if the program itself, without its tests, has any. The packages
+// of the main module that the program imports belong to it, even if the patterns do not match them.
 //
 // Migrate parses files, but does not compile them. So it changes files with any build tags, and programs that do
 // not compile. Patterns that end in /..., such as ./... and ./test/..., also match packages whose files all have

@@ -24,8 +24,9 @@ type program struct {
 
 // dependency is a package imported by the program, directly or indirectly.
 type dependency struct {
-	path, module string
-	sources      []*source
+	path    string
+	module  string // "" for the program's own module
+	sources []*source
 }
 
 // load reads a program. If go list reports errors in a package, load still reads as much as possible.
@@ -152,11 +153,14 @@ func (l *loader) shareNames() {
 
 // dependency reads a package that may run informers.
 func (l *loader) dependency(p *packages.Package) {
-	if l.packages[p.PkgPath] || p.Module == nil || p.Module.Main || ownsItsEngine(p.Module.Path) || !usesEngine(p) {
+	if l.packages[p.PkgPath] || p.Module == nil || ownsItsEngine(p.Module.Path) || !usesEngine(p) {
 		return
 	}
 	l.packages[p.PkgPath] = true
-	d := &dependency{path: p.PkgPath, module: p.Module.Path + " " + p.Module.Version}
+	d := &dependency{path: p.PkgPath}
+	if !p.Module.Main {
+		d.module = p.Module.Path + " " + p.Module.Version
+	}
 	for _, name := range p.GoFiles {
 		if s := l.read(name); s != nil {
 			d.sources = append(d.sources, s)
