@@ -28,7 +28,7 @@ func check(p *program) (own, dependencies []note) {
 // runs returns the places where a file makes informers of client-go.
 func runs(s *source) (found []note) {
 	for _, i := range s.imports {
-		if i.name == "." && engine[i.path] != nil {
+		if i.name == "." && hasEngine(i.path) {
 			found = append(found, s.note(i.spec, "all names of "+i.path))
 		}
 		for _, use := range i.uses {

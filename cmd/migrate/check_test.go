@@ -17,6 +17,16 @@ import (
 
 func pods(f informers.SharedInformerFactory) { coreinformers.New(f, "shop", nil).Pods().Informer() }
 `, "in.go:8: k8s.io/client-go/informers/core/v1.New\n"},
+		"a dot import of constructors": {`
+import . "k8s.io/client-go/informers/core/v1"
+
+var pods = NewPodInformer(client, "", 0, nil)
+`, "in.go:3: all names of k8s.io/client-go/informers/core/v1\n"},
+		"a dot import of controller-runtime": {`
+import . "sigs.k8s.io/controller-runtime"
+
+var manager, err = NewManager(config, Options{})
+`, "in.go:3: all names of sigs.k8s.io/controller-runtime\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := parse("in.go", []byte("package main\n"+c.text))

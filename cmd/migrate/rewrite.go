@@ -75,8 +75,8 @@ func (w *writer) imported(i *imported) {
 		}
 		return
 	}
-	if i.name == "." && strings.HasPrefix(i.path, kinds) {
-		w.leave(i.spec, "constructors of this package run client-go's informers: name the import, and run migrate again")
+	if i.name == "." && hasEngine(i.path) {
+		w.leave(i.spec, "functions of this package run client-go's informers: name the import, and run migrate again")
 		return
 	}
 	for _, use := range i.uses {

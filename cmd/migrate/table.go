@@ -79,6 +79,11 @@ func (c constructor) arguments() int {
 	return 4 // client, namespace, resync, indexers
 }
 
+// hasEngine reports whether a package has functions that make informers of client-go, managers or caches.
+func hasEngine(path string) bool {
+	return engine[path] != nil || strings.HasPrefix(path, kinds) || managers[path] != "" || caches[path] != ""
+}
+
 // runsEngine reports whether a function makes informers of client-go, or parts of them.
 func runsEngine(path, function string) bool {
 	if names, ok := engine[path]; ok {
