@@ -27,6 +27,15 @@ import . "sigs.k8s.io/controller-runtime"
 
 var manager, err = NewManager(config, Options{})
 `, "in.go:3: all names of sigs.k8s.io/controller-runtime\n"},
+		"a package whose name is not that of its folder": {`
+import (
+	"k8s.io/client-go/tools/cache"
+
+	"example.com/program/internal/cache"
+)
+
+var store, other = cache.NewStore, podcache.New
+`, "in.go:9: k8s.io/client-go/tools/cache.NewStore\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := parse("in.go", []byte("package main\n"+c.text))

@@ -23,6 +23,7 @@ type source struct {
 	set     *token.FileSet
 	file    *ast.File
 	imports []*imported
+	byName  map[string]*imported
 	calls   map[ast.Expr]*ast.CallExpr // by the called function
 	names   map[string]bool            // names that a new import must not have
 }
@@ -52,13 +53,12 @@ type imported struct {
 }
 
 func parse(name string, text []byte) (*source, error) {
-	s := &source{name: name, text: text, set: token.NewFileSet(), names: make(map[string]bool), calls: make(map[ast.Expr]*ast.CallExpr)}
+	s := &source{name: name, text: text, set: token.NewFileSet(), byName: make(map[string]*imported), names: make(map[string]bool), calls: make(map[ast.Expr]*ast.CallExpr)}
 	file, err := parser.ParseFile(s.set, name, text, parser.ParseComments)
 	if err != nil {
 		return nil, err
 	}
 	s.file = file
-	by := make(map[string]*imported)
 	for _, spec := range file.Imports {
 		i := &imported{spec: spec, path: unquote(spec.Path.Value)}
 		i.name = packageName(i.path)
@@ -66,7 +66,9 @@ func parse(name string, text []byte) (*source, error) {
 			i.name = spec.Name.Name
 		}
 		s.imports = append(s.imports, i)
-		by[i.name] = i
+		if known := s.byName[i.name]; known == nil || !hasEngine(known.path) { // the name of another package is a guess
+			s.byName[i.name] = i
+		}
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -76,8 +78,9 @@ func parse(name string, text []byte) (*source, error) {
 			s.calls[n.Fun] = n
 		case *ast.SelectorExpr:
 			// Obj is set if the file declares the name itself.
-			if x, ok := n.X.(*ast.Ident); ok && x.Obj == nil && by[x.Name] != nil {
-				by[x.Name].uses = append(by[x.Name].uses, n)
+			if x, ok := n.X.(*ast.Ident); ok && x.Obj == nil && s.byName[x.Name] != nil {
+				i := s.byName[x.Name]
+				i.uses = append(i.uses, n)
 			}
 		}
 		return true

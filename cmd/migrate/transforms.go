@@ -63,10 +63,8 @@ func (w *writer) packageOf(use *ast.SelectorExpr) string {
 	if !ok || x.Obj != nil {
 		return ""
 	}
-	for _, i := range w.imports {
-		if i.name == x.Name {
-			return i.path
-		}
+	if i := w.byName[x.Name]; i != nil {
+		return i.path
 	}
 	return ""
 }
