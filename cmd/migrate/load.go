@@ -41,6 +41,9 @@ func load(ctx context.Context, dir string, patterns []string) (*program, error) 
 	l := &loader{files: make(map[string]bool), modules: make(map[string]bool), packages: make(map[string]bool)}
 	failed := []error{fmt.Errorf("%w: %s", errNoFiles, strings.Join(patterns, " "))}
 	for _, p := range loaded {
+		if p.Module == nil && len(p.Errors) > 0 && p.Errors[0].Pos == "" { // no file imports it: it is a pattern
+			return nil, fmt.Errorf("%w: %s: %s", errNoFiles, p.ID, p.Errors[0].Msg)
+		}
 		for _, e := range p.Errors {
 			failed = append(failed, e)
 		}

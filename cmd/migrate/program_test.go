@@ -273,8 +273,10 @@ func TestBadInput(t *testing.T) {
 	output := p.migrate(0, "./...")
 	require.Contains(t, output, "nothing to change\nleft for you:\nbroken.go:1: cannot be read: ")
 	require.Contains(t, p.migrate(2, "-check", "./..."), "these files may also run them:\nbroken.go:1: cannot be read: ")
-	require.Contains(t, p.migrate(2, "./none"), "migrate: the patterns match no Go files: ./none\n")
-	require.Contains(t, p.migrate(2, "./none/..."), "none: no such file or directory\n")
+	require.Contains(t, p.migrate(2, "./none"), "migrate: the patterns match no Go files: ./none: ")
+	require.Contains(t, p.migrate(2, "-check", ".", "./none"), "migrate: the patterns match no Go files: ./none: ")
+	require.Contains(t, p.migrate(2, ".", "example.com/none"), "migrate: the patterns match no Go files: example.com/none: ")
+	require.Contains(t, p.migrate(2, "./none/..."), "migrate: the patterns match no Go files: ./none/...: ")
 	require.Contains(t, p.migrate(2, "-unknown"), "-unknown")
 	require.Contains(t, p.migrate(0, "-h"), "Usage: migrate [flags] packages\n")
 }
