@@ -58,3 +58,17 @@ func TestCheckOfOnePackage(t *testing.T) {
 	require.Equal(t, want, p.migrate(1, "-check", "."))
 	require.Equal(t, "nothing to change\n", p.migrate(0, "."))
 }
+
+// Dependencies that make a manager are listed.
+func TestCheckOfADependencyWithAManager(t *testing.T) {
+	p := write(t, map[string]string{
+		"main.go": "package main\n\nimport _ \"example.com/lib\"\n\nfunc main() {}\n",
+		"go.mod": managerMod + "\nrequire example.com/lib v0.0.0\n\n" +
+			"replace sigs.k8s.io/controller-runtime => ./runtime\n\nreplace example.com/lib => ./lib\n",
+		"runtime/go.mod": "module sigs.k8s.io/controller-runtime\n", "runtime/alias.go": "package controllerruntime\n\nfunc NewManager() {}\n",
+		"lib/go.mod": "module example.com/lib\n\nrequire sigs.k8s.io/controller-runtime v0.25.2\n",
+		"lib/lib.go": "package lib\n\nimport ctrl \"sigs.k8s.io/controller-runtime\"\n\nfunc Run() { ctrl.NewManager() }\n",
+	})
+	require.Equal(t, "dependencies that run client-go's informers:\nlib/lib.go:5: example.com/lib v0.0.0: a cache of controller-runtime\n"+
+		"the program does not run client-go's informers\n", p.migrate(0, "-check", "./..."))
+}

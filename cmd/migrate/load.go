@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"go/build"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -179,12 +180,7 @@ func ownsItsEngine(path string) bool {
 }
 
 func usesEngine(p *packages.Package) bool {
-	for path := range p.Imports {
-		if _, ok := engine[path]; ok || strings.HasPrefix(path, kinds) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Keys(p.Imports)), hasEngine)
 }
 
 func (l *loader) read(name string) *source {
