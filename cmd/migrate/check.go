@@ -39,7 +39,9 @@ func runs(s *source) (found []note) {
 	}
 	// A manager of controller-runtime runs client-go's informers, unless its options choose others.
 	w := &writer{edits: edits{source: s, added: make(map[string]string), gone: make(map[*imported]int)}}
-	w.controllerRuntime()
+	if !s.mentions(ourInformer, "ForControllerRuntime") {
+		w.controllerRuntime()
+	}
 	for _, n := range slices.Concat(w.changes, w.left) {
 		n.text = "a cache of controller-runtime"
 		found = append(found, n)

@@ -36,6 +36,20 @@ import (
 
 var store, other = cache.NewStore, podcache.New
 `, "in.go:9: k8s.io/client-go/tools/cache.NewStore\n"},
+		"a manager of controller-runtime": {`
+import ctrl "sigs.k8s.io/controller-runtime"
+
+var manager, err = ctrl.NewManager(config, ctrl.Options{})
+`, "in.go:5: a cache of controller-runtime\n"},
+		"a manager with tidemark's informers": {`
+import (
+	"github.com/tidemark-k8s/tidemark/informer"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+)
+
+var manager, err = ctrl.NewManager(config, ctrl.Options{Cache: cache.Options{NewInformer: informer.ForControllerRuntime}})
+`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := parse("in.go", []byte("package main\n"+c.text))

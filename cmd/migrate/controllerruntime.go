@@ -1,9 +1,6 @@
 package main
 
-import (
-	"go/ast"
-	"slices"
-)
+import "go/ast"
 
 // The functions of controller-runtime that make a manager, and those that make a cache without a manager.
 var (
@@ -79,9 +76,7 @@ func (w *writer) option(element ast.Expr, toCheck map[string]string) {
 
 // cache reports a cache without a manager, unless the file calls Use.
 func (w *writer) cache(use *ast.SelectorExpr) {
-	ours := w.importOf(ourControllerRuntime)
-	if ours != nil && slices.ContainsFunc(ours.uses, func(u *ast.SelectorExpr) bool { return u.Sel.Name == "Use" }) {
-		return
+	if !w.mentions(ourControllerRuntime, "Use") {
+		w.leave(use, "first pass the config and the cache's options to Use of tidemark's package controllerruntime, in this file")
 	}
-	w.leave(use, "first pass the config and the cache's options to Use of tidemark's package controllerruntime")
 }

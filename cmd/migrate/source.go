@@ -130,6 +130,12 @@ func (s *source) importOf(path string) *imported {
 	return nil
 }
 
+// mentions reports whether a file uses a name of a package.
+func (s *source) mentions(path, name string) bool {
+	i := s.importOf(path)
+	return i != nil && slices.ContainsFunc(i.uses, func(use *ast.SelectorExpr) bool { return use.Sel.Name == name })
+}
+
 // edit replaces a range of bytes in a file.
 type edit struct {
 	from, to int
