@@ -17,7 +17,7 @@
 // of the main module that the program imports belong to it, even if the patterns do not match them.
 //
 // Migrate parses files, but does not compile them. So it changes files with any build tags, and programs that do
-// not compile. Patterns that end in /..., such as ./... and ./test/..., also match packages whose files all have
-// other build tags; other patterns do not. The exit code is 2 after an error. With -check, a file that cannot be
-// read is an error, too.
+// not compile. Patterns such as ./... and ./test/... also match packages whose files all have other build tags.
+// Other patterns, such as example.com/program/..., do not. The exit code is 2 after an error. With -check, a file
+// that cannot be read is an error, too.
 package main

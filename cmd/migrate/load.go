@@ -32,6 +32,10 @@ type dependency struct {
 
 // load reads a program. If go list reports errors in a package, load still reads as much as possible.
 func load(ctx context.Context, dir string, patterns []string) (*program, error) {
+	dir, err := filepath.Abs(dir) // so that the go command names files as below does, if the folder is a symbolic link
+	if err != nil {
+		return nil, err
+	}
 	loaded, err := packages.Load(&packages.Config{
 		Context: ctx, Dir: dir, Tests: true,
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedModule,
@@ -103,10 +107,7 @@ func (l *loader) below(dir, pattern string) error {
 	if !ok || !build.IsLocalImport(root) {
 		return nil
 	}
-	root, err := filepath.Abs(filepath.Join(dir, root))
-	if err != nil {
-		return err
-	}
+	root = filepath.Join(dir, root) + string(filepath.Separator) // so that WalkDir follows a symbolic link
 	if f, err := parseMod(filepath.Join(moduleOf(root), "go.mod")); err == nil && len(f.Ignore) > 0 {
 		return fmt.Errorf("%s: %w", f.Syntax.Name, errIgnore)
 	}

@@ -250,6 +250,18 @@ func TestOtherBuildTags(t *testing.T) {
 	require.Len(t, s.sources, 1)
 }
 
+// The working folder may be a symbolic link.
+func TestLinkedFolder(t *testing.T) {
+	p := write(t, map[string]string{"main.go": mainFile, "go.mod": goMod, "os/of_windows.go": taggedFile})
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(p.dir, link))
+	t.Chdir(link)
+	for _, dir := range []string{".", link} {
+		require.Contains(t, written{t, dir}.migrate(1, "-check", "./..."), "main.go:10: k8s.io/client-go/informers.NewSharedInformerFactory\n"+
+			"os/of_windows.go:7: k8s.io/client-go/tools/cache.NewStore\nmigrate: the program still runs client-go's informers in 2 places\n")
+	}
+}
+
 func TestVersions(t *testing.T) {
 	var out bytes.Buffer
 	before := map[string]string{"go": "1.25.0", "k8s.io/api": "v0.36.0", "k8s.io/utils": "v1", "example.com/a": "v1"}
