@@ -49,8 +49,8 @@ func (w *writer) manager(i *imported, use *ast.SelectorExpr) {
 	w.change(use, name+" -> "+to)
 }
 
-// options reports fields of options that a person must check. It reads all options in the file, because
-// another function may make the options of a manager.
+// options reports fields of options that a person must check. It reads all literals of options in the file,
+// because another function may make the options of a manager. It does not read assignments.
 func (w *writer) options() {
 	ast.Inspect(w.file, func(n ast.Node) bool {
 		literal, ok := n.(*ast.CompositeLit)
