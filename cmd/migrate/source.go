@@ -26,6 +26,7 @@ type source struct {
 	byName  map[string]*imported
 	calls   map[ast.Expr]*ast.CallExpr // by the called function
 	names   map[string]bool            // names that a new import must not have
+	locals  map[string]bool            // names that the file declares itself, at any level
 }
 
 // file is a file with its new text.
@@ -53,7 +54,10 @@ type imported struct {
 }
 
 func parse(name string, text []byte) (*source, error) {
-	s := &source{name: name, text: text, set: token.NewFileSet(), byName: make(map[string]*imported), names: make(map[string]bool), calls: make(map[ast.Expr]*ast.CallExpr)}
+	s := &source{
+		name: name, text: text, set: token.NewFileSet(), byName: make(map[string]*imported),
+		calls: make(map[ast.Expr]*ast.CallExpr), names: make(map[string]bool), locals: make(map[string]bool),
+	}
 	file, err := parser.ParseFile(s.set, name, text, parser.ParseComments)
 	if err != nil {
 		return nil, err
@@ -74,6 +78,7 @@ func parse(name string, text []byte) (*source, error) {
 		switch n := n.(type) {
 		case *ast.Ident:
 			s.names[n.Name] = true
+			s.locals[n.Name] = s.locals[n.Name] || n.Obj != nil
 		case *ast.CallExpr:
 			s.calls[n.Fun] = n
 		case *ast.SelectorExpr:
@@ -156,9 +161,10 @@ func (e *edits) replace(from, to token.Pos, text string) {
 
 func (e *edits) insert(at token.Pos, text string) { e.replace(at, at, text) }
 
-// named returns the name of a package in this file, and imports the package if necessary.
+// named returns the name of a package in this file, and imports the package if necessary. It does not return a
+// name that a declaration in the file may hide.
 func (e *edits) named(path string, names ...string) string {
-	if i := e.importOf(path); i != nil {
+	if i := e.importOf(path); i != nil && !e.locals[i.name] {
 		return i.name
 	}
 	if name, ok := e.added[path]; ok {
