@@ -123,8 +123,8 @@ func (w *writer) used(i *imported, use *ast.SelectorExpr) {
 	case !ok:
 	case c.typed:
 		w.leave(use, name+" runs client-go's informer: use cache.NewTypedSharedIndexInformer over factory."+c.ours+"[*"+c.kind+"]")
-	case call == nil:
-		w.leave(use, name+" is not called here: use a function that calls factory."+c.ours+"[*"+c.kind+"], which takes a namespace for all kinds")
+	case call == nil || len(call.Args) == 1: // used as a value, or called with the results of another call
+		w.leave(use, name+" cannot be replaced here: use a function that calls factory."+c.ours+"[*"+c.kind+"], which takes a namespace for all kinds")
 	default:
 		version := c.api[strings.LastIndex(c.api, "/")+1:]
 		group := strings.TrimSuffix(c.api[len("k8s.io/api/"):], "/"+version)
