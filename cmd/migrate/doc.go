@@ -18,6 +18,7 @@
 //
 // Migrate parses files, but does not compile them. So it changes files with any build tags, and programs that do
 // not compile. Patterns such as ./... and ./test/... also match packages whose files all have other build tags.
-// Other patterns, such as example.com/program/..., do not. The exit code is 2 after an error. With -check, a file
-// that cannot be read is an error, too.
+// Other patterns, such as example.com/program/..., do not. If the patterns are files, list all files of a package:
+// a new import may otherwise have a name that another file declares. The exit code is 2 after an error. With
+// -check, a file that cannot be read is an error, too.
 package main

@@ -11,5 +11,6 @@ var (
 	errIgnore     = errors.New("it ignores folders that migrate would change: list the packages instead, as in migrate $(go list ./...)")
 	errReplaced   = errors.New("it is replaced, but tidemark requires a certain version: remove the replacement")
 	errDropped    = errors.New("go mod tidy removes it again, because it reads no files with the build tag ignore: give the files that need it another tag, such as tools")
+	errFormat     = errors.New("the change would not parse: run gofmt first")
 	errStillThere = errors.New("the program still runs client-go's informers")
 )

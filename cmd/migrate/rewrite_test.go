@@ -46,6 +46,16 @@ func rewriteAgain(t *testing.T, r rewritten) {
 	require.Nil(t, again.text, "%s", again.text)
 }
 
+// Imports that share a line are refused. gofmt separates them.
+func TestOneLineImports(t *testing.T) {
+	for imports, want := range map[string]error{`(ctrl "sigs.k8s.io/controller-runtime"; "fmt")`: errFormat, "(\n\tctrl \"sigs.k8s.io/controller-runtime\"\n\t\"fmt\"\n)": nil} {
+		s, err := parse("in.go", []byte("package p\n\nimport "+imports+"\n\nfunc f() { fmt.Println(ctrl.NewManager(config, ctrl.Options{})) }\n"))
+		require.NoError(t, err)
+		_, err = rewrite(s)
+		require.ErrorIs(t, err, want)
+	}
+}
+
 func lines(all []note) string {
 	var text strings.Builder
 	for _, n := range all {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"go/ast"
 	"go/format"
 	"go/parser"
@@ -192,10 +193,14 @@ func (e *edits) apply() ([]byte, error) {
 		at = x.to
 	}
 	out.Write(e.text[at:])
+	formatted, err := format.Source(out.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errFormat, err)
+	}
 	if was, err := format.Source(e.text); err != nil || !bytes.Equal(was, e.text) {
 		return out.Bytes(), nil
 	}
-	return format.Source(out.Bytes())
+	return formatted, nil
 }
 
 // editImports adds the new imports, and removes those that are no longer used.
