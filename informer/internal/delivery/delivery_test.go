@@ -10,11 +10,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
-	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 // A publisher first publishes events, and then wakes parked handlers. If an awake handler reads the events
@@ -150,10 +148,7 @@ func TestTheLogHoldsNothingForAHandlerThatLeft(t *testing.T) {
 				r.list("a")
 				synctest.Wait() // it is stuck with the initial state
 				r.update("a", 2)
-				old, _ := r.store.Stored(key("a"))
-				var g kit.Ghosts
-				g.Watch(old.(*corev1.Pod))
-				old = nil
+				g := r.ghostOf("a")
 				r.update("a", 3)
 				r.update("a", 4)
 				if ends {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidemark-k8s/tidemark/indexer"
 	"github.com/tidemark-k8s/tidemark/informer/internal/eventlog"
+	"github.com/tidemark-k8s/tidemark/internal/testutil/kit"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -79,6 +80,13 @@ func (r *rig) update(name string, version int) {
 	r.change(name, version)
 	r.wakeAll()
 	synctest.Wait()
+}
+
+// ghostOf returns a weak pointer to a stored pod.
+func (r *rig) ghostOf(name string) (g kit.Ghosts) {
+	stored, _ := r.store.Stored(key(name))
+	g.Watch(stored.(*corev1.Pod))
+	return g
 }
 
 // deliver makes all due calls of a handler on the test's goroutine.
