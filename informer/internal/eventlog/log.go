@@ -18,18 +18,17 @@ type Log struct {
 	tail    *segment
 	written uint32 // events in tail, published or not
 
-	// first is the first segment with unpublished events. Only the writer sets it, before end.
-	first atomic.Pointer[segment]
-	// published is the end that readers see. It is read and written in write sections of the store.
-	published Cursor
-	end       atomic.Uint64 // the position of published
+	// end is the position after the last published event, and last is its segment. Only the writer sets them, last
+	// before end.
+	last atomic.Pointer[segment]
+	end  atomic.Uint64
 }
 
 // New returns an empty log.
 func New() *Log {
 	s := newSegment(0, firstSegment)
-	l := &Log{tail: s, published: Cursor{segment: s}}
-	l.first.Store(s)
+	l := &Log{tail: s}
+	l.last.Store(s)
 	return l
 }
 
@@ -67,17 +66,16 @@ func (l *Log) extend() {
 
 // Publish makes the appended events visible, and reports whether they have filled a segment.
 func (l *Log) Publish() (filled bool) {
-	s := l.first.Load()
+	s := l.last.Load()
 	filled = s != l.tail
 	for ; s != l.tail; s = s.next.Load() {
 		s.n.Store(uint32(s.size())) //nolint:gosec // at most fullSegment
 	}
 	l.tail.n.Store(l.written)
 	if filled {
-		l.first.Store(l.tail)
+		l.last.Store(l.tail)
 	}
-	l.published = Cursor{l.tail, l.written}
-	l.end.Store(l.published.Position())
+	l.end.Store(Cursor{l.tail, l.written}.Position())
 	return filled
 }
 
@@ -85,13 +83,16 @@ func (l *Log) Publish() (filled bool) {
 func (l *Log) End() uint64 { return l.end.Load() }
 
 // Published returns the position after the last published event. The caller is in a write section.
-func (l *Log) Published() Cursor { return l.published }
+func (l *Log) Published() Cursor {
+	s := l.last.Load()
+	return Cursor{s, uint32(l.End() - s.base)} //nolint:gosec // at most fullSegment
+}
 
 // Clear releases the objects of the last segment that come before a position. The position is an End of the
 // log that no cursor is behind. Calls take turns, and their positions never go back. The writer may go on
 // meanwhile.
 func (l *Log) Clear(before uint64) {
-	if s := l.first.Load(); s.base <= before { // otherwise the writer has filled the segment
+	if s := l.last.Load(); s.base <= before { // otherwise the writer has filled the segment
 		s.clear(uint32(before - s.base)) //nolint:gosec // at most fullSegment
 	}
 }

@@ -50,7 +50,7 @@ func TestSegmentsGrow(t *testing.T) {
 	for i, e := range all {
 		l.Append(e)
 		last := i == 7 || i == 8+16-1 || i == len(all)-1
-		before := l.first.Load() != l.tail
+		before := l.last.Load() != l.tail
 		if i%3 == 0 || last {
 			require.Equal(t, before, l.Publish(), "event %d: it tells whether a segment was filled", i)
 			require.Equal(t, uint64(i+1), l.End())
