@@ -49,6 +49,18 @@ func newCluster(t *testing.T, prepare func(cluster)) cluster {
 	return c
 }
 
+// newClusterWithLease returns a cluster that forbids reading a resource in the namespace shop, and whose factory
+// has a lease of it.
+func newClusterWithLease[T informer.Object](t *testing.T, resource string, scope factory.Scope) cluster {
+	t.Helper()
+	c := newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: resource, Namespace: "shop"}) })
+	lease, err := factory.Acquire[T](c.factory, scope)
+	require.NoError(t, err)
+	t.Cleanup(lease.Release)
+	synctest.Wait()
+	return c
+}
+
 func ask(p http.Handler, url string) (status int, text string) {
 	w := httptest.NewRecorder()
 	p.ServeHTTP(w, httptest.NewRequest(http.MethodGet, url, nil))
@@ -84,11 +96,7 @@ func TestNeverSynced(t *testing.T) {
 // The name of a Secret is shown neither in a field selector nor in an error.
 func TestNamesOfSecretsAreHidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "secrets", Namespace: "shop"}) })
-		lease, err := factory.Acquire[*corev1.Secret](c.factory, factory.Scope{Namespaces: []string{"shop"}, Fields: "metadata.name=top-secret"})
-		require.NoError(t, err)
-		defer lease.Release()
-		synctest.Wait()
+		c := newClusterWithLease[*corev1.Secret](t, "secrets", factory.Scope{Namespaces: []string{"shop"}, Fields: "metadata.name=top-secret"})
 		for _, query := range []string{"", "?verbose"} {
 			_, text := ask(New(Options{}, c.factory.Informers()), "/readyz"+query)
 			require.Contains(t, text, "secrets in shop with some fields (hidden)")
@@ -100,11 +108,7 @@ func TestNamesOfSecretsAreHidden(t *testing.T) {
 // Each problem has one line, even if a selector has several.
 func TestASelectorOfSeveralLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := newCluster(t, func(c cluster) { c.Forbid(informertest.Request{Resource: "pods", Namespace: "shop"}) })
-		lease, err := factory.Acquire[*corev1.Pod](c.factory, factory.Scope{Namespaces: []string{"shop"}, Labels: "app in (\n  web,\n  db\n)\n"})
-		require.NoError(t, err)
-		defer lease.Release()
-		synctest.Wait()
+		c := newClusterWithLease[*corev1.Pod](t, "pods", factory.Scope{Namespaces: []string{"shop"}, Labels: "app in (\n  web,\n  db\n)\n"})
 		_, text := ask(New(Options{}, c.factory.Informers()), "/readyz")
 		require.Regexp(t, `^\[-\] pods in shop .*app in \( web, db \).* not synced: .*forbidden.*\nnot ready\n$`, text)
 	})
