@@ -137,12 +137,13 @@ func (g gomod) move(tidemark string, needed []string) ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
+	now := versions(after)
 	for _, path := range needed {
-		if versions(after)[path] == "" {
+		if now[path] == "" {
 			return nil, fmt.Errorf("%s: %w", path, errDropped)
 		}
 	}
-	reportVersions(g.out, versions(before), versions(after))
+	reportVersions(g.out, versions(before), now)
 	return pair(g.copied, original)
 }
 
