@@ -105,7 +105,7 @@ type (
 		Page    bool
 	}
 	// StreamRefused reports that the source does not stream its initial state. The reflector uses
-	// lists for the time Retry.
+	// lists for the time Retry, or until a list or watch is answered with 404.
 	StreamRefused struct {
 		Reason string
 		Class  ErrorClass
