@@ -173,9 +173,8 @@ func (w *world) doUserWrite(write func(cache.Indexer) error) {
 			continue
 		}
 		w.touched[k], w.everTouched[k] = true, true
-		if w.removed[k] = after[k] == nil; w.removed[k] {
-			w.everRemoved[k] = true
-		}
+		w.removed[k] = after[k] == nil
+		w.everRemoved[k] = w.everRemoved[k] || w.removed[k]
 		for _, a := range w.handlersOfRun() {
 			a.mu.Lock()
 			a.userWrites[k] = append(a.userWrites[k], userWrite{before[k], after[k]})
