@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 kubernetes=v0.37.2 # the version of client-go that tidemark requires
 runtime=v0.25.2    # and that of controller-runtime
 tidemark=$(cd ../.. && pwd)
-openapi=$(cd ../.. && go list -m -f '{{.Version}}' k8s.io/kube-openapi)
+openapi=$(go -C "$tidemark" list -m -f '{{.Version}}' k8s.io/kube-openapi)
 here=$PWD
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
@@ -85,7 +85,7 @@ while read -r module version packages layout; do
 	*) migrate || status=1 ;;
 	esac
 	byhand="$here/testdata/byhand/${module##*/}.diff" # what migrate leaves for a person
-	[ ! -f "$byhand" ] || git apply "$byhand"
+	[ ! -f "$byhand" ] || git apply "$byhand" || status=1
 	# shellcheck disable=SC2086
 	"$work/migrate" -check $packages >"$work/check" 2>&1 || { status=1; sed 's/^/   /' "$work/check"; }
 	# shellcheck disable=SC2086
