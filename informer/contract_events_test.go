@@ -175,7 +175,7 @@ func TestContract_T4_TheDefaultErrorHandlerDoesNotCrash(t *testing.T) {
 	})
 }
 
-// T5: SetTransform(nil) is no error. D25: an informer of any type takes every result of the
+// T5: SetTransform(nil) succeeds. D25: an informer of any type takes every result of the
 // transform, and an informer of pods quarantines results of another type.
 func TestContract_T5_D25_Transforms(t *testing.T) {
 	eachClientgoInformer(t, func(t *testing.T, create constructor) {
